@@ -1,0 +1,48 @@
+import Foundation
+import Letterhead
+
+// One type for each endpoint says everything about its request and its answer, and sends nothing.
+
+struct User: Codable, Sendable {
+    var id: Int
+    var login: String
+}
+
+struct GetUser: RequestTemplate {
+    typealias Response = User
+    let login: String
+    var path: RequestPath { "users/\(login)" }  // the value is one escaped segment, whatever it holds
+}
+
+struct CreateUser: RequestTemplate {
+    typealias Response = User
+    let user: User
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "users" }
+    var body: some HTTPBody { JSONBody(user) }
+}
+
+struct ListFollowers: RequestTemplate {
+    typealias Response = [User]
+    let login: String
+    var path: RequestPath { "users/\(login)/followers" }
+    var query: QueryParameters { ["per_page": 2] }
+}
+
+struct UploadAvatar: RequestTemplate {
+    typealias Response = Receipt
+    let login: String
+    var method: HTTPMethod { .put }
+    var path: RequestPath { "users/\(login)/avatar" }
+}
+
+struct Receipt: Codable, Sendable {
+    var contentType: String
+    var bytes: Int
+}
+
+/// Any URL at all: a template with a base URL of its own needs no environment.
+struct Fetch: RequestTemplate {
+    let baseURL: URL?
+    var path: RequestPath { "" }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+
+/// A tour of the library against a server of its own: `swift run quickstart`.
+///
+/// With a URL it does a GET of that URL instead: `swift run quickstart https://example.com`.
+@main
+struct Quickstart {
+    static func main() async {
+        do {
+            if let argument = CommandLine.arguments.dropFirst().first {
+                try await fetch(argument)
+            } else {
+                try await tour()
+            }
+        } catch {
+            print(error)
+            exit(1)
+        }
+    }
+
+    private static func tour() async throws {
+        let server = try await startDemoServer()
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        print("A server of our own listens at \(server.url), and a client knows it as its environment.")
+
+        show("A typed GET", #"client.sendWithResponse(GetUser(login: "ada"))"#)
+        let (ada, response) = try await client.sendWithResponse(GetUser(login: "ada"))
+        report("\(response.request.method) \(response.request.target)", "\(response.status)", "\(ada)")
+
+        show("A POST with a JSON body", #"client.send(CreateUser(user: User(id: 7, login: "katherine")))"#)
+        let created = try await client.send(CreateUser(user: User(id: 7, login: "katherine")))
+        report("the answer, decoded: \(created)")
+
+        show("All pages, asked for as they are wanted", #"client.pages(of: ListFollowers(login: "ada").paginated())"#)
+        for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) {
+            report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")
+        }
+
+        show(
+            "A multipart upload of a file", "client.send(UploadAvatar(…).multipart([.text(…), .file(at: picture, …)]))")
+        let receipt = try await upload(client)
+        report("the server received \(receipt.bytes) bytes of \(receipt.contentType)")
+
+        show(
+            "An error that says what happened",
+            #"client.send(GetUser(login: "nobody/else?").header("Authorization", …))"#)
+        await fail(client)
+
+        show("The chain that did all this", "print(client)")
+        report("\(client)")
+        await server.stop()
+    }
+
+    private static func upload(_ client: HTTPClient) async throws -> Receipt {
+        let picture = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID()).png")
+        try Data(repeating: 7, count: 100_000).write(to: picture)
+        defer { try? FileManager.default.removeItem(at: picture) }
+        return try await client.send(
+            UploadAvatar(login: "ada").multipart([
+                .text("Me, in 1843", name: "caption"),
+                .file(at: picture, name: "avatar"),
+            ]))
+    }
+
+    private static func fail(_ client: HTTPClient) async {
+        do {
+            _ = try await client.send(GetUser(login: "nobody/else?").header("Authorization", "Bearer secret"))
+        } catch let error as HTTPError {
+            report("\(error)")
+            report("its response, secrets redacted:", "\(error.response?.description ?? "none")")
+        } catch {
+            report("\(error)")
+        }
+    }
+
+    private static func fetch(_ argument: String) async throws {
+        guard let url = URL(string: argument), url.host != nil else {
+            print("not a URL with a scheme and a host: write https://example.com")
+            exit(2)
+        }
+        let response = try await HTTPClient().send(Fetch(baseURL: url))
+        print(response)
+        print("\n\(response.metrics)")
+    }
+
+    private static func show(_ title: String, _ code: String) {
+        print("\n\(title)\n    \(code)")
+    }
+
+    private static func report(_ lines: String...) {
+        for line in lines { print("    " + line.replacingOccurrences(of: "\n", with: "\n    ")) }
+    }
+}

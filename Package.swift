@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// .ci/run sets the variable; those who build with a newer compiler than ours see its new warnings as warnings.
+let areWarningsErrors = Context.environment["LETTERHEAD_STRICT"] != nil
+
+let exampleSettings: [SwiftSetting] = areWarningsErrors ? [.treatAllWarnings(as: .error)] : []
+
+let settings: [SwiftSetting] =
+    exampleSettings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+
+let cSettings: [CSetting] = areWarningsErrors ? [.treatAllWarnings(as: .error)] : []
+
+// A resource would cost every Linux program a bundle that it has no use for.
+#if os(Linux)
+    let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#else
+    let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
+
+let package = Package(
+    name: "Letterhead",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Letterhead", targets: ["Letterhead"]),
+        .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
+    ],
+    targets: [
+        // Our own declarations of the system's libcurl, which Foundation's networking links on Linux anyway.
+        .target(
+            name: "CLibcurl",
+            cSettings: cSettings,
+            linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
+        // Our own declarations of the system's zlib, which every platform has.
+        .target(
+            name: "CZlib",
+            cSettings: cSettings,
+            linkerSettings: [
+                .linkedLibrary(":libz.so.1", .when(platforms: [.linux])),
+                .linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+            ]),
+        .target(
+            name: "Letterhead",
+            dependencies: ["CZlib", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            exclude: privacyManifest.exclude, resources: privacyManifest.resources,
+            swiftSettings: settings),
+        .target(name: "LetterheadTesting", dependencies: ["Letterhead"], swiftSettings: settings),
+        .testTarget(
+            name: "LetterheadTests",
+            dependencies: ["Letterhead", "LetterheadTesting", "CZlib", "RawServer", "transport-stress", "fuzz"],
+            swiftSettings: settings),
+        // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.
+        .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
+        .executableTarget(
+            name: "transport-stress", dependencies: ["Letterhead", "RawServer"], path: "Tests/TransportStress",
+            swiftSettings: settings),
+        .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
+        // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
+        .executableTarget(
+            name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart",
+            swiftSettings: exampleSettings),
+        .executableTarget(
+            name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
+            swiftSettings: exampleSettings + [.defaultIsolation(MainActor.self)]),
+        // `swift run -c release benchmarks`
+        .executableTarget(
+            name: "benchmarks", dependencies: ["Letterhead", "LetterheadTesting", "CountAllocations"],
+            path: "Tests/Benchmarks", swiftSettings: settings),
+        .target(name: "CountAllocations", path: "Tests/CountAllocations", cSettings: cSettings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,153 @@
+#include "CLibcurl.h"
+
+#if defined(__linux__)
+
+// libcurl's side of the wrappers. These are its binary interface: the arguments after the option are variadic.
+int curl_easy_setopt(LHCurlEasy *easy, int option, ...);
+int curl_easy_getinfo(LHCurlEasy *easy, int info, ...);
+int curl_multi_setopt(LHCurlMulti *multi, int option, ...);
+int curl_share_setopt(LHCurlShare *share, int option, ...);
+
+struct lh_curl_message {
+    int kind;
+    LHCurlEasy *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+struct lh_curl_message *curl_multi_info_read(LHCurlMulti *multi, int *left);
+
+struct lh_curl_blob {
+    const void *bytes;
+    size_t size;
+    unsigned int flags;
+};
+
+// Only as far as it is read; later versions of libcurl have more behind it.
+struct lh_curl_version_info {
+    int age;
+    const char *version;
+    unsigned int number;
+    const char *host;
+    int features;
+    const char *tls;
+};
+struct lh_curl_version_info *curl_version_info(int age);
+
+enum {
+    WRITE_DATA = 10001,
+    READ_DATA = 10009,
+    HEADER_DATA = 10029,
+    DEBUG_DATA = 10095,
+    SEEK_DATA = 10168,
+    PREREQUEST_DATA = 10313,
+    WRITE_FUNCTION = 20011,
+    READ_FUNCTION = 20012,
+    HEADER_FUNCTION = 20079,
+    DEBUG_FUNCTION = 20094,
+    SEEK_FUNCTION = 20167,
+    PREREQUEST_FUNCTION = 20312,
+    MULTI_SOCKET_FUNCTION = 20001,
+    MULTI_SOCKET_DATA = 10002,
+    MULTI_TIMER_FUNCTION = 20004,
+    MULTI_TIMER_DATA = 10005,
+    SHARE_WHAT = 1,
+    SHARED_TLS_SESSIONS = 4,
+    MESSAGE_FINISHED = 1,
+    COPY_BYTES = 1,
+};
+
+unsigned int lh_curl_version(void) { return curl_version_info(0)->number; }
+
+const char *lh_curl_tls_library(void) { return curl_version_info(0)->tls; }
+
+int lh_curl_set_long(LHCurlEasy *easy, CurlOption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+int lh_curl_set_offset(LHCurlEasy *easy, CurlOption option, int64_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+int lh_curl_set_string(LHCurlEasy *easy, CurlOption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+int lh_curl_set_pointer(LHCurlEasy *easy, CurlOption option, const void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+int lh_curl_set_data(LHCurlEasy *easy, CurlOption option, const void *bytes, size_t size) {
+    struct lh_curl_blob blob = {bytes, size, COPY_BYTES};
+    return curl_easy_setopt(easy, option, &blob);
+}
+
+// A callback and its context are set together, so that neither is ever there without the other.
+static int set_callback(LHCurlEasy *easy, int function_option, void (*function)(void), int data_option, void *context) {
+    int result = curl_easy_setopt(easy, function_option, function);
+    return result ? result : curl_easy_setopt(easy, data_option, context);
+}
+
+int lh_curl_set_write(LHCurlEasy *easy, LHCurlWrite function, void *context) {
+    return set_callback(easy, WRITE_FUNCTION, (void (*)(void))function, WRITE_DATA, context);
+}
+
+int lh_curl_set_header(LHCurlEasy *easy, LHCurlWrite function, void *context) {
+    return set_callback(easy, HEADER_FUNCTION, (void (*)(void))function, HEADER_DATA, context);
+}
+
+int lh_curl_set_read(LHCurlEasy *easy, LHCurlRead function, void *context) {
+    return set_callback(easy, READ_FUNCTION, (void (*)(void))function, READ_DATA, context);
+}
+
+int lh_curl_set_seek(LHCurlEasy *easy, LHCurlSeek function, void *context) {
+    return set_callback(easy, SEEK_FUNCTION, (void (*)(void))function, SEEK_DATA, context);
+}
+
+int lh_curl_set_prerequest(LHCurlEasy *easy, LHCurlPrerequest function, void *context) {
+    return set_callback(easy, PREREQUEST_FUNCTION, (void (*)(void))function, PREREQUEST_DATA, context);
+}
+
+int lh_curl_set_debug(LHCurlEasy *easy, LHCurlDebug function, void *context) {
+    return set_callback(easy, DEBUG_FUNCTION, (void (*)(void))function, DEBUG_DATA, context);
+}
+
+int lh_curl_get_long(LHCurlEasy *easy, CurlInfo info, long *value) { return curl_easy_getinfo(easy, info, value); }
+
+int lh_curl_get_offset(LHCurlEasy *easy, CurlInfo info, int64_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+int lh_curl_get_string(LHCurlEasy *easy, CurlInfo info, const char **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+int lh_curl_multi_set_socket(LHCurlMulti *multi, LHCurlSocket function, void *context) {
+    int result = curl_multi_setopt(multi, MULTI_SOCKET_FUNCTION, function);
+    return result ? result : curl_multi_setopt(multi, MULTI_SOCKET_DATA, context);
+}
+
+int lh_curl_multi_set_timer(LHCurlMulti *multi, LHCurlTimer function, void *context) {
+    int result = curl_multi_setopt(multi, MULTI_TIMER_FUNCTION, function);
+    return result ? result : curl_multi_setopt(multi, MULTI_TIMER_DATA, context);
+}
+
+int lh_curl_share_tls_sessions(LHCurlShare *share) {
+    return curl_share_setopt(share, SHARE_WHAT, SHARED_TLS_SESSIONS);
+}
+
+LHCurlEasy *lh_curl_next_finished(LHCurlMulti *multi, int *result) {
+    int left = 0;
+    struct lh_curl_message *message = curl_multi_info_read(multi, &left);
+    while (message && message->kind != MESSAGE_FINISHED) message = curl_multi_info_read(multi, &left);
+    if (!message) return NULL;
+    *result = message->data.result;
+    return message->easy;
+}
+
+#endif

@@ -1,0 +1,216 @@
+// Our own declarations of what Letterhead uses of the system's libcurl, and nothing more.
+//
+// Why not libcurl's own header: it comes with a development package that need not be installed, while the library
+// itself is there wherever Foundation's networking is. The names, the numbers and the layouts below are libcurl's
+// binary interface, which has not changed since 2006.
+#ifndef LETTERHEAD_CLIBCURL_H
+#define LETTERHEAD_CLIBCURL_H
+
+#if defined(__linux__)
+
+#include <stddef.h>
+#include <stdint.h>
+// The system's own headers that no Swift module has.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#define LH_OPEN_ENUM(name) enum __attribute__((enum_extensibility(open))) name : int
+
+// libcurl's handles are opaque.
+typedef struct LHCurlEasy LHCurlEasy;
+typedef struct LHCurlMulti LHCurlMulti;
+typedef struct LHCurlShare LHCurlShare;
+
+/// A list of lines that libcurl reads and does not own. The layout is libcurl's.
+struct curl_slist {
+    char *_Nullable data;
+    struct curl_slist *_Nullable next;
+};
+
+// MARK: Options of one transfer (the number's ten thousands tell the kind of its argument)
+
+typedef LH_OPEN_ENUM(CurlOption) {
+    // int or long
+    CurlOptionVerbose = 41,
+    CurlOptionNoBody = 44,
+    CurlOptionUpload = 46,
+    CurlOptionPost = 47,
+    CurlOptionNetrc = 51,
+    CurlOptionFollowLocation = 52,
+    CurlOptionHTTPProxyTunnel = 61,
+    CurlOptionVerifyPeer = 64,
+    CurlOptionFreshConnect = 74,
+    CurlOptionHTTPGet = 80,
+    CurlOptionVerifyHost = 81,
+    CurlOptionHTTPVersion = 84,
+    CurlOptionSSLVersion = 32,
+    CurlOptionBufferSize = 98,
+    CurlOptionNoSignal = 99,
+    CurlOptionProxyType = 101,
+    CurlOptionTCPNoDelay = 121,
+    CurlOptionConnectTimeoutMilliseconds = 156,
+    CurlOptionContentDecoding = 158,
+    CurlOptionProtocols = 181,
+    CurlOptionTCPKeepAlive = 213,
+    CurlOptionHeaderOptions = 229,
+    CurlOptionPathAsIs = 234,
+    CurlOptionPipeWait = 237,
+    CurlOptionSuppressConnectHeaders = 265,
+    CurlOptionDisallowUsername = 278,
+    CurlOptionUploadBufferSize = 280,
+    CurlOptionHTTP09Allowed = 285,
+    CurlOptionQuickExit = 322,
+    // pointer or string
+    CurlOptionAddress = 10002,
+    CurlOptionProxy = 10004,
+    CurlOptionErrorBuffer = 10010,
+    CurlOptionPostFields = 10015,
+    CurlOptionHTTPHeader = 10023,
+    CurlOptionSSLCertificate = 10025,
+    CurlOptionKeyPassword = 10026,
+    CurlOptionCustomRequest = 10036,
+    CurlOptionCAInfo = 10065,
+    CurlOptionSSLCertificateType = 10086,
+    CurlOptionSSLKey = 10087,
+    CurlOptionSSLKeyType = 10088,
+    CurlOptionCAPath = 10097,
+    CurlOptionShare = 10100,
+    CurlOptionPrivate = 10103,
+    CurlOptionProxyUsername = 10175,
+    CurlOptionProxyPassword = 10176,
+    CurlOptionNoProxy = 10177,
+    CurlOptionProxyHeader = 10228,
+    CurlOptionPinnedPublicKey = 10230,
+    CurlOptionUnixSocketPath = 10231,
+    CurlOptionProxyCAInfo = 10246,
+    CurlOptionRequestTarget = 10266,
+    // 64-bit number
+    CurlOptionUploadSize = 30115,
+    CurlOptionPostFieldSize = 30120,
+    // bytes in memory
+    CurlOptionSSLCertificateData = 40291,
+    CurlOptionSSLKeyData = 40292,
+    CurlOptionCAData = 40309,
+    CurlOptionProxyCAData = 40310,
+} CurlOption;
+
+// MARK: Options of the handle that drives many transfers
+
+typedef LH_OPEN_ENUM(CurlMultiOption) {
+    CurlMultiOptionPipelining = 3,
+    CurlMultiOptionMaximumIdleConnections = 6,
+    CurlMultiOptionMaximumHostConnections = 7,
+    CurlMultiOptionMaximumTotalConnections = 13,
+} CurlMultiOption;
+
+// MARK: Facts about a finished transfer
+
+typedef LH_OPEN_ENUM(CurlInfo) {
+    CurlInfoSSLVerifyResult = 0x200000 + 13,
+    CurlInfoOSError = 0x200000 + 25,
+    CurlInfoConnectionsMade = 0x200000 + 26,
+    CurlInfoPrimaryPort = 0x200000 + 40,
+    CurlInfoHTTPVersion = 0x200000 + 46,
+    CurlInfoHeaderSize = 0x200000 + 11,
+    CurlInfoRequestSize = 0x200000 + 12,
+    CurlInfoProxyConnectStatus = 0x200000 + 22,
+    CurlInfoPrivate = 0x100000 + 21,
+    CurlInfoPrimaryAddress = 0x100000 + 32,
+    CurlInfoUploaded = 0x600000 + 7,
+    CurlInfoDownloaded = 0x600000 + 8,
+    CurlInfoContentLength = 0x600000 + 15,
+    CurlInfoTotalTime = 0x600000 + 50,
+    CurlInfoNameLookupTime = 0x600000 + 51,
+    CurlInfoConnectTime = 0x600000 + 52,
+    CurlInfoStartTransferTime = 0x600000 + 54,
+    CurlInfoTLSTime = 0x600000 + 56,
+} CurlInfo;
+
+// MARK: Callbacks
+
+/// Takes received bytes; less than `size * count` ends the transfer, `CURL_WRITE_PAUSE` pauses it.
+typedef size_t (*LHCurlWrite)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
+/// Gives bytes to send; 0 ends the body, `CURL_READ_ABORT` the transfer, `CURL_READ_PAUSE` pauses it.
+typedef size_t (*LHCurlRead)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
+/// Rewinds a body: 0 is done, 1 is failure.
+typedef int (*LHCurlSeek)(void *_Nullable context, int64_t offset, int origin);
+/// Asked when a connection is there and the request about to be sent on it: 0 goes on, 1 ends the transfer.
+typedef int (*LHCurlPrerequest)(
+    void *_Nullable context, char *_Nullable address, char *_Nullable localAddress, int port, int localPort);
+/// Hears what happens on a connection.
+typedef int (*LHCurlDebug)(
+    LHCurlEasy *_Nullable easy, int kind, char *_Nonnull bytes, size_t size, void *_Nullable context);
+/// Hears which sockets to watch for what.
+typedef int (*LHCurlSocket)(
+    LHCurlEasy *_Nullable easy, int socket, int what, void *_Nullable context, void *_Nullable socketContext);
+/// Hears in how many milliseconds to call again; -1 is not at all.
+typedef int (*LHCurlTimer)(LHCurlMulti *_Nullable multi, long milliseconds, void *_Nullable context);
+
+enum {
+    CURL_WRITE_PAUSE = 0x10000001,
+    CURL_READ_PAUSE = 0x10000001,
+    CURL_READ_ABORT = 0x10000000,
+    CURL_PAUSE_RECEIVE = 1,
+    CURL_PAUSE_SEND = 4,
+    CURL_POLL_WANTS_IN = 1,
+    CURL_POLL_WANTS_OUT = 2,
+    CURL_POLL_REMOVED = 4,
+    CURL_SELECT_IN = 1,
+    CURL_SELECT_OUT = 2,
+    CURL_SELECT_ERROR = 4,
+    CURL_DEBUG_TEXT = 0,
+};
+
+// MARK: Functions
+
+int curl_global_init(long flags);
+/// libcurl's version number, as 0x078801 for 7.136.1.
+unsigned int lh_curl_version(void);
+/// The name of the TLS library that libcurl uses, with its version; NULL without one.
+const char *_Nullable lh_curl_tls_library(void);
+const char *_Nonnull curl_easy_strerror(int code);
+
+LHCurlEasy *_Nullable curl_easy_init(void);
+void curl_easy_cleanup(LHCurlEasy *_Nonnull easy);
+int curl_easy_pause(LHCurlEasy *_Nonnull easy, int directions);
+
+LHCurlMulti *_Nullable curl_multi_init(void);
+int curl_multi_cleanup(LHCurlMulti *_Nonnull multi);
+int curl_multi_add_handle(LHCurlMulti *_Nonnull multi, LHCurlEasy *_Nonnull easy);
+int curl_multi_remove_handle(LHCurlMulti *_Nonnull multi, LHCurlEasy *_Nonnull easy);
+int curl_multi_socket_action(LHCurlMulti *_Nonnull multi, int socket, int events, int *_Nonnull running);
+int curl_multi_assign(LHCurlMulti *_Nonnull multi, int socket, void *_Nullable socketContext);
+
+LHCurlShare *_Nullable curl_share_init(void);
+int curl_share_cleanup(LHCurlShare *_Nonnull share);
+
+// The setters and getters of libcurl take any argument, which Swift cannot call: one wrapper for each kind of it.
+
+int lh_curl_set_long(LHCurlEasy *_Nonnull easy, CurlOption option, long value);
+int lh_curl_set_offset(LHCurlEasy *_Nonnull easy, CurlOption option, int64_t value);
+int lh_curl_set_string(LHCurlEasy *_Nonnull easy, CurlOption option, const char *_Nullable value);
+int lh_curl_set_pointer(LHCurlEasy *_Nonnull easy, CurlOption option, const void *_Nullable value);
+int lh_curl_set_data(LHCurlEasy *_Nonnull easy, CurlOption option, const void *_Nonnull bytes, size_t size);
+int lh_curl_set_write(LHCurlEasy *_Nonnull easy, LHCurlWrite _Nonnull function, void *_Nullable context);
+int lh_curl_set_header(LHCurlEasy *_Nonnull easy, LHCurlWrite _Nonnull function, void *_Nullable context);
+int lh_curl_set_read(LHCurlEasy *_Nonnull easy, LHCurlRead _Nonnull function, void *_Nullable context);
+int lh_curl_set_seek(LHCurlEasy *_Nonnull easy, LHCurlSeek _Nonnull function, void *_Nullable context);
+int lh_curl_set_prerequest(LHCurlEasy *_Nonnull easy, LHCurlPrerequest _Nonnull function, void *_Nullable context);
+int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, void *_Nullable context);
+
+int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);
+int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnull value);
+int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nullable *_Nonnull value);
+
+int lh_curl_multi_set_long(LHCurlMulti *_Nonnull multi, CurlMultiOption option, long value);
+int lh_curl_multi_set_socket(LHCurlMulti *_Nonnull multi, LHCurlSocket _Nonnull function, void *_Nullable context);
+int lh_curl_multi_set_timer(LHCurlMulti *_Nonnull multi, LHCurlTimer _Nonnull function, void *_Nullable context);
+
+/// Shares TLS sessions between the transfers of one thread (no locks are set, so one thread only).
+int lh_curl_share_tls_sessions(LHCurlShare *_Nonnull share);
+
+/// The next finished transfer and its result, or NULL when there is none.
+LHCurlEasy *_Nullable lh_curl_next_finished(LHCurlMulti *_Nonnull multi, int *_Nonnull result);
+
+#endif
+#endif

@@ -1,0 +1,71 @@
+import CZlib
+import Foundation
+
+/// Compresses bytes in the format of gzip with the system's zlib. A class, because zlib keeps the address of its state.
+final class Deflater {
+    private static let pieceSize = 64 << 10
+    /// zlib counts what it is given at once in 32 bits.
+    private static let largestInput = 1 << 30
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let output: UnsafeMutableBufferPointer<UInt8>
+
+    init(level: Int) throws(InvalidBody) {
+        guard (1...9).contains(level) else { throw InvalidBody("the level of the compression is not in 1...9") }
+        output = .allocate(capacity: Self.pieceSize)
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let status = deflateInit2_(
+            stream, Int32(level), Int32(CZLIB_DEFLATED), Int32(CZLIB_WINDOW_GZIP), Int32(CZLIB_DEFAULT_MEMORY),
+            Int32(CZLIB_DEFAULT_STRATEGY), zlibVersion(), Int32(MemoryLayout<z_stream>.size))
+        guard Int(status) == CZLIB_OK else { throw Self.failed(status) }
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deallocate()
+        output.deallocate()
+    }
+
+    /// Takes more bytes, and gives those that are ready.
+    func add(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: false) }
+
+    /// Takes the last bytes, and gives all that are left.
+    func finish(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: true) }
+
+    private func deflated(_ data: Data, isLast: Bool) throws(InvalidBody) -> Data {
+        var compressed = Data()
+        let status = data.withUnsafeBytes { input in
+            var rest = input
+            while true {
+                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestInput))
+                rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+                let status = run(piece, flush: isLast && rest.isEmpty ? CZLIB_FINISH : CZLIB_NO_FLUSH, to: &compressed)
+                if rest.isEmpty || (Int(status) != CZLIB_OK && Int(status) != CZLIB_BUF_ERROR) { return status }
+            }
+        }
+        switch Int(status) {
+        case CZLIB_STREAM_END where isLast: return compressed
+        // zlib says so when it had nothing to do.
+        case CZLIB_OK where !isLast, CZLIB_BUF_ERROR where !isLast: return compressed
+        default: throw Self.failed(status)
+        }
+    }
+
+    /// Gives zlib one piece, and takes what it has ready until there is no more of it.
+    private func run(_ input: UnsafeRawBufferPointer, flush: Int, to compressed: inout Data) -> Int32 {
+        stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_in = UInt32(input.count)
+        while true {
+            stream.pointee.next_out = output.baseAddress
+            stream.pointee.avail_out = UInt32(output.count)
+            let status = deflate(stream, Int32(flush))
+            compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
+            if Int(status) != CZLIB_OK || stream.pointee.avail_out > 0 { return status }
+        }
+    }
+
+    private static func failed(_ status: Int32) -> InvalidBody {
+        InvalidBody("zlib cannot compress the body: status \(status)")
+    }
+}

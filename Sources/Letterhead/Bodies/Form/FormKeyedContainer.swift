@@ -1,0 +1,49 @@
+/// The properties of a value.
+struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let writer: FormWriter
+    let path: FormPath?
+
+    var codingPath: [any CodingKey] { path.codingPath }
+
+    func encodeNil(forKey key: Key) throws { try writer.writeNil(at: within(key)) }
+
+    func encode(_ value: String, forKey key: Key) throws { writer.pair(path, key: key.stringValue, value) }
+
+    func encode(_ value: Int, forKey key: Key) throws { writer.pair(path, key: key.stringValue, String(value)) }
+
+    func encode(_ value: Bool, forKey key: Key) throws {
+        writer.pair(path, key: key.stringValue, value.text(writer.style))
+    }
+
+    func encode(_ value: Double, forKey key: Key) throws {
+        // A number that is not finite is an error that needs its path.
+        guard value.isFinite else { return try writer.write(value, at: within(key)) }
+        writer.pair(path, key: key.stringValue, value.finiteText)
+    }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.write(value, at: within(key)) }
+
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        KeyedEncodingContainer(FormKeyedContainer<NestedKey>(writer: writer, path: within(key)))
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        FormUnkeyedContainer(writer: writer, path: within(key))
+    }
+
+    func superEncoder() -> any Encoder { FormValueEncoder(writer: writer, path: FormPath(path, name: "super")) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { FormValueEncoder(writer: writer, path: within(key)) }
+
+    private func within(_ key: Key) -> FormPath { FormPath(path, .key(key)) }
+}

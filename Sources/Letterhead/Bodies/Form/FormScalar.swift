@@ -1,0 +1,82 @@
+import Foundation
+
+/// A value that is written as one text.
+protocol FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) throws -> String
+}
+
+extension String: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { self }
+}
+
+extension Bool: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { text(style) }
+
+    func text(_ style: FormEncoder) -> String {
+        style.booleans == .words ? (self ? "true" : "false") : (self ? "1" : "0")
+    }
+}
+
+extension FormScalar where Self: BinaryInteger {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { String(self) }
+}
+
+extension FormScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
+    func text(_ style: FormEncoder, at path: FormPath) throws -> String {
+        guard isFinite else {
+            let context = EncodingError.Context(
+                codingPath: FormPath?.some(path).codingPath, debugDescription: "The number is not finite.")
+            throw EncodingError.invalidValue(self, context)
+        }
+        return finiteText
+    }
+
+    /// The shortest text that reads back as the same number, whole numbers without a fraction.
+    var finiteText: String { Int64(exactly: self).map { String($0) } ?? String(self) }
+}
+
+extension Int: FormScalar {}
+extension Int8: FormScalar {}
+extension Int16: FormScalar {}
+extension Int32: FormScalar {}
+extension Int64: FormScalar {}
+extension UInt: FormScalar {}
+extension UInt8: FormScalar {}
+extension UInt16: FormScalar {}
+extension UInt32: FormScalar {}
+extension UInt64: FormScalar {}
+extension Float: FormScalar {}
+extension Double: FormScalar {}
+
+extension Decimal: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { description }
+}
+
+extension Date: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) throws -> String {
+        switch style.dates {
+        case .iso8601: formatted(.iso8601)
+        case .seconds: try timeIntervalSince1970.text(style, at: path)
+        case .milliseconds: try (timeIntervalSince1970 * 1000).rounded().text(style, at: path)
+        }
+    }
+}
+
+extension Data: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { base64EncodedString() }
+}
+
+extension URL: FormScalar {
+    func text(_ style: FormEncoder, at path: FormPath) -> String { absoluteString }
+}
+
+/// A dictionary with keys that are texts or numbers: its own order is different in every process.
+protocol SortedForm {
+    var sorted: [(key: String, value: any Encodable)] { get }
+}
+
+extension Dictionary: SortedForm where Key: CodingKeyRepresentable, Value: Encodable {
+    var sorted: [(key: String, value: any Encodable)] {
+        map { (key: $0.key.codingKey.stringValue, value: $0.value) }.sorted { $0.key < $1.key }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Writes one form. A class, because the containers of one encoding write to the same bytes; it never leaves the call
+/// that made it.
+final class FormWriter {
+    let style: FormEncoder
+    private var bytes: FormBytes
+
+    init(_ style: FormEncoder) {
+        self.style = style
+        bytes = FormBytes(style.escapeSet, capacity: 512)
+    }
+
+    /// What was written.
+    var data: Data { bytes.data }
+
+    /// A pair, with the name escaped from its path.
+    func pair(_ path: FormPath, _ value: String) {
+        separate()
+        name(path)
+        bytes.append(byte: UInt8(ascii: "="))
+        bytes.append(value)
+    }
+
+    /// A pair within a value, without making a path of it.
+    func pair(_ parent: FormPath?, key: String, _ value: String) {
+        separate()
+        if let parent { name(parent) }
+        name(key, isInside: parent != nil)
+        bytes.append(byte: UInt8(ascii: "="))
+        bytes.append(value)
+    }
+
+    /// Any value: a scalar as a pair, a dictionary sorted, anything else as it encodes itself.
+    func write<Value: Encodable>(_ value: Value, at path: FormPath?) throws {
+        if let scalar = value as? any FormScalar {
+            guard let path else { throw nameless(value) }
+            pair(path, try scalar.text(style, at: path))
+        } else if let dictionary = value as? any SortedForm {
+            for (key, value) in dictionary.sorted { try write(value, at: FormPath(path, name: key)) }
+        } else {
+            try value.encode(to: FormValueEncoder(writer: self, path: path))
+        }
+    }
+
+    /// A value that is nil.
+    func writeNil(at path: FormPath?) throws {
+        guard let path else { throw nameless(String?.none) }
+        if style.nils == .empty { pair(path, "") }
+    }
+
+    /// The error for a value that is not within another, and so has no name.
+    func nameless(_ value: Any?) -> EncodingError {
+        let context = EncodingError.Context(
+            codingPath: [], debugDescription: "A form needs names: encode a type with properties, or a dictionary.")
+        return .invalidValue(value as Any, context)
+    }
+
+    private func separate() {
+        if !bytes.isEmpty { bytes.append(byte: UInt8(ascii: "&")) }
+    }
+
+    private func name(_ path: FormPath) {
+        if let parent = path.parent { name(parent) }
+        switch (path.step, style.arrays) {
+        case (.key(let key), _): name(key.stringValue, isInside: path.parent != nil)
+        case (.index, .repeated): break
+        case (.index, .brackets): bytes.append("[]")
+        case (.index(let index), .indexed): bytes.append("[\(index)]")
+        }
+    }
+
+    private func name(_ key: String, isInside: Bool) {
+        guard isInside else { return bytes.append(key) }
+        bytes.append(style.nesting == .dots ? "." : "[")
+        bytes.append(key)
+        if style.nesting == .brackets { bytes.append("]") }
+    }
+}

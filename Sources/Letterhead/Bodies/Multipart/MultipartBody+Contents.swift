@@ -1,0 +1,45 @@
+import Foundation
+
+extension MultipartBody {
+    /// The parts with their bodies asked by a closure; what is then in memory is searched for a boundary that was given.
+    func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartPart] {
+        let hasBodies = parts.indices.contains { if case .body = parts[$0].content { true } else { false } }
+        guard hasBodies else { return parts }
+        return try parts.enumerated().map { index, part in
+            guard case .body(let body) = part.content else { return part }
+            return part.with(try content(of: body, at: index, ask))
+        }
+    }
+
+    /// How many bytes the body has with these parts; nil when one does not know.
+    func length(of parts: [MultipartPart]) -> Int? {
+        let delimiter = boundary.utf8.count + 4
+        var length = delimiter + 2
+        for index in parts.indices {
+            guard let count = parts[index].contentLength else { return nil }
+            length += delimiter + parts[index].head.count + count + 2
+        }
+        return length
+    }
+
+    private func content(
+        of body: any HTTPBody, at index: Int, _ ask: (any HTTPBody) throws -> BodyChunks
+    ) throws -> MultipartPart.Content {
+        do {
+            let chunks = try ask(body)
+            guard let data = chunks.data else { return .pulled(chunks) }
+            var scanner = BoundaryScanner(boundary: boundary)
+            if isGiven, scanner.finds(in: data) { throw Self.boundaryInside(part: index) }
+            return .data(data)
+        } catch let error as InvalidBody {
+            throw error.inside(part: index)
+        }
+    }
+}
+
+extension InvalidBody {
+    /// The same error, saying in which part of a multipart body it is.
+    func inside(part index: Int) -> InvalidBody {
+        message.hasPrefix("the boundary ") ? self : InvalidBody("part \(index + 1): \(message)", file: file)
+    }
+}

@@ -1,0 +1,36 @@
+/// The line between parts (RFC 2046, 5.1.1).
+enum MultipartBoundary {
+    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+
+    /// 160 random bits as 32 letters and digits, which need no quoting anywhere.
+    static func random(using generator: inout some RandomNumberGenerator) -> String {
+        var text = ""
+        text.reserveCapacity(32)
+        for _ in 0..<4 {
+            var bits = generator.next()
+            for _ in 0..<8 {
+                text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(bits & 31)]))
+                bits >>= 5
+            }
+        }
+        return text
+    }
+
+    /// Which rule a boundary breaks.
+    static func brokenRule(of boundary: String) -> String? {
+        if boundary.isEmpty { return "the boundary is empty" }
+        if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }
+        if boundary.hasSuffix(" ") { return "the boundary ends with a space" }
+        if !boundary.utf8.allSatisfy({ isAllowed($0) }) {
+            return "the boundary has a character other than letters, digits, space and '()+_,-./:=? (RFC 2046, 5.1.1)"
+        }
+        return nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...58, 65...90, 97...122, 0x20, 0x27, 0x28, 0x29, 0x2B, 0x2C, 0x2D, 0x2E, 0x2F, 0x3D, 0x3F, 0x5F: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import Foundation
+
+/// One part of a ``MultipartBody``: a text, bytes, a file, a stream, or any other body.
+///
+/// ```swift
+/// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
+/// ```
+///
+/// Names and filenames are escaped as the WHATWG's HTML standard says, 4.10.21.8: quotation marks and line breaks cannot
+/// end the field, everything else goes out as UTF-8. The parts of a form need a name, those of other kinds do not.
+/// Further headers are checked like those of a request; a Content-Type or Content-Disposition among them wins.
+public struct MultipartPart: Sendable {
+    enum Content: Sendable {
+        case text(String)
+        case data(Data)
+        case body(any HTTPBody)
+        /// The body when it was asked for its bytes, and they are not in memory.
+        case pulled(BodyChunks)
+    }
+
+    private(set) var content: Content
+    /// The header lines, and the empty line behind them.
+    let head: [UInt8]
+    /// Which rule the headers break.
+    let brokenRule: String?
+    let hasDisposition: Bool
+    let contentType: String?
+
+    /// How many bytes the content has, when that is known.
+    var contentLength: Int? {
+        switch content {
+        case .text(let text): text.utf8.count
+        case .data(let data): data.count
+        case .body(let body): body.contentLength
+        case .pulled(let chunks): chunks.length
+        }
+    }
+
+    /// The same part with its content in another form.
+    func with(_ content: Content) -> MultipartPart {
+        var part = self
+        part.content = content
+        return part
+    }
+
+    private init(_ content: Content, fields: PartFields) {
+        self.content = content
+        head = fields.bytes
+        brokenRule = fields.brokenRule
+        hasDisposition = fields.hasDisposition
+        contentType = fields.type
+    }
+
+    /// A text, in the charset that its media type names, or UTF-8 when it names none.
+    ///
+    /// - Parameters:
+    ///   - text: the text, which goes out as it is.
+    ///   - name: the name of the field.
+    ///   - filename: the name of a file, to have it taken for one. Default: none.
+    ///   - contentType: what it is. Default: by the extension of the filename; not said without one.
+    ///   - headers: further headers. Default: none.
+    public static func text(
+        _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+        headers: HTTPHeaders = [:]
+    ) -> MultipartPart {
+        let type = headers[.contentType].flatMap { MediaType($0) } ?? contentType
+        if let charset = type?["charset"], !ASCII.equalIgnoringCase(charset, "utf-8") {
+            let body = TextBody(text, contentType: type ?? .plainText)
+            return self.body(body, name: name, filename: filename, headers: headers)
+        }
+        return MultipartPart(.text(text), fields: PartFields(name, filename, contentType, headers))
+    }
+
+    /// Bytes.
+    ///
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - name: the name of the field.
+    ///   - filename: the name of a file, to have it taken for one. Default: none.
+    ///   - contentType: what they are. Default: by the extension of the filename; not said without one.
+    ///   - headers: further headers. Default: none.
+    public static func data(
+        _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+        headers: HTTPHeaders = [:]
+    ) -> MultipartPart {
+        MultipartPart(.data(data), fields: PartFields(name, filename, contentType, headers))
+    }
+
+    /// A file, pulled while it is sent; see ``FileBody``.
+    ///
+    /// - Parameters:
+    ///   - url: where it is.
+    ///   - name: the name of the field.
+    ///   - filename: the name that the server is told. Default: the last component of the path.
+    ///   - contentType: what it is. Default: by the extension of the file.
+    ///   - headers: further headers. Default: none.
+    public static func file(
+        at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+        headers: HTTPHeaders = [:]
+    ) -> MultipartPart {
+        body(
+            FileBody(at: url, contentType: contentType), name: name, filename: filename ?? url.lastPathComponent,
+            headers: headers)
+    }
+
+    /// A stream that is made anew each time the body is sent; see ``StreamBody``.
+    ///
+    /// - Parameters:
+    ///   - length: how many bytes it has. Default: not known, and so is the length of the whole.
+    ///   - name: the name of the field.
+    ///   - filename: the name of a file, to have it taken for one. Default: none.
+    ///   - contentType: what it is. Default: by the extension of the filename; not said without one.
+    ///   - headers: further headers. Default: none.
+    ///   - make: makes the stream, when its first bytes are asked for.
+    public static func stream<Stream: AsyncSequence & SendableMetatype>(
+        length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+        headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
+    ) -> MultipartPart where Stream.Element == Data {
+        body(
+            StreamBody(length: length, contentType: contentType, make), name: name, filename: filename, headers: headers
+        )
+    }
+
+    /// Any body, with the headers that it brings: JSON, a stream in hand, a multipart body within this one.
+    ///
+    /// - Parameters:
+    ///   - body: the content.
+    ///   - name: the name of the field.
+    ///   - filename: the name of a file, to have it taken for one. Default: none.
+    ///   - headers: further headers; they win over those of the body. Default: none.
+    public static func body(
+        _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
+    ) -> MultipartPart {
+        var headers = headers
+        headers.fill(from: body.additionalHeaders)
+        return MultipartPart(.body(body), fields: PartFields(name, filename, nil, headers))
+    }
+}

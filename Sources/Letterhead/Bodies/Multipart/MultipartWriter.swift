@@ -1,0 +1,47 @@
+import Foundation
+
+/// Lays a multipart body out in memory of exactly the right size.
+struct MultipartWriter {
+    private let boundary: String
+    private let parts: [MultipartPart]
+    private let length: Int
+
+    /// - Parameter length: how many bytes the body has in all.
+    init(boundary: String, _ parts: [MultipartPart], length: Int) {
+        (self.boundary, self.parts, self.length) = (boundary, parts, length)
+    }
+
+    /// All of it; contents that are not in memory count as empty.
+    var data: Data {
+        // Every delimiter but the first ends the content before it.
+        let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
+        return Data.filled(count: length) { buffer in
+            var rest = buffer
+            for index in parts.indices {
+                Self.write(index == 0 ? delimiter[2...] : delimiter[...], to: &rest)
+                Self.write(parts[index].head[...], to: &rest)
+                switch parts[index].content {
+                case .text(let text): Self.write(text, to: &rest)
+                case .data(let data): data.withUnsafeBytes { Self.write($0, to: &rest) }
+                case .body, .pulled: break
+                }
+            }
+            Self.write(parts.isEmpty ? "--\(boundary)--\r\n" : "\r\n--\(boundary)--\r\n", to: &rest)
+            return buffer.count - rest.count
+        }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to rest: inout UnsafeMutableRawBufferPointer) {
+        bytes.withUnsafeBytes { write($0, to: &rest) }
+    }
+
+    private static func write(_ text: String, to rest: inout UnsafeMutableRawBufferPointer) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0), to: &rest) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to rest: inout UnsafeMutableRawBufferPointer) {
+        rest.copyMemory(from: bytes)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[bytes.count...])
+    }
+}

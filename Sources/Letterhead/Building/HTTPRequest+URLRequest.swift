@@ -1,0 +1,80 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension HTTPRequest {
+    /// The request for Foundation: URL, method, headers, body and timeout.
+    ///
+    /// The request's own ``serverEnvironment`` is applied first. What a `URLRequest` cannot hold: several fields of one
+    /// name are joined by `, ` (those of `Cookie` by `; `); on Linux names are re-capitalised and their order is lost; a
+    /// method that Foundation knows is written in upper case; a streamed body is refused, and a file is read into memory;
+    /// options other than the timeout, and the ``id``, are left behind.
+    ///
+    /// - Throws: `.invalidRequest` for whatever ``validate()`` refuses, and when the body cannot be encoded.
+    public func urlRequest() throws(HTTPError) -> URLRequest {
+        var request = self
+        serverEnvironment?.apply(to: &request)
+        try request.validate()
+        var urlRequest = URLRequest(url: try request.url())
+        if request.method != .get { urlRequest.httpMethod = request.method.rawValue }
+        urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
+        if let timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
+        if !body.isEmpty {
+            do { urlRequest.httpBody = try body.encode() } catch { throw HTTPError(ofBody: error, request: request) }
+        }
+        return urlRequest
+    }
+
+    /// A request of Foundation's as a request of ours: URL, method, headers, body and timeout.
+    ///
+    /// The default timeout of Foundation, 60 s, is taken as none of its own; a longer one than a century counts as a
+    /// century.
+    ///
+    /// - Throws: `.invalidRequest` when it has no URL, a timeout that is no number, or a body stream, which can be read
+    ///   only once and not be known.
+    public init(_ urlRequest: URLRequest) throws(HTTPError) {
+        self.init()
+        guard let url = urlRequest.url else {
+            throw HTTPError(.invalidRequest, request: self, message: "the URLRequest has no URL")
+        }
+        self.init(method: HTTPMethod(urlRequest.httpMethod ?? "GET"), url: url)
+        headers = HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:])
+        timeout = try timeout(ofFoundation: urlRequest.timeoutInterval)
+        if let data = urlRequest.httpBody { body = DataBody(data) }
+        if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
+            throw HTTPError(
+                .invalidRequest, request: self,
+                message: "the URLRequest has a body stream; give the request a StreamBody")
+        }
+    }
+
+    private func timeout(ofFoundation seconds: TimeInterval) throws(HTTPError) -> Duration? {
+        if seconds == 60 { return nil }
+        guard !seconds.isNaN else {
+            throw HTTPError(.invalidRequest, request: self, message: "the timeout of the URLRequest is not a number")
+        }
+        // Foundation says "never" by infinity or the greatest number, which a Duration cannot hold.
+        let century = 100 * 365.25 * 86_400
+        return .seconds(max(-century, min(seconds, century)))
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields as a dictionary, those of one name joined.
+    var joined: [String: String] {
+        var fields: [String: String] = [:]
+        fields.reserveCapacity(count)
+        for index in indices {
+            let name = self[index].name
+            let isRepeated = indices.contains { $0 != index && self[$0].name == name }
+            if !isRepeated {
+                fields[name.rawValue] = self[index].value
+            } else if firstIndex(where: { $0.name == name }) == index {
+                fields[name.rawValue] = name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
+            }
+        }
+        return fields
+    }
+}

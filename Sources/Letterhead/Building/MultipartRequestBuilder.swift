@@ -1,0 +1,24 @@
+/// Builds a request whose body is parts, in place of the template's own (RFC 7578).
+///
+/// Everything else is built as ``StandardRequestBuilder`` builds it. The boundary is the template's
+/// ``RequestTemplate/boundary``; without one it is random, and the same for every request that this builder makes.
+public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
+    /// The template.
+    public let template: Template
+    private let multipart: MultipartBody
+
+    /// Makes a builder.
+    ///
+    /// - Parameters:
+    ///   - template: what everything but the body is taken from.
+    ///   - parts: what is sent.
+    public init(_ template: Template, parts: [MultipartPart]) {
+        self.template = template
+        multipart = MultipartBody(parts)
+    }
+
+    /// Makes the request.
+    public func request() throws(HTTPError) -> HTTPRequest {
+        try StandardRequestBuilder(WithMultipart(base: template, multipart: multipart)).request()
+    }
+}

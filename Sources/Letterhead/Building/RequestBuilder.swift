@@ -1,0 +1,39 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Turns a template into a request.
+///
+/// Use: ``StandardRequestBuilder`` is what a client uses. Choose another, or write one, when a whole family of requests
+/// is made in a way of its own, and hand it to `SendableRequest(builder, over: chain)`:
+///
+/// ```swift
+/// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {
+///     let template: Template
+///     func request() throws(HTTPError) -> HTTPRequest {
+///         var request = try StandardRequestBuilder(template).request()
+///         request.headers["X-Signature"] = signature(of: request)
+///         return request
+///     }
+/// }
+/// ```
+///
+/// A builder that has a `URLRequest` hands over `try HTTPRequest(urlRequest)`. Laws: it sends nothing; and what it cannot
+/// build is `.invalidRequest`.
+public protocol RequestBuilder<Template>: Sendable {
+    /// What is built from.
+    associatedtype Template: RequestTemplate
+
+    /// The template.
+    var template: Template { get }
+
+    /// Makes the request.
+    func request() throws(HTTPError) -> HTTPRequest
+}
+
+extension RequestBuilder {
+    /// The request for Foundation, with its own environment applied; see ``HTTPRequest/urlRequest()``.
+    public func urlRequest() throws(HTTPError) -> URLRequest { try request().urlRequest() }
+}

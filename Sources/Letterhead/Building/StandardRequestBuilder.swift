@@ -1,0 +1,74 @@
+import Foundation
+
+/// Builds a request as the members of the template say.
+///
+/// The URL is the base URL, if there is one, and the path, with exactly one slash between; the query is the template's,
+/// then its parameters when the method is GET or HEAD, then that of the base URL. For any other method the parameters are
+/// a JSON body.
+public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
+    /// The template.
+    public let template: Template
+
+    /// Makes a builder.
+    public init(_ template: Template) { self.template = template }
+
+    /// Makes the request.
+    ///
+    /// - Throws: `.invalidRequest` when parameters and body are both set where only one can be sent, or when the
+    ///   template's `body` is no ``HTTPBody``, or its base URL has no host.
+    public func request() throws(HTTPError) -> HTTPRequest {
+        var request = HTTPRequest()
+        request.method = template.method
+        request.path = template.path
+        request.query = template.query
+        request.headers = template.headers
+        request.options = template.options
+        if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
+        request.body = try body(of: request)
+        try addParameters(to: &request)
+        if let page = template as? any PaginatedTemplate, page.position == .unknown { throw unknownPage(of: request) }
+        if let baseURL = template.baseURL {
+            let base = URLParts(baseURL.absoluteString)
+            guard HTTPOrigin(base) != nil else { throw baseWithoutHost(of: request) }
+            request.fill(from: base)
+        }
+        return request
+    }
+
+    private func baseWithoutHost(of request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .invalidRequest, request: request,
+            message: "the base URL of \(Template.self) has no host; write it as https://host/path")
+    }
+
+    private func unknownPage(of request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .invalidRequest, request: request,
+            message: "this page is named by the answer of the page before it: use requestForNextPage(after:), or a "
+                + "checkpoint of the same kind of pagination")
+    }
+
+    private func body(of request: HTTPRequest) throws(HTTPError) -> any HTTPBody {
+        if Template.Body.self == EmptyBody.self { return EmptyBody() }
+        let body = template.body
+        if let body = body as? any HTTPBody { return body }
+        if Mirror(reflecting: body).displayStyle == .optional { return EmptyBody() }
+        throw HTTPError(
+            .invalidRequest, request: request,
+            message: "the body of \(Template.self) is a \(Template.Body.self), which is no HTTPBody")
+    }
+
+    private func addParameters(to request: inout HTTPRequest) throws(HTTPError) {
+        let parameters = template.parameters
+        guard !parameters.isEmpty else { return }
+        if StandardParameters.areQuery(of: request.method) {
+            parameters.append(to: &request.query)
+        } else if request.body.isEmpty {
+            request.body = JSONBody(parameters)
+        } else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "\(Template.self) sets both parameters and body, and a \(request.method) has room for one")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+extension Pagination {
+    /// By the `Link` header: the target of the first link whose relation is `next` (RFC 8288).
+    ///
+    /// The target is resolved against the URL of the page and followed byte for byte; the template's own query is not
+    /// added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
+    /// there.
+    public static var linkHeader: Pagination {
+        linked { page in
+            let links = LinkHeader.links(in: page.response.headers.values(for: .link))
+            return links.first { $0.relations.contains("next") && page.isContext($0["anchor"]) }
+                .map { PageLink(href: $0.target) }
+        }
+    }
+
+    /// By a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
+    ///
+    /// It is resolved against the URL of the page and followed byte for byte; the template's own query is not added to
+    /// it. A page without one is the last. A link to another origin is an error, and nothing is sent there.
+    public static func nextURL<Link: PageLinkConvertible>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
+        linked { $0.value[keyPath: link].pageLink }
+    }
+
+    /// By a URL in the page, until one says that there are no more, whatever its link is.
+    public static func nextURL<Link: PageLinkConvertible>(
+        _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        linked { $0.value[keyPath: hasMore] ? $0.value[keyPath: link].pageLink : nil }
+    }
+
+    private static func linked(find: @escaping @Sendable (PageArrival<Value>) -> PageLink?) -> Pagination {
+        Pagination(
+            firstPage: 1, start: .first,
+            isOwn: { if case .url = $0 { true } else { $0 == .first } },
+            isPinned: { _ in false }, blindly: { _ in nil }, write: { _, _ in },
+            next: { _, page in try find(page).map { .next(.url(try page.target(of: $0))) } ?? .last })
+    }
+}
+
+extension PageArrival {
+    private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
+
+    /// Whether a link with an anchor is one of this page (RFC 8288, 3.2).
+    fileprivate func isContext(_ anchor: String?) -> Bool {
+        guard let anchor, var context else { return true }
+        var target = context.resolving(URLParts(anchor))
+        (target.fragment, context.fragment) = (nil, nil)
+        return target == context
+    }
+
+    /// The absolute URL of a link, which must be of the page's own origin.
+    fileprivate func target(of link: PageLink) throws -> String {
+        if link.templated { throw error(.invalidResponse, "the link to the next page is a URI template") }
+        guard let context, let origin = response.request.origin else {
+            throw error(.invalidResponse, "the page has no URL that a link could be resolved against")
+        }
+        var target = context.resolving(URLParts(link.href))
+        target.fragment = nil
+        guard let linked = HTTPOrigin(target), target.userInfo == nil else {
+            throw error(.invalidResponse, "the link to the next page is no http or https URL")
+        }
+        guard linked == origin, response.request.withheldHeaders.isEmpty else {
+            throw error(
+                .invalidResponse,
+                "the next page would be at another origin, \(linked), than the walk, \(origin): nothing was sent there")
+        }
+        return target.string
+    }
+}

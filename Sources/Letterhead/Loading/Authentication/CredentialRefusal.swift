@@ -1,0 +1,67 @@
+/// Why there is no credential for a request.
+package enum CredentialRefusal: Error {
+    /// A reset is under way.
+    case resetting
+    /// A reset came between: the request belongs to who was signed in before.
+    case reset
+    /// It was asked for too often.
+    case tooMany(CredentialLimit)
+    /// It was asked for, and could not be had.
+    case failed(any Error)
+    /// The request was cancelled while it waited.
+    case left
+    /// The request's deadline passed while it waited.
+    case late
+
+    /// Whether the one who waited has gone, and the others wait on.
+    var isDeparture: Bool {
+        switch self {
+        case .left, .late: true
+        default: false
+        }
+    }
+
+    /// What the request's caller gets.
+    ///
+    /// - Parameter response: the 401 for which a credential was asked, in memory; nil when nothing has been sent.
+    func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
+        if case .late = self {
+            return request.deadlinePassed(
+                while: "waiting for credentials", response: response, mayHaveBeenSent: response != nil)
+        }
+        let (code, underlying, message) = content
+        return HTTPError(
+            code, request: request, response: response, underlying: underlying, message: message,
+            mayHaveBeenSent: response != nil)
+    }
+
+    private var content: (HTTPError.Code, (any Error)?, String) {
+        switch self {
+        case .resetting: (.resetInProgress, nil, "the credentials are being forgotten")
+        case .reset: (.cancelled, nil, "the credentials were forgotten while the request was under way")
+        case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
+        case .tooMany(let limit):
+            (
+                .cannotAuthenticate, nil,
+                "credentials were asked for \(limit.count) times within \(limit.window): the server does not keep what it gives"
+            )
+        case .failed(let error as any CredentialFailure):
+            (.cannotAuthenticate, error, error.message)
+        case .failed(let error as HTTPError):
+            (.cannotAuthenticate, error, "the credentials could not be had: \(error.code)")
+        case .failed(let error):
+            (.cannotAuthenticate, error, "the credentials could not be had: \(HTTPError.summary(of: error))")
+        }
+    }
+}
+
+/// An error that says itself what a caller is to know.
+protocol CredentialFailure: Error {
+    /// What happened, without secrets.
+    var message: String { get }
+}
+
+/// Nobody had credentials.
+struct NoCredentials: CredentialFailure {
+    let message = "no credentials were given"
+}

@@ -1,0 +1,79 @@
+extension HTTPAuthentication {
+    /// What a method of a composite is called.
+    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The name.
+        public let rawValue: String
+
+        /// Makes a name of a text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Makes a name of a literal.
+        public init(stringLiteral value: String) { self.init(rawValue: value) }
+
+        /// The name.
+        public var description: String { rawValue }
+    }
+
+    /// Several methods under names, of which each request chooses one.
+    ///
+    /// ```swift
+    /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
+    /// GetReport().authenticated(by: .named("service"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - methods: the methods. Each keeps its own origins and credentials; a reset reaches every one.
+    ///   - name: signs the requests that choose none. Default: nil, they go out as they are. One that is not among the
+    ///     methods is ``HTTPError/Code/cannotAuthenticate`` at each of those requests.
+    public static func composite(
+        _ methods: [Name: HTTPAuthentication], default name: Name? = nil
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(.composite(methods, default: name))
+    }
+
+    /// The method that the client's ``composite(_:default:)`` has under a name.
+    ///
+    /// A name that it does not have is ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+    public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
+
+    /// The one method that signs; nil when none does.
+    ///
+    /// - Parameter client: where names are looked up.
+    /// - Throws: `.cannotAuthenticate` for a name that leads to no method.
+    func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
+        switch choice {
+        case .anonymous: return nil
+        case .method(let method): return method
+        case .named(let name):
+            guard case .composite(let methods, _) = client.choice else { throw Self.unknown(name, request) }
+            return try Self.method(name, of: methods, for: request)
+        case .composite(let methods, let name):
+            return if let name { try Self.method(name, of: methods, for: request) } else { nil }
+        }
+    }
+
+    /// Every method that is in it, for a reset.
+    var methods: [SigningMethod] {
+        switch choice {
+        case .anonymous, .named: []
+        case .method(let method): [method]
+        case .composite(let methods, _): methods.values.flatMap(\.methods)
+        }
+    }
+
+    private static func method(
+        _ name: Name, of methods: [Name: HTTPAuthentication], for request: HTTPRequest
+    ) throws(HTTPError) -> SigningMethod? {
+        // A name for a name is no method: following it could go in a circle.
+        guard let method = methods[name] else { throw unknown(name, request) }
+        if case .named = method.choice { throw unknown(name, request) }
+        return try method.method(for: request, in: method)
+    }
+
+    private static func unknown(_ name: Name, _ request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .cannotAuthenticate, request: request,
+            message: "no authentication is called \"\(name)\": give the client a composite that has it",
+            mayHaveBeenSent: false)
+    }
+}

@@ -1,0 +1,27 @@
+public import Foundation
+
+extension HTTPAuthentication {
+    /// A method of your own: a link that signs what it is given, and may look at the answer.
+    ///
+    /// ```swift
+    /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers["X-Signature"] = sign($0) })
+    /// ```
+    ///
+    /// It is asked only for requests that its credentials belong to, each attempt and each hop of a redirect anew. A reset
+    /// reaches it. For credentials that are remembered, refreshed and asked for once, whoever waits, write a
+    /// ``CredentialProvider`` instead.
+    ///
+    /// - Parameters:
+    ///   - name: what it prints as; no secret.
+    ///   - allowedOrigins: where its credentials may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - link: signs the requests. Headers that it fills beside `Authorization` are secret when the request's
+    ///     ``HTTPRequest/redaction`` says so.
+    public static func method(
+        _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    name, place: nil, origins: AllowedOrigins(allowedOrigins), isStateful: true, link: link)))
+    }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+
+extension HTTPAuthentication {
+    /// Credentials that a provider gives, once for all who wait; they are remembered until a 401, their end or a reset.
+    ///
+    /// A request whose credentials a 401 refuses goes once more: at once, when others have got new ones meanwhile, else
+    /// with those that the provider gives. A second 401 is the answer. A body that can be sent only once is not sent
+    /// again; the 401 is the answer, and the next request has new credentials got.
+    ///
+    /// - Parameters:
+    ///   - provider: gives the credentials.
+    ///   - name: what it prints as; no secret.
+    ///   - allowedOrigins: where they may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - limit: how often the provider may be asked; more is ``HTTPError/Code/cannotAuthenticate``. Default: ten times
+    ///     a minute.
+    ///   - clock: measures the window of the limit. Default: the continuous clock.
+    public static func shared(
+        _ provider: some CredentialProvider, name: String = "shared", allowedOrigins: [URL]? = nil,
+        limit: CredentialLimit = .standard, clock: any Clock<Duration> = ContinuousClock()
+    ) -> HTTPAuthentication {
+        shared(provider, name: name, place: nil, allowedOrigins: allowedOrigins, limit: limit, clock: clock)
+    }
+
+    static func shared(
+        _ provider: some CredentialProvider, name: String, place: CredentialPlace?, allowedOrigins: [URL]?,
+        limit: CredentialLimit, clock: any Clock<Duration>
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    name, place: place, origins: AllowedOrigins(allowedOrigins), isStateful: true,
+                    link: SharedCredential(provider, limit: limit, clock: clock))))
+    }
+}

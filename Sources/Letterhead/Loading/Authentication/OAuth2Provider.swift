@@ -1,0 +1,155 @@
+import Foundation
+import Synchronization
+
+/// Gives OAuth 2 tokens: kept ones, refreshed ones, or those that the grant brings.
+///
+/// A class, because a refresh token that was given beforehand is of use once only.
+final class OAuth2Provider: CredentialProvider {
+    private let endpoint: TokenEndpoint
+    private let grant: OAuth2.Grant
+    private let keeper: TokenKeeper
+    private let random: @Sendable (Int) -> [UInt8]
+    /// The refresh token that was given beforehand, until it is used up.
+    private let given: Mutex<Secret?>
+
+    init(
+        endpoint: TokenEndpoint, grant: OAuth2.Grant, keeper: TokenKeeper, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.endpoint = endpoint
+        self.grant = grant
+        self.keeper = keeper
+        self.random = random
+        given = Mutex(grant.givenToken)
+    }
+
+    func credential(for need: CredentialNeed<OAuth2Credential>) async throws -> OAuth2Credential? {
+        let kept = try await keeper.load(previous: need.previous)
+        if let kept, isGood(kept, for: need) { return kept }
+        do {
+            return try await renewed(kept, for: need)
+        } catch let failure as OAuth2.Failure where failure.reason != .store && failure.reason != .loggedOut {
+            // A token that was to be replaced ahead of its end is still good for a while.
+            guard !need.isRefused, let kept, freshness(of: kept, for: need.request) == .stale else { throw failure }
+            return kept
+        }
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: OAuth2Credential) throws {
+        guard request.requiredScopes.isSubset(of: credential.granted) else {
+            throw OAuth2.Failure(
+                .refused, "the authorization server did not grant every scope that the request requires")
+        }
+        CredentialPlace.header(.authorization).put(
+            try credential.tokens.accessToken.bearerHeaderValue.get(), into: &request)
+    }
+
+    func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> CredentialFreshness {
+        var freshness = keeper.freshness(of: credential)
+        // Nobody is sent to a page, nor logged out, before it must be.
+        if freshness == .stale, !renewsSilently(credential) { freshness = .fresh }
+        let required = request.requiredScopes
+        guard freshness != .expired, !required.isSubset(of: credential.granted) else { return freshness }
+        // What was asked for already and not given is not asked for again.
+        return required.isSubset(of: credential.asked) ? freshness : .insufficient
+    }
+
+    func reset() async {
+        given.withLock { $0 = nil }
+        // What the store cannot delete now, the keeper deletes before it gives out anything again.
+        try? await keeper.delete()
+    }
+
+    private func isGood(_ kept: OAuth2Credential, for need: CredentialNeed<OAuth2Credential>) -> Bool {
+        if need.isRefused, need.previous?.tokens.accessToken == kept.tokens.accessToken { return false }
+        return freshness(of: kept, for: need.request) == .fresh
+    }
+}
+
+extension OAuth2Provider {
+    private func renewsSilently(_ credential: OAuth2Credential) -> Bool {
+        if case .clientCredentials = grant.kind { return true }
+        return credential.tokens.refreshToken != nil
+    }
+
+    /// A refresh where there is something to refresh with, else the grant.
+    private func renewed(
+        _ kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
+    ) async throws -> OAuth2Credential {
+        let scope = need.request.requiredScopes.union(kept?.granted ?? grant.scope)
+        let isWider = kept.map { !need.request.requiredScopes.isSubset(of: $0.granted) } ?? false
+        guard !isWider, let token = kept?.tokens.refreshToken ?? given.withLock({ $0 }) else {
+            return try await granted(scope, over: need.next, isSignedIn: isWider)
+        }
+        do {
+            return try await refreshed(token, kept: kept, over: need.next)
+        } catch let failure as OAuth2.Failure where failure.endsSession {
+            given.withLock { $0 = nil }
+            try await keeper.delete()
+            return try await grantedAnew(scope, over: need.next, after: failure)
+        }
+    }
+
+    /// RFC 6749, 6; an answer without a refresh token keeps the old one.
+    private func refreshed(
+        _ token: Secret, kept: OAuth2Credential?, over next: any HTTPLoader
+    ) async throws -> OAuth2Credential {
+        let form = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
+        return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, over: next)
+    }
+
+    /// Tokens by the grant, when those that there were are gone.
+    private func grantedAnew(
+        _ scope: Set<String>, over next: any HTTPLoader, after failure: OAuth2.Failure
+    ) async throws -> OAuth2Credential {
+        do {
+            return try await granted(scope, over: next)
+        } catch let second as OAuth2.Failure {
+            var message = "logged out: \(failure.message)"
+            if second.reason != .loggedOut { message += ", and signing in again failed: \(second.message)" }
+            throw OAuth2.Failure(
+                .loggedOut, message, code: failure.code, status: failure.status, detail: failure.detail,
+                underlying: second)
+        }
+    }
+
+    /// Tokens by the grant.
+    private func granted(
+        _ scope: Set<String>, over next: any HTTPLoader, isSignedIn: Bool = false
+    ) async throws -> OAuth2Credential {
+        guard scope.allSatisfy(Self.isScope) else {
+            throw OAuth2.Failure(
+                .misconfigured, "a scope is empty or holds a character that RFC 6749, 3.3 does not allow")
+        }
+        let text = scope.isEmpty ? [] : [("scope", scope.sorted().joined(separator: " "))]
+        switch grant.kind {
+        case .clientCredentials:
+            let form = [("grant_type", "client_credentials")] + text
+            return try await exchange(form, asked: scope, refreshToken: nil, over: next)
+        case .authorizationCode(let page):
+            let proof = try await page.proof(client: endpoint.client, scope: scope, random: random)
+            let form = [
+                ("grant_type", "authorization_code"), ("code", proof.code.reveal()),
+                ("redirect_uri", page.redirectURI.absoluteString), ("code_verifier", proof.verifier.reveal()),
+            ]
+            return try await exchange(form, asked: scope, refreshToken: nil, over: next)
+        case .refreshToken:
+            throw isSignedIn
+                ? OAuth2.Failure(.refused, "the tokens do not allow what the request requires; sign in for more")
+                : OAuth2.Failure(.loggedOut, "logged out: there are no tokens that could be refreshed; sign in")
+        }
+    }
+
+    private func exchange(
+        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?, over next: any HTTPLoader
+    ) async throws -> OAuth2Credential {
+        // The life of a token is counted from before it was asked for, so that it never seems longer than it is.
+        let instant = keeper.instant
+        let answer = try await endpoint.tokens(form, over: next)
+        try Task.checkCancellation()
+        return try await keeper.keep(answer, asked: asked, refreshToken: refreshToken, since: instant)
+    }
+
+    private static func isScope(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 == 0x21 || (0x23...0x5B).contains($0) || (0x5D...0x7E).contains($0) }
+    }
+}

@@ -1,0 +1,91 @@
+import Synchronization
+
+/// Has one of several links do its work, chosen for each request.
+///
+/// ```swift
+/// Choose { request in request[option: Lane.self] == "fast" ? nil : careful }
+/// Choose(among: ["fast": fast, "careful": careful]) { request in request[option: Lane.self] }
+/// ```
+///
+/// nil goes on to the next loader. The first form takes any link that the closure gives, and can reset and print only those
+/// that it has seen: the objects among them as long as somebody keeps them. The second knows its links beforehand; prefer
+/// it for links that keep something. An error that the closure throws fails the load; nothing is sent.
+public struct Choose: CompositeLink, CustomStringConvertible {
+    private let choose: @Sendable (HTTPRequest) async throws -> (any LoaderLink)?
+    private let named: [(name: String?, link: any LoaderLink)]
+    private let seen: SeenLinks?
+
+    /// Any link that the closure gives, or nil for none.
+    public init(_ choose: @escaping @Sendable (HTTPRequest) async throws -> (any LoaderLink)?) {
+        self.choose = choose
+        named = []
+        seen = SeenLinks()
+    }
+
+    /// One of some links by its name, or nil for none; a name that is not among them is `.invalidRequest`.
+    public init(
+        among links: KeyValuePairs<String, any LoaderLink>,
+        _ choose: @escaping @Sendable (HTTPRequest) async throws -> String?
+    ) {
+        named = links.map { ($0.key, $0.value) }
+        seen = nil
+        self.choose = { [named] request in
+            guard let name = try await choose(request) else { return nil }
+            guard let link = named.first(where: { $0.name == name })?.link else {
+                throw HTTPError(
+                    .invalidRequest, request: request, message: "Choose has no link of the name that its closure gives")
+            }
+            return link
+        }
+    }
+
+    /// The links it knows.
+    public var parts: [(name: String?, link: any LoaderLink)] { named + (seen?.all.map { (nil, $0) } ?? []) }
+
+    /// Has the chosen link answer, with the next loader behind it.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let link: (any LoaderLink)?
+        do { link = try await choose(request) } catch { throw HTTPError(error, request: request) }
+        guard let link else { return try await next.load(request) }
+        seen?.note(link)
+        return try await link.load(request, next: next)
+    }
+
+    /// The links it knows: `Choose(fast: Throttle(4) | careful: Throttle(1))`.
+    public var description: String { chainName(of: self, parts: parts) }
+}
+
+/// The links that a closure gave. A class, because copies of the link must see one list.
+///
+/// Objects are held weakly. Of values, the last of each type is kept, since values are not told apart.
+private final class SeenLinks: Sendable {
+    private enum Seen: Sendable {
+        case object(Weak)
+        case value(any LoaderLink)
+    }
+
+    private struct Weak: Sendable {
+        weak let object: (any LoaderLink & AnyObject)?
+    }
+
+    private let seen = Mutex<[ObjectIdentifier: Seen]>([:])
+
+    func note(_ link: any LoaderLink) {
+        for link in (link as? LinkChain)?.links ?? [link] {
+            let key = identity(of: link) ?? ObjectIdentifier(type(of: link))
+            seen.withLock { seen in
+                if case .object(let weak)? = seen[key], weak.object != nil { return }
+                seen[key] = (link as? any LoaderLink & AnyObject).map { .object(Weak(object: $0)) } ?? .value(link)
+            }
+        }
+    }
+
+    var all: [any LoaderLink] {
+        seen.withLock { seen in
+            seen = seen.filter { if case .object(let weak) = $0.value { weak.object != nil } else { true } }
+            return seen.values.compactMap {
+                if case .object(let weak) = $0 { weak.object } else if case .value(let link) = $0 { link } else { nil }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+extension RequestTemplate {
+    /// Limits how long the whole load may take, from its start to the last byte: waiting in queues, every attempt,
+    /// back-off, refreshed credentials, redirects and reading the body. nil is no limit.
+    ///
+    /// Passing it is `.timedOut`, and the message says in which phase. For one attempt alone, see ``timeout(_:)``.
+    public func deadline(in limit: Duration?) -> WithOption<Self, DeadlineOption> {
+        option(DeadlineOption.self, limit)
+    }
+}
+
+/// How long a whole load may take.
+public enum DeadlineOption: HTTPRequestOption {
+    /// As the link ``Deadline`` says.
+    public static let defaultOptionValue: Duration? = nil
+}
+
+/// The point at which a load must be over, on the timeline of the link that set it.
+private struct DeadlinePoint: Sendable {
+    let point: Duration
+    let timeline: Timeline
+}
+
+private enum DeadlinePointOption: HTTPRequestOption {
+    static let defaultOptionValue: DeadlinePoint? = nil
+}
+
+extension HTTPRequest {
+    /// How long the whole load may take, once the link ``Deadline`` gets it. Default: nil, as that link says.
+    ///
+    /// Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    public var deadline: Duration? {
+        get { self[option: DeadlineOption.self] }
+        set { self[option: DeadlineOption.self] = newValue }
+    }
+
+    /// How much is left until the deadline, zero or less when it has passed; nil without one.
+    ///
+    /// A law for links and transports that wait: wait no longer than this, and fail at once, with
+    /// ``deadlinePassed(while:response:mayHaveBeenSent:)``, when the wait would be longer.
+    public var timeLeft: Duration? {
+        guard let deadline = self[option: DeadlinePointOption.self] else { return nil }
+        return deadline.point - deadline.timeline.now
+    }
+
+    /// The error of a load whose deadline passed, or would pass in a wait.
+    ///
+    /// - Parameters:
+    ///   - phase: what the load was doing, as in "connecting".
+    ///   - response: what had arrived of the response. Default: nil.
+    ///   - mayHaveBeenSent: false when it is certain that no byte of the request left. Default: true.
+    public func deadlinePassed(
+        while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true
+    ) -> HTTPError {
+        HTTPError(
+            .timedOut, request: self, response: response, message: "the deadline passed while \(phase)",
+            mayHaveBeenSent: mayHaveBeenSent)
+    }
+
+    /// The same without a deadline, for a load whose waiters keep their own.
+    var withoutDeadline: HTTPRequest {
+        guard options.contains(DeadlinePointOption.self) else { return self }
+        var request = self
+        request.options.remove(DeadlinePointOption.self)
+        return request
+    }
+
+    /// Sets the point, unless there is an earlier one already.
+    mutating func limit(to limit: Duration, on timeline: Timeline) {
+        if let timeLeft, timeLeft <= limit { return }
+        self[option: DeadlinePointOption.self] = DeadlinePoint(point: timeline.now + limit, timeline: timeline)
+    }
+    /// Takes over the deadline of another request, on behalf of which this one is sent.
+    mutating func shareDeadline(of request: HTTPRequest) {
+        self[option: DeadlinePointOption.self] = request[option: DeadlinePointOption.self]
+    }
+}

@@ -1,0 +1,53 @@
+extension RequestTemplate {
+    /// Says whether the request shares a load with equal ones.
+    public func deduplication(_ deduplication: Deduplication) -> WithOption<Self, DeduplicationOption> {
+        option(DeduplicationOption.self, deduplication)
+    }
+}
+
+/// Whether a request shares a load with equal ones.
+public enum DeduplicationOption: HTTPRequestOption {
+    /// When it is safe.
+    public static let defaultOptionValue = Deduplication.automatic
+}
+
+extension HTTPRequest {
+    /// Whether the request shares a load with equal ones, where ``Deduplicate`` stands in the chain.
+    ///
+    /// Default: ``Deduplication/automatic``.
+    public var deduplication: Deduplication {
+        get { self[option: DeduplicationOption.self] }
+        set { self[option: DeduplicationOption.self] = newValue }
+    }
+}
+
+/// Whether a request shares a load with equal ones.
+public struct Deduplication: Hashable, Sendable {
+    enum Kind: Hashable {
+        case automatic, never
+        case key(String)
+    }
+
+    let kind: Kind
+
+    /// With those of the same method, URL, headers, body and credentials, if the method is safe (RFC 9110, 9.2.1).
+    public static let automatic = Deduplication(kind: .automatic)
+
+    /// With none.
+    public static let never = Deduplication(kind: .never)
+
+    /// With those of the same key and the same credentials, whatever their method; the caller vouches for it.
+    public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
+}
+
+private enum SharedLoadValue: HTTPResponseValue {
+    static let defaultResponseValue: HTTPRequest.ID? = nil
+}
+
+extension HTTPResponse {
+    /// Which request was sent, when this response was shared with an equal one that came before; nil for that one itself.
+    public internal(set) var sharedFrom: HTTPRequest.ID? {
+        get { self[value: SharedLoadValue.self] }
+        set { self[value: SharedLoadValue.self] = newValue }
+    }
+}

@@ -1,0 +1,43 @@
+import Synchronization
+
+/// Keeps loads out while the chain is being reset.
+///
+/// ```swift
+/// let chain = ResetGuard() --> Autocancel() --> FollowRedirects() --> HTTPClient.defaultTransport
+/// await chain.reset()      // log out: what runs is cancelled, what is kept is wiped
+/// ```
+///
+/// A load that arrives meanwhile fails at once with `.resetInProgress`; nothing is sent. A reset that is asked for
+/// meanwhile joins the one that is running and returns with it. Afterwards the chain works. Put it first, and give each
+/// chain one of its own.
+public final class ResetGuard: LoaderLink {
+    // A class, because everybody who loads or resets must see the reset that is running.
+
+    private let running = Mutex<OneShot<Void>?>(nil)
+
+    /// Makes the link.
+    public init() {}
+
+    /// Has the request answered, unless a reset is running.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard running.withLock({ $0 == nil }) else {
+            throw HTTPError(
+                .resetInProgress, request: request, message: "the chain is being reset; try again afterwards",
+                mayHaveBeenSent: false)
+        }
+        return try await next.load(request)
+    }
+
+    /// Resets what is below, or waits for the reset that is running.
+    public func reset(next: any HTTPLoader) async {
+        let end = OneShot<Void>()
+        let other = running.withLock { running in
+            defer { running = running ?? end }
+            return running
+        }
+        if let other { return await other.value }
+        await next.reset()
+        running.withLock { $0 = nil }
+        end.set(())
+    }
+}

@@ -1,0 +1,46 @@
+extension RequestTemplate {
+    /// Sends it again when an attempt is worth it: statuses 408, 425, 429, 500, 502, 503, 504 and failures of the network,
+    /// or what the condition of the strategy says.
+    ///
+    /// ```swift
+    /// try await client.send(GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3))
+    /// ```
+    ///
+    /// A `Retry-After` of the server counts more than the strategy's wait. Requests whose method is not idempotent are
+    /// sent again only when they are marked ``idempotent(key:)``, or when nothing of them was sent; see ``Retry``.
+    ///
+    /// - Parameters:
+    ///   - strategy: which waits, and when.
+    ///   - maximumRetries: how many repeats there may be. Default: 3; less than zero is `.invalidRequest`.
+    public func retry(
+        _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
+    ) -> WithOption<WithOption<Self, RetryStrategyOption>, MaximumRetriesOption> {
+        option(RetryStrategyOption.self, strategy).option(MaximumRetriesOption.self, maximumRetries)
+    }
+
+    /// Sets how many repeats there may be, whoever asks for them: 2 makes at most 3 attempts; nil is as the client says.
+    public func maximumRetries(_ count: Int?) -> WithOption<Self, MaximumRetriesOption> {
+        option(MaximumRetriesOption.self, count)
+    }
+
+    /// Says that sending it twice means no more than sending it once, so that it may be sent again whatever its method.
+    ///
+    /// It then carries an `Idempotency-Key`, the same in every attempt, by which the server knows a repeat.
+    ///
+    /// - Parameter key: the key. Default: nil, a random one for each load.
+    public func idempotent(key: String? = nil) -> WithOption<Self, IdempotencyOption> {
+        option(IdempotencyOption.self, Idempotency(key: key))
+    }
+
+    /// Sets the validators of this endpoint; they judge before those of the client.
+    public func validated(by validators: any HTTPValidator...) -> WithOption<Self, ValidatorsOption> {
+        option(ValidatorsOption.self, validators)
+    }
+
+    /// Has a closure hear of each repeat before its wait begins.
+    public func onRetry(
+        _ observer: @escaping @Sendable (RetryEvent) async -> Void
+    ) -> WithOption<Self, RetryObserverOption> {
+        option(RetryObserverOption.self, observer)
+    }
+}

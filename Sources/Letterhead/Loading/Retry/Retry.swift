@@ -1,0 +1,150 @@
+/// Has each attempt judged by validators, and sends the request again when they, or the request itself, ask for it.
+///
+/// ```swift
+/// Retry()                                                        // judges, and repeats what asks for it
+/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], RetrySettings(maximumRetries: 2))
+/// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
+/// ```
+///
+/// One maximum bounds all repeats of a load, whoever asks for them; it is 0 unless the request or the settings say more,
+/// and each load has it anew. The wait is the server's (`Retry-After`), else the request's strategy's, else the one that
+/// ``DefaultValidator`` suggests; the strategy of any other validator counts more than all of these.
+///
+/// Never repeated, whoever asks: a load that was cancelled or reset; a body that can be had only once; a method that is
+/// not idempotent, unless the request is marked ``Idempotency`` or nothing of it was sent, or an alternate follows a 401
+/// or 403; past the deadline; when the server asks for too long a wait, or the budget of the host is used up. A response
+/// that was handed over is never taken back.
+///
+/// Every attempt is on the response and on the error: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no repeat is
+/// left, a failure is what it is; so is a response, unless a validator called for a repeat: then it is
+/// `.retriesExhausted`, with that response. A repeat that would pass the deadline is `.timedOut`.
+///
+/// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
+/// each attempt gets them anew. Two in one chain do not multiply: only the upper repeats a load that may be repeated.
+public struct Retry: LoaderLink {
+    private let validators: [any HTTPValidator]
+    private let settings: RetrySettings
+    private let timeline: Timeline
+    private let ledger: RetryLedger
+    private let flights: AlternateFlights
+
+    /// Makes the link.
+    ///
+    /// - Parameters:
+    ///   - validators: judge each attempt, in order, behind those of the request. Default: ``DefaultValidator``.
+    ///   - settings: limits, time and luck. Default: no repeat unless a request says so.
+    public init(validators: [any HTTPValidator] = [DefaultValidator()], _ settings: RetrySettings = RetrySettings()) {
+        self.validators = validators
+        self.settings = settings
+        timeline = Timeline(settings.clock)
+        ledger = RetryLedger(settings.budget)
+        flights = AlternateFlights(clock: settings.clock)
+    }
+
+    /// Has the request answered, as often as it takes.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
+        while true {
+            if Task.isCancelled { throw load.cancelled }
+            let era = flights.era
+            let result = await load.send(to: next)
+            switch await verdict(on: result, of: load) {
+            case .again(let repetition):
+                load.record(result, repeatedBy: repetition)
+                await announce(repetition, after: result, of: load)
+                try await prepare(&load, for: repetition, next: next, era: era)
+            case .passed(let final, let refusal):
+                load.record(result, reason: refusal?.description ?? "")
+                if refusal == .deadline { throw await load.exhausted(by: .deadline, final) }
+                if refusal == nil, let response = try? final.get() {
+                    ledger.succeed(to: response.request.origin, cost: load.cost)
+                }
+                return try load.ended(with: final)
+            case .refused(let final, let refusal):
+                load.record(result, reason: refusal.description)
+                throw await load.exhausted(by: refusal, final)
+            case .failed(let error, let final):
+                load.record(result, reason: "a validator failed the load")
+                throw await load.failed(with: error, final)
+            }
+        }
+    }
+
+    /// Sends away who waits for an alternate, forgets the budgets, and resets what is below.
+    public func reset(next: any HTTPLoader) async {
+        await flights.reset()
+        ledger.wipe()
+        await next.reset()
+    }
+}
+
+extension Retry {
+    /// What the validators say, and if they say nothing, the request's own policy.
+    private func verdict(
+        on result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
+    ) async -> ValidatorRun.Verdict {
+        if result.failure?.isEndOfLoad == true { return .passed(result, refusal: .cancelled) }
+        let own = load.isNested ? [] : load.request.validators
+        let run = ValidatorRun(validators: own.isEmpty ? validators : own + validators, request: load.attempt) {
+            strategy, result in
+            decision(asked: strategy, after: result, of: load)
+        }
+        let verdict = await run.verdict(on: result)
+        guard case .passed(let judged, refusal: nil) = verdict, load.request.retryStrategy != nil else {
+            return verdict
+        }
+        return switch decision(asked: nil, after: judged, of: load) {
+        case .again(let repetition): .again(repetition)
+        case .no(.notWorthIt): verdict
+        case .no(let refusal): .passed(judged, refusal: refusal)
+        }
+    }
+
+    /// What the rules say, and the budget behind them.
+    private func decision(
+        asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
+    ) -> RetryDecision {
+        let rules = RetryRules(
+            maximumRetries: load.maximum, isNested: load.isNested, longestServerDelay: settings.longestServerDelay,
+            timeLeft: load.request.timeLeft, alternates: load.alternates, now: settings.now, random: settings.random)
+        let decision = rules.decision(asked: asked, in: load.context(after: result))
+        guard case .again(var repetition) = decision else { return decision }
+        let sent = result.failure?.request ?? (try? result.get())?.request
+        let isTimeout = result.failure?.code == .timedOut
+        guard let cost = ledger.takeRetry(to: sent?.origin, afterTimeout: isTimeout) else { return .no(.budget) }
+        repetition.cost = cost
+        return .again(repetition)
+    }
+
+    private func announce(
+        _ repetition: Repetition, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
+    ) async {
+        let event = RetryEvent(
+            request: load.request, retry: load.attempts.count, result: result, strategy: repetition.strategy,
+            delay: repetition.delay, attempts: load.attempts)
+        await settings.onRetry(event)
+        await load.request.onRetry?(event)
+    }
+
+    /// Does what comes before a repeat: the alternate's work, and then the wait.
+    private func prepare(
+        _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader, era: AlternateEra
+    ) async throws(HTTPError) {
+        do throws(HTTPError) {
+            if let alternate = repetition.strategy.alternate {
+                if let sharing = alternate.sharing { load.count(sharing) }
+                let run = AlternateRun(next: next, flights: flights, era: era)
+                load.request = try await run.request(after: alternate, of: load.request)
+            }
+            try await wait(repetition.delay, for: load.request)
+        } catch {
+            throw load.ended(by: error)
+        }
+    }
+
+    private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
+        if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to try again") }
+        guard delay > .zero else { return }
+        do { try await settings.clock.sleep(for: delay) } catch { throw HTTPError(error, request: request) }
+    }
+}

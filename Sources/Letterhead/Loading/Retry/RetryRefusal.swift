@@ -1,0 +1,43 @@
+/// Why a request is not sent again; it stands as the reason on the last attempt.
+enum RetryRefusal: Equatable, CustomStringConvertible {
+    /// The load was cancelled, or a reset is under way.
+    case cancelled
+    /// All repeats were made; so many were allowed.
+    case noneLeft(maximum: Int)
+    /// Another retry further up repeats.
+    case nested
+    /// Nothing asks for it, or the condition of the strategy does not hold.
+    case notWorthIt
+    /// The body cannot be had again.
+    case oneTimeBody
+    /// The method is not idempotent, and something may have been sent.
+    case unsafeMethod
+    /// The strategy gives no wait.
+    case strategyEnded
+    /// The alternate request was sent as often as one load may.
+    case alternatesUsedUp
+    /// The server asks for more time than it is given.
+    case serverDelay(Duration, longest: Duration)
+    /// The wait would pass the deadline.
+    case deadline
+    /// The budget of the host is used up.
+    case budget
+
+    var description: String {
+        switch self {
+        case .cancelled: "not repeated: the load was ended"
+        case .noneLeft(0): "not repeated: no repeat is allowed; set maximumRetries"
+        case .noneLeft(let maximum): "not repeated: all \(maximum) allowed repeats were made"
+        case .nested: "not repeated here: another retry further up the chain repeats"
+        case .notWorthIt: ""
+        case .oneTimeBody: "not repeated: the body can be sent only once"
+        case .unsafeMethod: "not repeated: the method is not idempotent; mark it idempotent() if it may be sent twice"
+        case .strategyEnded: "not repeated: the strategy has no wait left"
+        case .alternatesUsedUp: "not repeated: the alternate request was sent as often as one load may"
+        case .serverDelay(let delay, let longest):
+            "not repeated: the server asks for a wait of \(delay), and \(longest) is the longest allowed"
+        case .deadline: "not repeated: the wait would pass the deadline"
+        case .budget: "not repeated: the retry budget of the host is used up"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// One time that a request was sent, as the response or the error of its load tells it.
+public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
+    /// 1 for the first.
+    public var number: Int
+    /// How the server answered; nil when it did not.
+    public var status: HTTPStatus?
+    /// Why it failed; nil when the server answered.
+    public var errorCode: HTTPError.Code?
+    /// How long was waited behind it; nil when no repeat followed.
+    public var delay: Duration?
+    /// Why it was repeated, or why not.
+    public var reason: String
+
+    /// Makes a record of an attempt.
+    public init(
+        number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
+        reason: String = ""
+    ) {
+        self.number = number
+        self.status = status
+        self.errorCode = errorCode
+        self.delay = delay
+        self.reason = reason
+    }
+
+    /// Number, outcome, and what followed.
+    public var description: String {
+        let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no answer"
+        return "attempt \(number): \(outcome)" + (delay.map { ", repeated after \($0)" } ?? "")
+            + (reason.isEmpty ? "" : " (\(reason))")
+    }
+}
+
+/// The attempts of a load, on its response.
+enum AttemptsValue: HTTPResponseValue {
+    static let defaultResponseValue: [HTTPAttempt] = []
+}
+
+extension HTTPResponse {
+    /// Every attempt of the load that led to this response, in order; empty when no link of the chain counts them.
+    public var attempts: [HTTPAttempt] {
+        get { self[value: AttemptsValue.self] }
+        set { self[value: AttemptsValue.self] = newValue }
+    }
+}

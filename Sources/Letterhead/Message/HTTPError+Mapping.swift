@@ -1,0 +1,111 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension HTTPError {
+    /// Makes an error of any error: an ``HTTPError`` stays what it is, any other is underneath, with the code that fits.
+    ///
+    /// - Parameters:
+    ///   - error: what was thrown.
+    ///   - request: the request during which it was thrown.
+    ///   - response: what had arrived of the response. Default: nil.
+    public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
+        if let error = error as? HTTPError {
+            self = error.response == nil && response != nil ? error.with(response: response) : error
+        } else {
+            self.init(
+                Self.code(for: error), request: request, response: response, underlying: error,
+                message: Self.summary(of: error))
+        }
+    }
+
+    private static func code(for error: any Error) -> Code {
+        switch error {
+        case is CancellationError: .cancelled
+        case is EncodingError, is BodyNotInMemory, is InvalidBody: .invalidRequest
+        case is DecodingError: .cannotDecodeResponse
+        case is BodyTooLarge: .responseTooLarge
+        case let error as URLError: code(for: error.code)
+        default: .unknown
+        }
+    }
+
+    private static func code(for code: URLError.Code) -> Code {
+        switch code {
+        case .cancelled, .userCancelledAuthentication: .cancelled
+        case .badURL, .unsupportedURL, .requestBodyStreamExhausted: .invalidRequest
+        case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed, .notConnectedToInternet,
+            .httpTooManyRedirects, .redirectToNonExistentLocation, .cannotLoadFromNetwork, .internationalRoamingOff,
+            .callIsActive, .dataNotAllowed:
+            .cannotConnect
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .insecureConnection
+        case .userAuthenticationRequired: .cannotAuthenticate
+        case .timedOut: .timedOut
+        case .badServerResponse, .cannotParseResponse, .zeroByteResource, .resourceUnavailable,
+            .dataLengthExceedsMaximum:
+            .invalidResponse
+        case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
+            .downloadDecodingFailedToComplete:
+            .cannotDecodeResponse
+        default: .unknown
+        }
+    }
+
+    /// What an error says, as far as it can be repeated: coding errors by path and reason, never by value.
+    static func summary(of error: any Error) -> String {
+        switch error {
+        case let error as DecodingError: error.summary
+        case let error as EncodingError: error.summary
+        case let error as URLError: "the network reports \(error.code.rawValue)"
+        case is CancellationError: "the task was cancelled"
+        case let error as InvalidBody: error.description
+        case let error as BodyNotInMemory: error.description
+        case let error as BodyAlreadyRead: error.description
+        case let error as BodyWithheld: error.description
+        case let error as BodyTooLarge: error.description
+        default: String(describing: type(of: error))
+        }
+    }
+}
+
+extension DecodingError {
+    /// Where in the document, and what was expected there.
+    fileprivate var summary: String {
+        switch self {
+        case .keyNotFound(let key, let context): "no value for \"\(key.segment)\" at \(context.place)"
+        case .typeMismatch(let type, let context): "something other than \(type) at \(context.place)"
+        case .valueNotFound(let type, let context): "null instead of \(type) at \(context.place)"
+        case .dataCorrupted(let context): "the data is malformed at \(context.place)"
+        @unknown default: "the data cannot be decoded"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var place: String { codingPath.isEmpty ? "the top" : codingPath.map(\.segment).joined(separator: ".") }
+}
+
+extension EncodingError {
+    /// Where in the value the encoder stopped.
+    fileprivate var summary: String {
+        switch self {
+        case .invalidValue(_, let context):
+            "the body cannot encode the value at "
+                + (context.codingPath.isEmpty ? "the top" : context.codingPath.map(\.segment).joined(separator: "."))
+        @unknown default: "the body cannot be encoded"
+        }
+    }
+}
+
+extension CodingKey {
+    /// A name of a dictionary may be the server's: control characters are shown, and no more than 64 characters.
+    fileprivate var segment: String {
+        if let intValue { return String(intValue) }
+        return Redaction.visible(stringValue.count > 64 ? stringValue.prefix(64) + "…" : stringValue)
+    }
+}

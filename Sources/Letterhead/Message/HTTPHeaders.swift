@@ -1,0 +1,117 @@
+/// The header fields of a message, in order (RFC 9110, 5).
+///
+/// Names ignore case and keep their spelling, a name may stand several times, and the order is the order on the wire.
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// headers["accept"]                      // "application/json"
+/// headers.append("Accept", "text/plain") // two fields
+/// headers.values(for: "Accept")          // both, in order
+/// headers["Accept"] = nil                // none
+/// ```
+///
+/// Blanks at the ends of a value are no part of it (RFC 9110, 5.5) and are removed where it enters. A name that is not a
+/// token, or a value with CR, LF, NUL or another control character, is refused before anything is sent.
+public struct HTTPHeaders: Hashable, Sendable {
+    private var fields: [Field]
+
+    /// One header field.
+    public struct Field: Hashable, Sendable {
+        /// Which field it is.
+        public let name: Name
+        /// What it says.
+        public let value: String
+
+        /// A field; blanks at the ends of the value are removed.
+        public init(_ name: Name, _ value: String) {
+            self.name = name
+            self.value = ASCII.trimmed(value)
+        }
+    }
+
+    /// No fields.
+    public init() { fields = [] }
+
+    /// The given fields, in order, repeats included.
+    public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
+
+    /// The fields of a dictionary, sorted by name so that equal dictionaries make equal headers.
+    public init(_ dictionary: [String: String]) {
+        fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
+    }
+
+    /// The value of a name: nil when there is none; several joined by `, `, as RFC 9110, 5.2 joins them, those of
+    /// `Cookie` by `; ` (RFC 9113, 8.2.3); but of `Set-Cookie`, whose values cannot be joined, only the first.
+    ///
+    /// Setting replaces all values of the name by one, at the place of the first; nil removes them.
+    public subscript(name: Name) -> String? {
+        get {
+            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+            let value = fields[first].value
+            guard name != .setCookie, fields[(first + 1)...].contains(where: { $0.name == name }) else { return value }
+            return values(for: name).joined(separator: name == .cookie ? "; " : ", ")
+        }
+        set {
+            guard let place = fields.firstIndex(where: { $0.name == name }) else {
+                if let newValue { fields.append(Field(name, newValue)) }
+                return
+            }
+            let before = fields[..<place]
+            let after = fields[(place + 1)...].filter { $0.name != name }
+            fields = before + (newValue.map { [Field(name, $0)] } ?? []) + after
+        }
+    }
+
+    /// All values of a name, in order.
+    public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
+
+    /// Adds a field at the end, beside those of the same name.
+    public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
+
+    /// Adds the fields whose names are not here yet, all values of each.
+    public mutating func fill(from other: HTTPHeaders) {
+        guard !fields.isEmpty else { return fields = other.fields }
+        let missing = other.fields.filter { !contains($0.name) }
+        fields += missing
+    }
+
+    /// Replaces, for each name in `other`, all values here by those there.
+    public mutating func replace(with other: HTTPHeaders) {
+        guard !other.fields.isEmpty else { return }
+        fields.removeAll { other.contains($0.name) }
+        fields += other.fields
+    }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    /// The first field's position.
+    public var startIndex: Int { 0 }
+    /// The position behind the last field.
+    public var endIndex: Int { fields.count }
+    /// The field at a position.
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Fields in the order written, repeats included.
+    public init(dictionaryLiteral elements: (Name, String)...) { fields = elements.map { Field($0.0, $0.1) } }
+}
+
+extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A line a field, with the values of secret fields redacted.
+    public var description: String { Redaction.standard.text(of: self) }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Redacted lines only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .collection) }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+    /// `Name: value`, with the value of a secret field redacted.
+    public var description: String { Redaction.standard.text(of: self) }
+    /// The redacted line only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

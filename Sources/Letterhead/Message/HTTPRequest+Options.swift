@@ -1,0 +1,72 @@
+/// The environment of one request, which replaces the client's whole.
+public enum ServerEnvironmentOption: HTTPRequestOption {
+    /// None of its own.
+    public static let defaultOptionValue: ServerEnvironment? = nil
+}
+
+/// How long one attempt may take.
+public enum TimeoutOption: HTTPRequestOption {
+    /// No limit of its own.
+    public static let defaultOptionValue: Duration? = nil
+}
+
+/// Which statuses count as success.
+public enum AcceptedStatusesOption: HTTPRequestOption {
+    /// ``HTTPStatusSet/success``, and 304 when the request is conditional.
+    public static let defaultOptionValue: HTTPStatusSet? = nil
+}
+
+/// Which names are secret beside the standard ones.
+public enum RedactionOption: HTTPRequestOption {
+    /// The standard names.
+    public static let defaultOptionValue = Redaction.standard
+}
+
+/// Whether bodies are secret as a whole.
+public enum SecretBodiesOption: HTTPRequestOption {
+    /// They are not.
+    public static let defaultOptionValue = false
+}
+
+extension HTTPRequest {
+    /// Whether the bodies of the request and of its response are secret as a whole, as those of a token endpoint, so that
+    /// no text shows any of them. Default: no.
+    public var isSecret: Bool {
+        get { self[option: SecretBodiesOption.self] }
+        set { self[option: SecretBodiesOption.self] = newValue }
+    }
+
+    /// The request's own environment; it replaces the client's whole. Default: nil, the client's.
+    public var serverEnvironment: ServerEnvironment? {
+        get { self[option: ServerEnvironmentOption.self] }
+        set { self[option: ServerEnvironmentOption.self] = newValue }
+    }
+
+    /// How long one attempt may take, from its start to the last byte of a buffered body, to the millisecond.
+    ///
+    /// Default: nil, no limit. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    public var timeout: Duration? {
+        get { self[option: TimeoutOption.self] }
+        set { self[option: TimeoutOption.self] = newValue }
+    }
+
+    /// Which statuses count as success at the front door. Default: nil, 2xx, and 304 when the request is conditional.
+    public var acceptedStatuses: HTTPStatusSet? {
+        get { self[option: AcceptedStatusesOption.self] }
+        set { self[option: AcceptedStatusesOption.self] = newValue }
+    }
+
+    /// Which names are secret in every text that is made of the request, its response and its errors.
+    public var redaction: Redaction {
+        get { self[option: RedactionOption.self] }
+        set { self[option: RedactionOption.self] = newValue }
+    }
+
+    /// Whether a status counts as success for this request.
+    public func accepts(_ status: HTTPStatus) -> Bool {
+        if let acceptedStatuses { return acceptedStatuses.contains(status) }
+        return status.isSuccess || (status == .notModified && isConditional)
+    }
+
+    private var isConditional: Bool { headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) }
+}

@@ -1,0 +1,58 @@
+public import Foundation
+
+extension HTTPRequest {
+    /// Path and query as they go on the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
+    public var target: String {
+        var text = path.string.hasPrefix("/") ? path.string : "/" + path.string
+        if !query.isEmpty {
+            text += "?"
+            text += query.escaped
+        }
+        return text
+    }
+
+    /// The exact bytes of the URL, fragment included.
+    ///
+    /// - Throws: `.invalidRequest` when the request has no host.
+    public func urlString() throws(HTTPError) -> String {
+        guard let host, !host.isEmpty else { throw missingHost }
+        var text = ByteText(capacity: 64 + path.string.utf8.count + 32 * query.count)
+        text.append(scheme)
+        text.append("://")
+        if let userInfo {
+            text.append(userInfo)
+            text.append("@" as Unicode.Scalar)
+        }
+        text.append(host)
+        if let port { text.append(":\(port)") }
+        if !path.string.isEmpty, !path.string.hasPrefix("/") { text.append("/" as Unicode.Scalar) }
+        text.append(path.string)
+        if !query.isEmpty {
+            text.append("?" as Unicode.Scalar)
+            query.write(to: &text)
+        }
+        if let fragment {
+            text.append("#" as Unicode.Scalar)
+            text.append(fragment)
+        }
+        return text.string
+    }
+
+    /// The URL, escaped exactly as the request is.
+    ///
+    /// - Throws: `.invalidRequest` when the request has no host, or a part of it cannot stand in a URL.
+    public func url() throws(HTTPError) -> URL {
+        guard let url = URL(string: try urlString(), encodingInvalidCharacters: false) else {
+            throw HTTPError(.invalidRequest, request: self, message: "the URL is malformed")
+        }
+        return url
+    }
+
+    var missingHost: HTTPError {
+        HTTPError(
+            .invalidRequest, request: self,
+            message:
+                "the request has no host: give the template a base URL, the client an environment, or the request a host"
+        )
+    }
+}

@@ -1,0 +1,94 @@
+extension HTTPRequest {
+    /// Refuses what must not be sent, before anything is.
+    ///
+    /// Every transport calls it first. Write your own transport: call it too.
+    ///
+    /// - Throws: `.invalidRequest`, naming the field and the rule, never the value: the method is no token; a header
+    ///   name is no token, or its value holds a control character, in the request or in its body; a header that frames
+    ///   the message, which is the library's to write; more than one Content-Type; a scheme that is neither http nor https; no host, or
+    ///   a character that a host cannot hold; a port outside 1...65535; user or password in the URL; a ``RequestPath``
+    ///   that is refused; a ``timeout`` that is not above zero.
+    public func validate() throws(HTTPError) {
+        if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
+    }
+
+    private var brokenRule: String? {
+        if !ASCII.isToken(method.rawValue) {
+            return "the method is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
+        }
+        if let rule = headers.brokenRule { return rule }
+        if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule { return "the body is refused: \(rule)" }
+        if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
+        if let timeout, timeout <= .zero { return "the timeout is not above zero" }
+        return brokenAddress
+    }
+
+    private var brokenAddress: String? {
+        guard let host, !host.isEmpty else { return missingHost.message }
+        if !hasHTTPScheme { return "the scheme is neither http nor https" }
+        if !Self.isHost(host) {
+            return "the host holds a character that no host may have; write international names as xn--"
+        }
+        if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
+        if userInfo != nil { return "the URL holds a user or password; use an authentication" }
+        if !Self.isPrintable(path.string) { return "the path holds a character that must be escaped" }
+        let isQueryBroken = query.indices.contains { index in
+            query[index].original.map { !Self.isPrintable($0) || $0.utf8.contains(UInt8(ascii: "#")) } ?? false
+        }
+        return isQueryBroken ? "the query holds a character that must be escaped" : nil
+    }
+
+    var hasHTTPScheme: Bool { ASCII.equalIgnoringCase(scheme, "https") || ASCII.equalIgnoringCase(scheme, "http") }
+
+    private static func isPrintable(_ text: String) -> Bool { ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) } }
+
+    /// A registered name or IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2); `%` is refused, since what
+    /// is behind it would be read differently by different parsers.
+    static func isHost(_ text: String) -> Bool {
+        if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
+            let inside = text.utf8.dropFirst().dropLast()
+            return inside.contains(UInt8(ascii: ":"))
+                && inside.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+        }
+        return ASCII.allBytes(of: text) { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                true
+            default: false
+            }
+        }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    }
+}
+
+extension HTTPHeaders {
+    /// Which rule the headers of a body, or of a part of one, break; nil when all are well formed.
+    package var brokenBodyRule: String? {
+        if let brokenRule { return brokenRule }
+        guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
+        return "the header Content-Type is no media type of RFC 9110, 8.3.1, such as text/plain"
+    }
+
+    /// Which rule of RFC 9110, 5.1 and 5.5 a field breaks; nil when all are well formed.
+    package var brokenRule: String? {
+        var contentTypes = 0
+        for index in indices {
+            let field = self[index]
+            guard ASCII.isToken(field.name.rawValue) else {
+                return "the name of header \(index + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
+            }
+            guard ASCII.allBytes(of: field.value, fit: { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+                return "the value of the header \(field.name) holds a control character (CR, LF, NUL or another)"
+            }
+            if field.name == .contentLength || field.name == .transferEncoding {
+                return "the header \(field.name) frames the message and is written by the library; set the body instead"
+            }
+            if field.name == .contentType { contentTypes += 1 }
+            if contentTypes > 1 { return "the header Content-Type stands more than once" }
+        }
+        return nil
+    }
+}

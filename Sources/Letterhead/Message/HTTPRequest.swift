@@ -1,0 +1,119 @@
+public import Foundation
+import Synchronization
+
+/// A request as a value: what a builder makes of a template, and what travels along a chain of loaders.
+///
+/// ```swift
+/// var request = HTTPRequest(method: .post, url: url)
+/// request[query: "verbose"] = "true"
+/// request.headers["Accept"] = "application/json"
+/// request.body = JSONBody(user)
+/// ```
+///
+/// A fresh one is a GET over https without host, path, query, headers or body; what it leaves open, an environment
+/// fills. Nothing is checked while it is put together: ``validate()`` is called before it is sent, and refuses what is
+/// malformed. Copies have the same ``id``, whatever is changed in them, so that a chain knows a request again.
+public struct HTTPRequest: Sendable, Identifiable {
+    /// Which request it is; copies share it.
+    public struct ID: Hashable, Sendable {
+        private let number: UInt64
+        private static let last = Atomic<UInt64>(0)
+
+        init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
+    }
+
+    /// Which request it is; copies share it, and two fresh requests differ.
+    public let id: ID
+    private var ownMethod: HTTPMethod?
+    private var ownScheme: String?
+    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment fills it.
+    public var host: String?
+    /// The port; nil is the scheme's default.
+    public var port: Int?
+    /// User and password of the URL it was made of. A transport refuses them: credentials belong in an authentication.
+    public var userInfo: String?
+    /// The path; a relative one is put behind the environment's prefix.
+    public var path: RequestPath
+    /// The query.
+    public var query: QueryParameters
+    /// The fragment of the URL it was made of; it is never sent.
+    public var fragment: String?
+    /// The headers.
+    public var headers: HTTPHeaders
+    /// The body; ``EmptyBody`` when there is none.
+    public var body: any HTTPBody
+    /// The settings for the loaders.
+    public var options: HTTPRequestOptions
+
+    /// A GET over https that leaves everything else open.
+    public init() {
+        self.init(method: nil, parts: nil)
+    }
+
+    /// A request to a URL, whose bytes are kept: path, query and escapes go out as they are.
+    ///
+    /// - Parameters:
+    ///   - method: the method. Default: GET.
+    ///   - url: an absolute http or https URL; what it lacks, an environment fills.
+    public init(method: HTTPMethod = .get, url: URL) {
+        self.init(method: method, parts: URLParts(url.absoluteString))
+    }
+
+    init(method: HTTPMethod?, parts: URLParts?) {
+        id = ID()
+        ownMethod = method
+        ownScheme = parts?.scheme
+        (host, port) = parts?.hostAndPort ?? (nil, nil)
+        userInfo = parts?.userInfo
+        path = RequestPath(escaped: parts?.path ?? "")
+        query = parts?.query.map { QueryParameters(escaped: $0) } ?? [:]
+        fragment = parts?.fragment
+        headers = [:]
+        body = EmptyBody()
+        options = HTTPRequestOptions()
+    }
+
+    /// The method. Default: GET, unless an environment names another.
+    public var method: HTTPMethod {
+        get { ownMethod ?? .get }
+        set { ownMethod = newValue }
+    }
+
+    /// `https` or `http`. Default: https, unless an environment names another.
+    public var scheme: String {
+        get { ownScheme ?? "https" }
+        set { ownScheme = newValue }
+    }
+
+    /// The first value of a query name; setting replaces all values of the name, nil removes them.
+    public subscript(query name: String) -> String? {
+        get { query[name] }
+        set { query[name] = newValue }
+    }
+
+    /// The value of an option, its default when it is not set.
+    public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
+        get { options[option] }
+        set { options[option] = newValue }
+    }
+
+    /// Scheme, host and port; nil without a host.
+    public var origin: HTTPOrigin? {
+        host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) }
+    }
+
+    var hasMethod: Bool { ownMethod != nil }
+
+    /// Takes scheme, host, port, path prefix and query of a base URL where the request has none.
+    mutating func fill(from base: URLParts) {
+        guard host == nil else { return }
+        if ownScheme == nil { ownScheme = base.scheme }
+        if let (host, port) = base.hostAndPort {
+            self.host = host.isEmpty ? nil : host
+            if self.port == nil { self.port = port }
+        }
+        if userInfo == nil { userInfo = base.userInfo }
+        path = path.behind(base.path)
+        if let items = base.query { query.fill(from: QueryParameters(escaped: items)) }
+    }
+}

@@ -1,0 +1,59 @@
+/// A typed setting that travels with a request to the loaders that know it, and never onto the wire.
+///
+/// Use: read and write `request[option: Tenant.self]`. Write one: a type, usually an empty enumeration, with a default,
+/// and a property for it:
+///
+/// ```swift
+/// enum Tenant: HTTPRequestOption {
+///     static let defaultOptionValue = "none"
+/// }
+///
+/// extension HTTPRequest {
+///     var tenant: String {
+///         get { self[option: Tenant.self] }
+///         set { self[option: Tenant.self] = newValue }
+///     }
+/// }
+/// ```
+///
+/// Law: the default never changes. An option whose value is optional remembers an explicit nil.
+public protocol HTTPRequestOption {
+    /// What the option holds.
+    associatedtype Value: Sendable
+
+    /// What a request that says nothing has.
+    static var defaultOptionValue: Value { get }
+}
+
+/// The options of a request or a template, by type.
+public struct HTTPRequestOptions: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// No option set: each has its default.
+    public init() {}
+
+    /// The value of an option, its default when it is not set.
+    public subscript<Option: HTTPRequestOption>(_ option: Option.Type) -> Option.Value {
+        get {
+            guard let stored = values[ObjectIdentifier(option)] else { return Option.defaultOptionValue }
+            return (stored as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue
+        }
+        set { values[ObjectIdentifier(option)] = Stored(value: newValue) }
+    }
+
+    /// Whether an option was set, be it to its default or to nil.
+    public func contains(_ option: (some HTTPRequestOption).Type) -> Bool { values[ObjectIdentifier(option)] != nil }
+
+    /// Forgets an option, so that it has its default again.
+    public mutating func remove(_ option: (some HTTPRequestOption).Type) { values[ObjectIdentifier(option)] = nil }
+
+    /// Takes over every option set in `other`, over those set here.
+    public mutating func replace(with other: HTTPRequestOptions) {
+        values.merge(other.values) { _, new in new }
+    }
+
+    /// The box keeps an explicit nil apart from nothing.
+    private struct Stored<Value: Sendable>: Sendable {
+        let value: Value
+    }
+}

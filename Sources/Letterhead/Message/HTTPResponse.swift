@@ -1,0 +1,54 @@
+/// What a server answered: any status is a response, and an error only at the front door.
+public struct HTTPResponse: Sendable {
+    /// The request that was answered, as it went out.
+    public var request: HTTPRequest
+    /// How the server answered.
+    public var status: HTTPStatus
+    /// The headers, in order, repeats kept.
+    public var headers: HTTPHeaders
+    /// The body; empty when there is none.
+    public var body: HTTPResponseBody
+    private var values = HTTPResponseValues()
+
+    /// Makes a response.
+    ///
+    /// - Parameters:
+    ///   - request: the request that it answers.
+    ///   - status: the status.
+    ///   - headers: the headers. Default: none.
+    ///   - body: the body. Default: empty.
+    public init(
+        request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
+        body: HTTPResponseBody = HTTPResponseBody()
+    ) {
+        self.request = request
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A typed value that a loader or a validator left for whoever comes after, its default when there is none.
+    public subscript<Key: HTTPResponseValue>(value key: Key.Type) -> Key.Value {
+        get { values[key] }
+        set { values[key] = newValue }
+    }
+}
+
+extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status, request line, headers, and the body as far as it has arrived. Secrets are redacted.
+    public var description: String {
+        let redaction = request.redaction
+        var lines = ["\(status) for \(request.method.shown) \(redaction.url(of: request))"]
+        if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
+        if let data = body.buffered, !data.isEmpty {
+            lines += ["", request.isSecret ? Redaction.mark : redaction.text(of: data, headers: headers)]
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The redacted text only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

@@ -1,0 +1,155 @@
+/// What a body is, as `Content-Type` and `Accept` say it (RFC 9110, 8.3.1): a type, a subtype and parameters.
+///
+/// ```swift
+/// let type: MediaType = "text/plain; charset=utf-8"
+/// type.essence            // "text/plain"
+/// type["charset"]         // "utf-8"
+/// ```
+///
+/// Types, subtypes and names of parameters ignore case. A literal keeps its spelling; one that is malformed is refused
+/// before anything is sent.
+public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The media type as it goes on the wire.
+    public let description: String
+    /// Type and subtype in lower case, `text/plain`; empty when it is malformed.
+    public let essence: String
+    /// The parameters in order, names in lower case, values without quotation marks; a repeated name counts once.
+    public let parameters: [(name: String, value: String)]
+
+    /// Reads a media type as the WHATWG's MIME Sniffing standard does, 4.4; nil when it is none.
+    public init?(_ text: String) {
+        guard let parsed = Self.parse(text) else { return nil }
+        self.init(description: text, parsed: parsed)
+    }
+
+    /// Makes a media type of a literal.
+    public init(stringLiteral value: String) {
+        self.init(description: value, parsed: Self.parse(value) ?? ("", []))
+    }
+
+    private init(description: String, parsed: (essence: String, parameters: [(name: String, value: String)])) {
+        self.description = description
+        essence = parsed.essence
+        parameters = parsed.parameters
+    }
+
+    /// The value of a parameter.
+    public subscript(parameter: String) -> String? {
+        parameters.first { ASCII.equalIgnoringCase($0.name, parameter) }?.value
+    }
+
+    /// Whether it is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
+    public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json") }
+
+    /// The same type with a parameter added, or replaced at its place; the value is quoted where that is needed.
+    public func setting(_ parameter: String, to value: String) -> MediaType {
+        let name = ASCII.lowercased(parameter)
+        var changed = parameters
+        if let place = changed.firstIndex(where: { $0.name == name }) {
+            changed[place].value = value
+        } else {
+            changed.append((name, value))
+        }
+        let text = changed.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : Self.quote($0.value))" }
+        return MediaType(description: essence + text.joined(), parsed: (essence, changed))
+    }
+
+    private static func quote(_ value: String) -> String {
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+
+    /// Unicode scalars, since a combining mark must not hide a separator.
+    private typealias Scalars = Substring.UnicodeScalarView
+
+    private static func parse(_ text: String) -> (essence: String, parameters: [(name: String, value: String)])? {
+        var rest = trimmedEnd(Substring(text).unicodeScalars.drop { isBlank($0) })
+        let type = rest.prefix { $0 != "/" }
+        rest = rest.dropFirst(type.count)
+        guard ASCII.isToken(Substring(type)), rest.first == "/" else { return nil }
+        rest = rest.dropFirst()
+        let head = rest.prefix { $0 != ";" }
+        let subtype = trimmedEnd(head)
+        guard ASCII.isToken(Substring(subtype)) else { return nil }
+        rest = rest.dropFirst(head.count)
+        return (ASCII.lowercased("\(Substring(type))/\(Substring(subtype))"), parameters(rest))
+    }
+
+    private static func parameters(_ text: Scalars) -> [(name: String, value: String)] {
+        var rest = text
+        var found: [(name: String, value: String)] = []
+        while !rest.isEmpty {
+            rest = rest.dropFirst().drop { isBlank($0) }
+            let name = rest.prefix { $0 != ";" && $0 != "=" }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst()
+            let value: String
+            if rest.first == "\"" {
+                (value, rest) = quoted(rest.dropFirst())
+                rest = rest.drop { $0 != ";" }
+            } else {
+                let text = rest.prefix { $0 != ";" }
+                rest = rest.dropFirst(text.count)
+                value = String(trimmedEnd(text))
+                if value.isEmpty { continue }
+            }
+            let key = ASCII.lowercased(String(name))
+            if ASCII.isToken(key), isQuotable(value), !found.contains(where: { $0.name == key }) {
+                found.append((key, value))
+            }
+        }
+        return found
+    }
+
+    /// The text up to the closing quotation mark, without its backslashes.
+    private static func quoted(_ text: Scalars) -> (value: String, rest: Scalars) {
+        var value = String.UnicodeScalarView()
+        var rest = text
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            guard scalar == "\\" else {
+                value.append(scalar)
+                continue
+            }
+            value.append(rest.popFirst() ?? "\\")
+        }
+        return (String(value), rest)
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { " \t\n\r".unicodeScalars.contains(scalar) }
+
+    private static func trimmedEnd(_ text: Scalars) -> Scalars {
+        text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
+    }
+
+    /// Whether every character may stand in a quoted string: HTAB, 0x20...0x7E, 0x80...0xFF.
+    private static func isQuotable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)
+        }
+    }
+}
+
+extension MediaType: Hashable {
+    /// Whether two say the same: essence and parameters, in the order written.
+    public static func == (left: MediaType, right: MediaType) -> Bool {
+        left.essence == right.essence && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
+            && (!left.essence.isEmpty || left.description == right.description)
+    }
+
+    /// Feeds the essence.
+    public func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+}
+
+extension MediaType {
+    /// `application/json`.
+    public static let json: MediaType = "application/json"
+    /// `text/plain`.
+    public static let plainText: MediaType = "text/plain"
+    /// `application/octet-stream`: bytes of an unknown kind.
+    public static let octetStream: MediaType = "application/octet-stream"
+    /// `application/x-www-form-urlencoded`.
+    public static let form: MediaType = "application/x-www-form-urlencoded"
+    /// `application/problem+json` (RFC 9457).
+    public static let problemJSON: MediaType = "application/problem+json"
+}

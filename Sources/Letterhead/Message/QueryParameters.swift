@@ -1,0 +1,131 @@
+/// The query of a request: names and values in order, repeats allowed (RFC 3986, 3.4).
+///
+/// ```swift
+/// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryFlag()]
+/// // per_page=2&tag=a&tag=b&verbose
+/// ```
+///
+/// nil is left out, `""` is `name=`, a ``QueryFlag`` is the name alone. Values are written as they are and escaped once,
+/// on the way out, everything but letters, digits and `-._~`: a `+` goes out as `%2B`, a blank as `%20`. Names are
+/// case-sensitive. The query of a URL keeps its bytes: what was escaped in it stays so.
+public struct QueryParameters: Hashable, Sendable {
+    private var items: [Item]
+
+    /// One name and what stands behind its `=`.
+    public struct Item: Hashable, Sendable {
+        /// The name, unescaped.
+        public let name: String
+        /// The value, unescaped; nil for a flag, which has no `=`.
+        public let value: String?
+        /// The bytes that it had in a URL, where they differ from those that name and value would be written as.
+        let original: String?
+
+        /// An item of an unescaped name and value.
+        public init(_ name: String, _ value: String?) {
+            self.name = name
+            self.value = value
+            original = nil
+        }
+
+        init(original text: Substring) {
+            let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
+            name = PercentEncoding.unescape(text[..<end])
+            value = end == text.endIndex ? nil : PercentEncoding.unescape(text[text.utf8.index(after: end)...])
+            var written = ByteText(capacity: text.utf8.count)
+            Self.write(name, value, to: &written)
+            original = written.string.utf8.elementsEqual(text.utf8) ? nil : String(text)
+        }
+    }
+
+    /// No parameters.
+    public init() { items = [] }
+
+    /// The given items, in order.
+    public init(_ items: some Sequence<Item>) { self.items = Array(items) }
+
+    /// The items of an escaped query, as it stands behind the `?` of a URL; its bytes are kept.
+    ///
+    /// `%XX` is read as a byte; a `+` is a plus, as RFC 3986 has it.
+    public init(escaped text: String) {
+        items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { Item(original: Substring($0)) }
+    }
+
+    /// The first value of a name; nil when there is none, or when it is a flag.
+    ///
+    /// Setting replaces all values of the name by one, at the place of the first; nil removes them.
+    public subscript(name: String) -> String? {
+        get { items.first { $0.name == name }?.value }
+        set {
+            guard let place = items.firstIndex(where: { $0.name == name }) else {
+                if let newValue { items.append(Item(name, newValue)) }
+                return
+            }
+            let after = items[(place + 1)...].filter { $0.name != name }
+            items = items[..<place] + (newValue.map { [Item(name, $0)] } ?? []) + after
+        }
+    }
+
+    /// All values of a name, in order; nil for each flag.
+    public func values(for name: String) -> [String?] { items.filter { $0.name == name }.map(\.value) }
+
+    /// Whether there is an item of that name.
+    public func contains(_ name: String) -> Bool { items.contains { $0.name == name } }
+
+    /// Adds one item at the end; a nil value makes a flag.
+    public mutating func append(_ name: String, _ value: String?) { items.append(Item(name, value)) }
+
+    /// Adds the items whose names are not here yet, all values of each.
+    public mutating func fill(from other: QueryParameters) {
+        guard !items.isEmpty else { return items = other.items }
+        let missing = other.items.filter { !contains($0.name) }
+        items += missing
+    }
+
+    /// Replaces, for each name in `other`, all values here by those there.
+    public mutating func replace(with other: QueryParameters) {
+        items.removeAll { other.contains($0.name) }
+        items += other.items
+    }
+
+    /// Replaces all values of a name by those of a value, at the end; nil removes them.
+    public mutating func set(_ name: String, to value: (any QueryValue)?) {
+        items.removeAll { $0.name == name }
+        value?.append(to: &self, name: name)
+    }
+}
+
+extension QueryParameters: RandomAccessCollection {
+    /// The first item's position.
+    public var startIndex: Int { 0 }
+    /// The position behind the last item.
+    public var endIndex: Int { items.count }
+    /// The item at a position.
+    public subscript(position: Int) -> Item { items[position] }
+}
+
+extension QueryParameters: ExpressibleByDictionaryLiteral {
+    /// Items in the order written, repeats included, nil left out.
+    public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
+        items = []
+        items.reserveCapacity(elements.count)
+        // Through a pointer, because an array gives a copy of each element, existential and all.
+        elements.withUnsafeBufferPointer { elements in
+            for index in elements.indices { elements[index].1?.append(to: &self, name: elements[index].0) }
+        }
+    }
+}
+
+extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
+    /// The escaped item, with the value of a secret name redacted.
+    public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
+    /// The redacted item only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}
+
+extension QueryParameters: CustomStringConvertible, CustomReflectable {
+    /// The escaped query, with the values of secret names redacted.
+    public var description: String { Redaction.standard.text(of: self) }
+    /// The redacted query only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .collection) }
+}

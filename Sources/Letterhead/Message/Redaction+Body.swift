@@ -1,0 +1,58 @@
+import Foundation
+
+extension Redaction {
+    /// How much of a body a text shows, in bytes.
+    static let shownBytes = 512
+
+    /// A request's body: what it says when it is in memory, else its type and length.
+    func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
+        guard let data = try? body.chunks().data else {
+            return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
+        }
+        return text(of: data, headers: body.additionalHeaders.isEmpty ? headers : body.additionalHeaders)
+    }
+
+    /// The first 512 bytes: as text with the values of secret names redacted, or as hexadecimal; of a multipart body, whose
+    /// parts may be secret by their names, the type and the length.
+    func text(of data: Data, headers: HTTPHeaders) -> String {
+        if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
+        let rest = data.count > Self.shownBytes ? "… (\(data.count) bytes)" : ""
+        if let text = excerpt(of: data, headers: headers) { return text + rest }
+        return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
+    }
+
+    /// The first 512 bytes as text with the values of secret names redacted; nil when they are no text, or the parts
+    /// of a multipart body.
+    func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
+        let shown = data.prefix(Self.shownBytes)
+        guard Self.multipart(headers) == nil, let text = Self.utf8(shown, isCut: shown.count < data.count) else {
+            return nil
+        }
+        let isForm = headers[.contentType].flatMap { MediaType($0) }?.essence == MediaType.form.essence
+        return redactURLs(isForm ? redactForm(text) : redactJSON(text))
+    }
+
+    private static func multipart(_ headers: HTTPHeaders) -> String? {
+        let essence = headers[.contentType].flatMap { MediaType($0) }?.essence
+        return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
+    }
+
+    /// Text, when the bytes are UTF-8 without control characters; a character that the cut halved is left out.
+    private static func utf8(_ data: Data, isCut: Bool) -> String? {
+        for dropped in 0...(isCut ? 3 : 0) where dropped <= data.count {
+            if let text = String(data: data.dropLast(dropped), encoding: .utf8) {
+                return text.unicodeScalars.contains { Self.isControl($0) && !"\t\n\r".unicodeScalars.contains($0) }
+                    ? nil : text
+            }
+        }
+        return nil
+    }
+
+    private func redactForm(_ text: String) -> String {
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
+            let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
+            return isSecret(parameter: PercentEncoding.unescape(name))
+                ? "\(name)=\(Self.mark)" : String(Substring(pair))
+        }.joined(separator: "&")
+    }
+}

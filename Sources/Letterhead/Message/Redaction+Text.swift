@@ -1,0 +1,59 @@
+import Foundation
+
+extension Redaction {
+    /// `Name: value`.
+    func text(of field: HTTPHeaders.Field) -> String {
+        "\(Self.visible(field.name.rawValue)): \(headers.contains(field.name) ? Self.mark : Self.visible(redactURLs(field.value)))"
+    }
+
+    /// A line a field.
+    func text(of headers: HTTPHeaders) -> String { headers.map { text(of: $0) }.joined(separator: "\n") }
+
+    /// The escaped query.
+    func text(of query: QueryParameters) -> String {
+        query.map { item in
+            guard item.value != nil, isSecret(parameter: item.name) else {
+                return Self.visible(item.escaped)
+            }
+            return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark
+        }.joined(separator: "&")
+    }
+
+    /// The URL, without user and password, and with secret query values redacted.
+    public func url(of request: HTTPRequest) -> String {
+        address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query))
+    }
+
+    /// The URL with the names of its query only, for errors.
+    public func outline(of request: HTTPRequest) -> String {
+        let names = request.query.map {
+            Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
+        }
+        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&"))
+    }
+
+    private func address(of request: HTTPRequest) -> String {
+        let path = request.path.namesOtherParts ? "(refused path)" : Self.visible(request.path.string)
+        guard let host = request.host else { return path.isEmpty ? "(no URL)" : path }
+        let user = request.userInfo == nil ? "" : Self.mark + "@"
+        let scheme = request.hasHTTPScheme ? request.scheme : "(refused scheme)"
+        let shown = HTTPRequest.isHost(host) ? host : "(refused host)"
+        let port = request.port.map { ":\($0)" } ?? ""
+        return
+            "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.hasPrefix("/") ? "" : "/")\(path)"
+    }
+
+    /// Control characters and line separators as escapes, so that no value can forge a line of a log.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
+        return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
+            .joined()
+    }
+
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+}

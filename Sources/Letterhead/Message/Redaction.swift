@@ -1,0 +1,42 @@
+/// Which names are secret in texts: descriptions, errors, logs.
+///
+/// All text that the library makes of a message goes through here. The value of a secret name is written as
+/// `<redacted>`; user and password of a URL always are. Add names of your own to a request:
+///
+/// ```swift
+/// request.redaction = .standard.adding(headers: ["X-Signature"], parameters: ["otp"])
+/// ```
+public struct Redaction: Sendable, Hashable {
+    /// Headers whose values are secret.
+    public private(set) var headers: Set<HTTPHeaders.Name>
+    /// Names whose values are secret in queries, forms and JSON documents, in lower case.
+    public private(set) var parameters: Set<String>
+
+    /// Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords and codes.
+    public static let standard = Redaction(
+        headers: [
+            .authorization, .cookie, .setCookie, .proxyAuthorization, "X-Api-Key", "Api-Key", "X-Auth-Token",
+            "X-Amz-Security-Token",
+        ],
+        parameters: [
+            "access_token", "api_key", "apikey", "assertion", "client_assertion", "client_secret", "code",
+            "code_verifier", "id_token", "key", "passwd", "password", "refresh_token", "secret", "sig", "signature",
+            "token", "x-amz-credential", "x-amz-security-token", "x-amz-signature",
+        ])
+
+    /// Makes a set of secret names, without the standard ones.
+    public init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>) {
+        self.headers = headers
+        self.parameters = Set(parameters.map { ASCII.lowercased($0) })
+    }
+
+    /// These names and more.
+    public func adding(headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = []) -> Redaction {
+        Redaction(headers: self.headers.union(headers), parameters: self.parameters.union(parameters))
+    }
+
+    /// Whether the values of a query item, a form field or a JSON member are secret.
+    public func isSecret(parameter name: String) -> Bool { parameters.contains(ASCII.lowercased(name)) }
+
+    static let mark = "<redacted>"
+}

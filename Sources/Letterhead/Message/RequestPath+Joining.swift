@@ -1,0 +1,15 @@
+extension RequestPath {
+    /// This path behind a prefix, with exactly one slash between: `people` behind `/api` or `api/` is `/api/people`.
+    ///
+    /// An absolute path, one that begins with a slash, is complete and stays; an empty one is the prefix itself.
+    func behind(_ prefix: String) -> RequestPath {
+        guard defect == nil, !string.hasPrefix("/") else { return self }
+        let start = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
+        if string.isEmpty { return RequestPath(escaped: start) }
+        var text = ByteText(capacity: start.utf8.count + 1 + string.utf8.count)
+        text.append(start)
+        if !start.hasSuffix("/") { text.append("/" as Unicode.Scalar) }
+        text.append(string)
+        return RequestPath(escaped: text.string)
+    }
+}

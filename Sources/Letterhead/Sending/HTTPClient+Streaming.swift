@@ -1,0 +1,31 @@
+public import Foundation
+
+extension HTTPClient {
+    /// Sends a template and gives the response as soon as its head is there; the body is pulled as it is read.
+    ///
+    /// ```swift
+    /// let response = try await client.stream(Export())
+    /// for try await chunk in response.body { … }
+    /// ```
+    ///
+    /// The template decodes nothing. The body can be walked once; dropping it ends its connection.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is no success; and `CancellationError` when the calling task was
+    ///   cancelled.
+    public func stream<Template: RequestTemplate>(_ template: Template) async throws -> HTTPResponse {
+        try await sendable(template.option(ResponseDeliveryOption.self, .streamed)).response()
+    }
+
+    /// Sends a template and saves the body of its response in a file, never holding more than a part of it in memory.
+    ///
+    /// The file appears when it is whole, over one that is there already. The template decodes nothing, and the body of
+    /// the response that is given back is empty.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is no success, whose body is not saved, and
+    ///   ``HTTPError/Code/cannotSaveResponse`` when the file cannot be written; and `CancellationError` when the calling
+    ///   task was cancelled.
+    @discardableResult
+    public func download<Template: RequestTemplate>(_ template: Template, to file: URL) async throws -> HTTPResponse {
+        try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()
+    }
+}

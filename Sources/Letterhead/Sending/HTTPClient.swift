@@ -1,0 +1,120 @@
+public import Foundation
+
+/// The front door: sends templates and plain requests over one chain.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production)
+/// let user = try await client.send(GetUser(login: "ada"))
+/// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
+/// ```
+///
+/// A client is a value; copies share their chain and its connections. The chain that it makes, outermost first: `links`,
+/// reset guard, autocancel, deadline, validation and retry, redirects, the environment, the authentication, the `Accept`
+/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt.
+public struct HTTPClient: Sendable {
+    private let chain: any HTTPLoader
+    private let decoder: any HTTPBodyDecoder
+
+    /// Makes a client and its chain.
+    ///
+    /// - Parameters:
+    ///   - environment: fills what requests leave open. Default: nil, each request says everything itself.
+    ///   - decoder: decodes responses whose template names no decoder of its own. Default: a plain `JSONDecoder`.
+    ///   - authentication: who signs the requests. Default: nil, nobody.
+    ///   - validators: judge each attempt, in order, behind those of the template. Default: ``DefaultValidator``.
+    ///   - retrying: how requests are sent again. Default: not at all, unless a request says so.
+    ///   - links: run around everything, once for each load. Default: nil.
+    ///   - attemptLinks: run just before the transport, for each attempt. Default: nil.
+    ///   - transport: what ends the chain. Default: ``defaultTransport``.
+    public init(
+        environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
+        authentication: HTTPAuthentication? = nil, validators: [any HTTPValidator] = [DefaultValidator()],
+        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+    ) {
+        self.init(
+            provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
+            authentication: authentication, retry: Retry(validators: validators, retrying), links: links,
+            attemptLinks: attemptLinks, transport: transport)
+    }
+
+    /// Makes a client whose environment is asked for at every load, so that a change counts from the next one on.
+    public init(
+        environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
+        decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
+        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
+        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil,
+        transport: any HTTPLoader = HTTPClient.defaultTransport
+    ) {
+        self.init(
+            provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
+            retry: Retry(validators: validators, retrying), links: links, attemptLinks: attemptLinks,
+            transport: transport)
+    }
+
+    private init(
+        provider: ApplyEnvironment, decoder: any HTTPBodyDecoder, authentication: HTTPAuthentication?, retry: Retry,
+        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?,
+        transport: any HTTPLoader
+    ) {
+        self.decoder = decoder
+        let attempt = Authenticate(authentication ?? .anonymous) --> AskForMediaTypes() --> (attemptLinks --> transport)
+        let whole = ResetGuard() --> Autocancel() --> Deadline() --> retry --> FollowRedirects()
+        chain = links --> whole --> provider --> attempt
+    }
+
+    /// Sends a template and gives the value of its response.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    @discardableResult
+    public func send<Template: RequestTemplate>(_ template: Template) async throws -> Template.Response {
+        try await sendWithResponse(template).value
+    }
+
+    /// Sends a template and gives the value with the response that it was made of.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    public func sendWithResponse<Template: RequestTemplate>(
+        _ template: Template
+    ) async throws -> (value: Template.Response, response: HTTPResponse) {
+        try await sendable(template).sendWithResponse()
+    }
+
+    /// A template on this client's chain.
+    func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
+        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder))
+    }
+
+    /// Sends a plain request; its status is judged as that of a template.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    @discardableResult
+    @concurrent
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        do throws(HTTPError) {
+            return try await ClientLoader(chain: chain, decoder: decoder).load(request).accepted(by: request)
+        } catch {
+            throw error.atTheDoor
+        }
+    }
+
+    /// Ends what is in flight, wipes what the chain keeps, and returns when all of it is done.
+    public func reset() async { await chain.reset() }
+}
+
+extension HTTPClient: CustomStringConvertible {
+    /// The chain, link by link.
+    public var description: String { "HTTPClient(\(chain))" }
+}
+
+/// A client's chain, which hands its decoder to requests that have none.
+private struct ClientLoader: HTTPLoader {
+    let chain: any HTTPLoader
+    let decoder: any HTTPBodyDecoder
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        var request = request
+        if request.decoder == nil { request.decoder = decoder }
+        return try await chain.load(request)
+    }
+}

@@ -1,0 +1,87 @@
+extension HTTPClient {
+    /// Walks over all pages from the one that the template asks for, or from a checkpoint.
+    ///
+    /// ```swift
+    /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
+    /// ```
+    ///
+    /// Lazy: a page is asked for when it is wanted, and breaking off asks for no more. An error ends the walk behind the
+    /// pages that came before it; asking the iterator again asks for that page again. A page that was walked over
+    /// already, too many empty ones, or too many at all, are `.paginationLoop`.
+    ///
+    /// - Parameters:
+    ///   - template: what to walk over.
+    ///   - checkpoint: where to begin. Default: nil, at the page that the template asks for.
+    ///   - walk: how far and how fast. Default: to the end, a page at a time.
+    public func pages<Template: PaginatedTemplate>(
+        of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+    ) -> PageSequence<Template> {
+        PageSequence(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil }
+    }
+}
+
+/// The pages of a walk, asked for one by one. Made by ``HTTPClient/pages(of:from:walk:)``.
+public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable {
+    private let client: HTTPClient
+    private let template: Template
+    let walk: PageWalk
+    private let itemCount: @Sendable (Template.Response) -> Int?
+
+    init(
+        client: HTTPClient, template: Template, checkpoint: PageCheckpoint?, walk: PageWalk,
+        itemCount: @escaping @Sendable (Template.Response) -> Int?
+    ) {
+        self.client = client
+        self.template = checkpoint.map { template.resumed(from: $0) } ?? template
+        self.walk = walk
+        self.itemCount = itemCount
+    }
+
+    /// Starts the walk.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            loader: PageLoader(client: client, itemCount: itemCount), walk: walk,
+            walker: PageWalker(template, settings: walk))
+    }
+
+    /// Asks for the pages in order.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        let loader: PageLoader<Template>
+        let walk: PageWalk
+        var walker: PageWalker<Template>
+        var ahead: PagePrefetch<Template>?
+
+        /// The next page, nil behind the last.
+        ///
+        /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. Asked again after an
+        ///   error, it asks for the same page again.
+        public mutating func next() async throws -> Page<Template.Response>? {
+            guard let current = walker.template else { return nil }
+            if let rule = walk.brokenRule {
+                throw HTTPError(.invalidRequest, request: try StandardRequestBuilder(current).request(), message: rule)
+            }
+            guard !isAtMaximum else { return nil }
+            let prefetched = ahead
+            ahead = nil
+            let arrival: PageArrival<Template.Response>
+            // Whoever walks from a copy of this iterator may have given up what both had asked for.
+            if let prefetched, !prefetched.isCancelled {
+                arrival = try await prefetched.value()
+            } else {
+                if walker.pages > 0, walk.delay > .zero { try await walk.clock.sleep(for: walk.delay) }
+                arrival = try await loader.load(current)
+            }
+            let page = try await walker.take(arrival, of: current)
+            prefetch()
+            return page
+        }
+
+        /// Whether as many pages were given as were asked for.
+        var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
+
+        private mutating func prefetch() {
+            guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }
+            ahead = PagePrefetch(next, loader: loader, walk: walk)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// The state of a walk: where it is, and what it has seen. It decides and does not load.
+struct PageWalker<Template: PaginatedTemplate>: Sendable {
+    private let settings: PageWalk
+    private(set) var template: Template?
+    private var seen: Set<PagePosition> = []
+    private var emptyPages = 0
+    private(set) var pages = 0
+
+    init(_ template: Template, settings: PageWalk) {
+        self.settings = settings
+        self.template = template
+        seen.insert(template.position)
+    }
+
+    /// Takes a page that arrived, and moves on.
+    ///
+    /// - Returns: the page, or nil when the walk ended before it.
+    /// - Throws: when what follows is no new page.
+    mutating func take(
+        _ arrival: PageArrival<Template.Response>, of current: Template
+    ) async throws -> Page<Template.Response>? {
+        let continuation = try await current.requestForNextPage(after: arrival)
+        template = nil
+        pages += 1
+        emptyPages = arrival.itemCount == 0 ? emptyPages + 1 : 0
+        switch continuation {
+        case .ended: return nil
+        case .last: break
+        case .next(let next) where pages == 1 && asksForTheSame(current, next): break
+        case .next(let next):
+            if let fault = fault(of: next) { throw arrival.error(.paginationLoop, fault) }
+            template = next
+        }
+        return Page(
+            value: arrival.value, response: arrival.response, number: current.page,
+            checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) })
+    }
+
+    /// Whether two pages are one request: something around the template pins its page, and this one is all there is.
+    private func asksForTheSame(_ current: Template, _ next: Template) -> Bool {
+        // A link that leads to its own page is a circle, and no pinned page.
+        if case .url = next.position { return false }
+        guard
+            let (first, second) = try? (
+                StandardRequestBuilder(current).request(), StandardRequestBuilder(next).request()
+            ),
+            first.target == second.target,
+            let (sent, toSend) = try? (first.body.chunks().data, second.body.chunks().data)
+        else { return false }
+        return sent != nil && sent == toSend
+    }
+
+    private mutating func fault(of next: Template) -> String? {
+        if !seen.insert(next.position).inserted { return "page \(next.page) is one that was already walked over" }
+        if emptyPages > settings.maximumEmptyPages {
+            return "more than \(settings.maximumEmptyPages) pages in a row are empty"
+        }
+        return pages >= settings.pageLimit ? "there are more than \(settings.pageLimit) pages" : nil
+    }
+}

@@ -1,0 +1,87 @@
+/// One request, ready to be sent over a chain: a template, what builds it, and who loads it.
+///
+/// ```swift
+/// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
+/// ```
+///
+/// This is the whole flow: build, load, judge the status, let the template finish, decode.
+public struct SendableRequest<Template: RequestTemplate>: Sendable {
+    private let builder: any RequestBuilder<Template>
+    private let loader: any HTTPLoader
+
+    /// A template, built by ``StandardRequestBuilder``.
+    public init(_ template: Template, over loader: any HTTPLoader) {
+        self.init(StandardRequestBuilder(template), over: loader)
+    }
+
+    /// A builder with its template.
+    public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
+        self.builder = builder
+        self.loader = loader
+    }
+
+    /// Sends it and gives the value.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    @discardableResult
+    public func send() async throws -> Template.Response { try await sendWithResponse().value }
+
+    /// Sends it and gives the value with the response that it was made of.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    @concurrent
+    public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
+        do {
+            var request = try builder.request()
+            request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+            let response = try await finish(await result(of: request), request: request)
+            return (try await decode(response), response)
+        } catch {
+            throw error.atTheDoor
+        }
+    }
+
+    /// Sends it and gives the response as it is delivered, without decoding it.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    @concurrent
+    public func response() async throws -> HTTPResponse {
+        do {
+            let request = try builder.request()
+            return try await finish(await result(of: request), request: request)
+        } catch {
+            throw error.atTheDoor
+        }
+    }
+
+    /// The response if its status is accepted, else the error that says so.
+    private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) {
+            return .success(try await loader.load(request).accepted(by: request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func finish(
+        _ result: Result<HTTPResponse, HTTPError>, request: HTTPRequest
+    ) async throws(HTTPError) -> HTTPResponse {
+        do {
+            return try await builder.template.finish(result)
+        } catch {
+            throw HTTPError(error, request: request, response: try? result.get())
+        }
+    }
+
+    private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
+        do {
+            return try await builder.template.decode(response)
+        } catch let error where error is HTTPError || error is CancellationError {
+            throw HTTPError(error, request: response.request, response: response)
+        } catch {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
+                message: HTTPError.summary(of: error))
+        }
+    }
+}

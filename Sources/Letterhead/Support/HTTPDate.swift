@@ -1,0 +1,62 @@
+/// The dates of HTTP in their three forms, as seconds since 1970 (RFC 9110, 5.6.7).
+package enum HTTPDate {
+    /// Reads a date; nil when it is none.
+    ///
+    /// - Parameters:
+    ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    ///   - now: the present, by which a year of two digits finds its century: none is more than 50 years ahead.
+    package static func seconds(of text: String, now: Int) -> Int? {
+        let parts = text.split(separator: " ").map(String.init)
+        switch parts.count {
+        case 6 where parts[0].hasSuffix(",") && parts[5] == "GMT":
+            return seconds(day: parts[1], month: parts[2], year: number(parts[3], digits: 4), time: parts[4])
+        case 4 where parts[0].hasSuffix(",") && parts[3] == "GMT":
+            let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard date.count == 3, let short = number(date[2], digits: 2) else { return nil }
+            return seconds(day: date[0], month: date[1], year: year(short, now: now), time: parts[2])
+        case 5 where !text.utf8.contains(UInt8(ascii: ",")):
+            let day = parts[2].utf8.count == 1 ? "0" + parts[2] : parts[2]
+            return seconds(day: day, month: parts[1], year: number(parts[4], digits: 4), time: parts[3])
+        default:
+            return nil
+        }
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func seconds(day: String, month: String, year: Int?, time: String) -> Int? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
+        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
+            let day = number(day, digits: 2), let year, let month = months.firstIndex(of: month),
+            hour < 24, minute < 60, second <= 60, (1...length(of: month, year: year)).contains(day)
+        else { return nil }
+        return days(year: year, month: month + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+    }
+
+    private static func number(_ text: String, digits: Int) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
+    }
+
+    private static func year(_ short: Int, now: Int) -> Int {
+        let present = 1970 + now / 31_556_952
+        let year = present / 100 * 100 + short
+        return year > present + 50 ? year - 100 : year
+    }
+
+    private static func length(of month: Int, year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month]
+    }
+
+    /// Days since 1970, counted in years that begin in March, so that the leap day is the last.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let year = month <= 2 ? year - 1 : year
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let leaps = (year >= 0 ? year / 4 : 0) - year / 100 + year / 400
+        return year * 365 + leaps + dayOfYear - 719_468
+    }
+}

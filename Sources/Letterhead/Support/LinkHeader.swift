@@ -1,0 +1,101 @@
+/// The links of `Link` fields, read as RFC 8288, appendix B.2 reads them: once over the bytes, whatever they are.
+package struct LinkHeader: Sendable {
+    /// One link.
+    package struct Link: Sendable, Equatable {
+        /// The target as it stands between the angle brackets.
+        package var target: String
+        /// The parameters, names in lower case; a repeated name stands several times.
+        package var parameters: [(name: String, value: String)]
+
+        /// The relation types, in lower case; of several `rel` the first counts.
+        package var relations: [String] {
+            (self["rel"] ?? "").split { $0 == " " || $0 == "\t" }.map { ASCII.lowercased(String($0)) }
+        }
+
+        /// The first value of a parameter.
+        package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+        package static func == (left: Link, right: Link) -> Bool {
+            left.target == right.target && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
+        }
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+
+    private init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The links of all fields, in order; of a field that is malformed, those before the fault.
+    package static func links(in fields: [String]) -> [Link] {
+        fields.flatMap { field in
+            var reader = LinkHeader(field)
+            return reader.readLinks()
+        }
+    }
+
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private mutating func readLinks() -> [Link] {
+        var links: [Link] = []
+        while true {
+            skipBlanks(and: UInt8(ascii: ","))
+            guard next == UInt8(ascii: "<") else { return links }
+            index += 1
+            let target = read { $0 == UInt8(ascii: ">") }
+            guard next == UInt8(ascii: ">") else { return links }
+            index += 1
+            links.append(Link(target: target, parameters: readParameters()))
+        }
+    }
+
+    private mutating func readParameters() -> [(name: String, value: String)] {
+        var parameters: [(name: String, value: String)] = []
+        while true {
+            skipBlanks()
+            guard next == UInt8(ascii: ";") else {
+                _ = read { $0 == UInt8(ascii: ",") }
+                return parameters
+            }
+            index += 1
+            skipBlanks()
+            let name = read { Self.isBlank($0) || $0 == UInt8(ascii: "=") || Self.isEnd($0) }
+            skipBlanks()
+            guard next == UInt8(ascii: "=") else {
+                if !name.isEmpty { parameters.append((ASCII.lowercased(name), "")) }
+                continue
+            }
+            index += 1
+            skipBlanks()
+            parameters.append((ASCII.lowercased(name), next == UInt8(ascii: "\"") ? readQuoted() : readPlain()))
+        }
+    }
+
+    private mutating func readPlain() -> String { ASCII.trimmed(read { Self.isEnd($0) }) }
+
+    /// The text between quotation marks, without its backslashes; one without an end goes to the end of the field.
+    private mutating func readQuoted() -> String {
+        var text: [UInt8] = []
+        index += 1
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
+            text.append(bytes[index])
+            index += 1
+        }
+        index = min(index + 1, bytes.count)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func read(until isEnd: (UInt8) -> Bool) -> String {
+        let start = index
+        while let byte = next, !isEnd(byte) { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    private mutating func skipBlanks(and other: UInt8? = nil) {
+        while let byte = next, Self.isBlank(byte) || byte == other { index += 1 }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") }
+}

@@ -1,0 +1,124 @@
+/// Percent-encoding in one pass over the bytes, by table (RFC 3986, 2.1). Nothing else in the library escapes.
+package enum PercentEncoding {
+    /// The text with every byte of the set as `%XX`; the same text when there is none.
+    package static func escape(_ text: String, _ set: EscapeSet) -> String {
+        var text = text
+        return text.withUTF8 { bytes -> String? in
+            let escapes = count(bytes, set)
+            guard escapes > 0 else { return nil }
+            return String(unsafeUninitializedCapacity: bytes.count + 2 * escapes) { output in
+                write(bytes, set, to: output)
+            }
+        } ?? text
+    }
+
+    /// Escapes a text that may hold escapes already: a well-formed `%XX` stays, any other `%` becomes `%25`.
+    package static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
+        var text = text
+        return text.withUTF8 { bytes -> String? in
+            guard count(bytes, set) > 0 else { return nil }
+            var output: [UInt8] = []
+            output.reserveCapacity(bytes.count + 16)
+            for (index, byte) in bytes.enumerated() {
+                let kept = byte == UInt8(ascii: "%") && isEscape(bytes, at: index)
+                if kept || !set.escapes(byte) { output.append(byte) } else { append(byte, to: &output) }
+            }
+            return String(decoding: output, as: UTF8.self)
+        } ?? text
+    }
+
+    /// The text with every well-formed `%XX` read as a byte; bytes that are not UTF-8 become U+FFFD.
+    package static func unescape(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2])
+            {
+                output.append(high << 4 | low)
+                index += 3
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// How many bytes of a text the set escapes; each takes two bytes more.
+    package static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
+        let length = set.withWords { words in
+            var length = 0
+            for byte in bytes { length &+= Int(words[Int(byte)] >> 24) }
+            return length
+        }
+        return (length - bytes.count) / 2
+    }
+
+    /// Writes the escaped bytes, and says how many they are.
+    ///
+    /// - Parameter output: has room for the bytes, and two more for each that ``count(_:_:)`` counts.
+    @discardableResult
+    package static func write(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet, to output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        guard let target = UnsafeMutableRawPointer(output.baseAddress) else { return 0 }
+        return set.withWords { words in
+            var position = 0
+            // Four bytes are stored at a time, of which one or three count. They have room: behind the byte come at
+            // least three more, each of which takes one or three.
+            for byte in bytes.dropLast(3) {
+                let word = words[Int(byte)]
+                target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
+                position &+= Int(word >> 24)
+            }
+            for byte in bytes.suffix(3) {
+                let word = words[Int(byte)]
+                for place in 0..<Int(word >> 24) {
+                    output[position + place] = UInt8(truncatingIfNeeded: word >> (8 * UInt32(place)))
+                }
+                position += Int(word >> 24)
+            }
+            return position
+        }
+    }
+
+    /// Writes the escaped bytes of a text, and says how many they are.
+    ///
+    /// - Parameter target: has room for three bytes for each of the text, and for one more.
+    package static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
+        var text = text
+        return text.withUTF8 { bytes in
+            set.withWords { words in
+                var position = 0
+                for byte in bytes {
+                    let word = words[Int(byte)]
+                    target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
+                    position &+= Int(word >> 24)
+                }
+                return position
+            }
+        }
+    }
+
+    private static func append(_ byte: UInt8, to output: inout [UInt8]) {
+        let word = EscapeSet.escape(byte)
+        for place in 0..<3 { output.append(UInt8(truncatingIfNeeded: word >> (8 * place))) }
+    }
+
+    private static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

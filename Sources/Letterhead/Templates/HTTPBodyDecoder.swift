@@ -1,0 +1,61 @@
+public import Foundation
+
+/// Makes values of the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or one of your own.
+///
+/// Use: give one to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``; date and key strategies are the
+/// decoder's. Write one for another format: one function. Law: it keeps nothing between calls.
+public protocol HTTPBodyDecoder: Sendable {
+    /// The media types that it reads; they are asked for in `Accept` when a request says nothing. Default: none.
+    var mediaTypes: [MediaType] { get }
+
+    /// Makes a value of a type.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+
+    /// Who decodes a body of a media type. Default: this decoder, whatever the type.
+    func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder
+}
+
+extension HTTPBodyDecoder {
+    /// None in particular.
+    public var mediaTypes: [MediaType] { [] }
+
+    /// This decoder.
+    public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder { self }
+}
+
+extension JSONDecoder: HTTPBodyDecoder {
+    /// `application/json`, and problem details.
+    public var mediaTypes: [MediaType] { [.json, .problemJSON] }
+}
+
+extension PropertyListDecoder: HTTPBodyDecoder {
+    /// `application/x-plist`.
+    public var mediaTypes: [MediaType] { ["application/x-plist"] }
+}
+
+/// The decoder of a request's response.
+public enum ResponseDecoderOption: HTTPRequestOption {
+    /// The client's.
+    public static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
+}
+
+extension HTTPRequest {
+    /// The decoder for the response. Default: nil, the client's, and without a client a plain `JSONDecoder`.
+    public var decoder: (any HTTPBodyDecoder)? {
+        get { self[option: ResponseDecoderOption.self] }
+        set { self[option: ResponseDecoderOption.self] = newValue }
+    }
+}
+
+/// Whether a decoder will read the response.
+enum IsDecodedOption: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
+extension HTTPRequest {
+    /// Whether a decoder will read the response, so that its media types are worth asking for.
+    var isDecoded: Bool {
+        get { self[option: IsDecodedOption.self] }
+        set { self[option: IsDecodedOption.self] = newValue }
+    }
+}

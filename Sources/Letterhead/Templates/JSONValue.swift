@@ -1,0 +1,114 @@
+/// Any JSON value, for documents whose shape belongs to somebody else: cursors, sort keys, filters.
+///
+/// Whole numbers keep every digit that 64 bits hold. Literals make one: `["after": nil, "size": 20]`.
+public enum JSONValue: Sendable, Hashable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A whole number.
+    case int(Int64)
+    /// A whole number above the largest `Int64`.
+    case uint(UInt64)
+    /// Any other number.
+    case double(Double)
+    /// A text.
+    case string(String)
+    /// A list.
+    case array([JSONValue])
+    /// Members by name; a document has no order.
+    case object([String: JSONValue])
+
+    /// The member of an object; nil when it is none, or has no such member. Setting makes an object of anything else.
+    public subscript(name: String) -> JSONValue? {
+        get { if case .object(let members) = self { members[name] } else { nil } }
+        set {
+            var members: [String: JSONValue] = if case .object(let members) = self { members } else { [:] }
+            members[name] = newValue
+            self = .object(members)
+        }
+    }
+
+    /// Sets the member at the end of a path of names, making the objects on the way.
+    mutating func set(_ value: JSONValue, at path: some Collection<String>) {
+        guard let name = path.first else { return self = value }
+        var member = self[name] ?? .object([:])
+        member.set(value, at: path.dropFirst())
+        self[name] = member
+    }
+}
+
+extension JSONValue: Codable {
+    /// Reads any JSON value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .int(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .uint(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .int(let value): try container.encode(value)
+        case .uint(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `null`.
+    public init(nilLiteral: ()) { self = .null }
+    /// A boolean.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    /// A number.
+    public init(floatLiteral value: Double) { self = .double(value) }
+    /// A text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A list.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object; of a repeated name the last counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension JSONValue: QueryValue {
+    /// Appends a text, number or boolean as it is, and each element of a list; null and objects are left out.
+    public func append(to query: inout QueryParameters, name: String) {
+        switch self {
+        case .null, .object: break
+        case .bool(let value): value.append(to: &query, name: name)
+        case .int(let value): value.append(to: &query, name: name)
+        case .uint(let value): value.append(to: &query, name: name)
+        case .double(let value): value.append(to: &query, name: name)
+        case .string(let value): value.append(to: &query, name: name)
+        case .array(let value): for element in value { element.append(to: &query, name: name) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+/// Where the position of a page is written: the query and the parameters of its request.
+public struct PagePlace: Sendable {
+    /// The query.
+    public var query: QueryParameters
+    /// The parameters; the JSON body of a method other than GET and HEAD.
+    public var parameters: RequestParameters
+    let method: HTTPMethod
+
+    init(of template: some RequestTemplate) {
+        (query, parameters, method) = (template.query, template.parameters, template.method)
+    }
+
+    /// Writes a value where a parameter belongs.
+    public mutating func write(_ value: JSONValue, at parameter: PageParameter) {
+        switch parameter.place(in: self) {
+        case .query(let name): query.set(name, to: value)
+        case .json(let path): setMember(value, at: path)
+        }
+    }
+
+    /// Whether a parameter is there already.
+    func contains(_ parameter: PageParameter) -> Bool {
+        switch parameter.place(in: self) {
+        case .query(let name): query.contains(name) || parameters[name] != nil
+        case .json(let path): containsMember(at: path)
+        }
+    }
+
+    /// A null on the way or at the end is none: an API may have one sent for its first page.
+    private func containsMember(at path: [String]) -> Bool {
+        guard let name = path.first, let value = parameters[name] else { return false }
+        guard path.count > 1 else { return true }
+        var member = value as? JSONValue
+        for name in path.dropFirst() { member = member?[name] }
+        return member != nil && member != .null
+    }
+
+    private mutating func setMember(_ value: JSONValue, at path: [String]) {
+        guard let name = path.first else { return }
+        guard path.count > 1 else { return parameters[name] = value }
+        var member = parameters[name] as? JSONValue ?? .object([:])
+        member.set(value, at: path.dropFirst())
+        parameters[name] = member
+    }
+}
+
+/// Where a page's position goes: a literal is a query parameter of GET and HEAD, and of any other method a member of the
+/// JSON parameters when the template has some.
+public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
+    private enum Kind: Hashable {
+        case automatic(String)
+        case query(String)
+        case json([String])
+    }
+
+    private let kind: Kind
+
+    /// By the method of the template.
+    public static func automatic(_ name: String) -> PageParameter { PageParameter(kind: .automatic(name)) }
+
+    /// In the query, whatever the method.
+    public static func query(_ name: String) -> PageParameter { PageParameter(kind: .query(name)) }
+
+    /// In the JSON parameters, at the end of a path of names: `.json("variables", "after")`.
+    ///
+    /// An object on the way must be a ``JSONValue`` of the template, or is made.
+    public static func json(_ path: String...) -> PageParameter { PageParameter(kind: .json(path)) }
+
+    /// The same as ``automatic(_:)``.
+    public init(stringLiteral value: String) { kind = .automatic(value) }
+
+    private init(kind: Kind) { self.kind = kind }
+
+    enum Place {
+        case query(String)
+        case json([String])
+    }
+
+    func place(in place: PagePlace) -> Place {
+        switch kind {
+        case .query(let name): .query(name)
+        case .json(let path): .json(path)
+        case .automatic(let name):
+            StandardParameters.areQuery(of: place.method) || place.parameters.isEmpty ? .query(name) : .json([name])
+        }
+    }
+}

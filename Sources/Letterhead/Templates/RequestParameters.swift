@@ -1,0 +1,69 @@
+/// Named values that are the query of a GET or HEAD, and a JSON object in the body of any other method.
+///
+/// ```swift
+/// var parameters: RequestParameters { ["name": name, "tags": ["a", "b"], "note": note] }  // nil is left out
+/// ```
+public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
+    private var items: [(name: String, value: any ParameterValue)] = []
+
+    /// No parameters.
+    public init() {}
+
+    /// Parameters in the order written, nil left out; of a repeated name the last counts.
+    public init(dictionaryLiteral elements: (String, (any ParameterValue)?)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { items.isEmpty }
+
+    /// The value of a name; setting replaces it at its place, nil removes it.
+    public subscript(name: String) -> (any ParameterValue)? {
+        get { items.first { $0.name == name }?.value }
+        set {
+            let place = items.firstIndex { $0.name == name }
+            switch (place, newValue) {
+            case (let place?, let value?): items[place].value = value
+            case (let place?, nil): items.remove(at: place)
+            case (nil, let value?): items.append((name, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Appends the parameters to a query, in order.
+    public func append(to query: inout QueryParameters) {
+        for (name, value) in items { value.append(to: &query, name: name) }
+    }
+}
+
+extension RequestParameters: CustomStringConvertible, CustomReflectable {
+    /// The parameters as the query that they would be, with the values of secret names redacted.
+    public var description: String {
+        var query = QueryParameters()
+        append(to: &query)
+        return query.description
+    }
+
+    /// The redacted text only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .dictionary) }
+}
+
+extension RequestParameters: Encodable {
+    /// Encodes the parameters as one object.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in items { try container.encode(value, forKey: Name(stringValue: name)) }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+/// What a parameter must be able to do: stand in a query and in a JSON document.
+public typealias ParameterValue = QueryValue & Encodable

@@ -1,0 +1,93 @@
+import Foundation
+
+/// The one place where a response becomes a value, by the type that is asked for.
+enum ResponseDecoding {
+    static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
+        if let value = response as? Value { return value }
+        if let value = () as? Value { return value }
+        let data = try await response.body.data()
+        return try decode(type, from: data, of: response)
+    }
+
+    /// Whether a decoder makes the values of a type, rather than the library itself.
+    static func usesDecoder(for type: Any.Type) -> Bool {
+        if let optional = type as? any EmptyRepresentable.Type { return usesDecoder(for: optional.wrapped) }
+        return type != Data.self && type != String.self && type is any Decodable.Type
+    }
+
+    private static func decode<Value>(_ type: Value.Type, from data: Data, of response: HTTPResponse) throws -> Value {
+        if let optional = type as? any EmptyRepresentable.Type {
+            if data.isEmpty, let none = optional.empty as? Value { return none }
+            if !usesDecoder(for: type),
+                let value = try decodeWrapped(optional.wrapped, from: data, of: response) as? Value
+            {
+                return value
+            }
+        }
+        if type == Data.self, let value = data as? Value { return value }
+        if type == String.self, let value = try text(data, of: response) as? Value { return value }
+        guard let decodable = type as? any Decodable.Type else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "\(type) is not Decodable: write decode(_:) in the template")
+        }
+        guard !data.isEmpty else {
+            throw HTTPError(
+                .emptyResponse, request: response.request, response: response,
+                message: "a body was expected for \(type); make Response optional if there may be none")
+        }
+        let mediaType = response.headers[.contentType].flatMap { MediaType($0) }
+        let decoder = try decoder(for: mediaType, of: response)
+        guard let value = try decoder.decode(decodable, from: data.withoutByteOrderMark) as? Value else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "the decoder gave something other than \(type)")
+        }
+        return value
+    }
+
+    private static func decoder(
+        for mediaType: MediaType?, of response: HTTPResponse
+    ) throws -> any HTTPBodyDecoder {
+        do {
+            return try (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
+        } catch let error as UnreadableMediaType {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
+                message: error.description)
+        }
+    }
+
+    private static func decodeWrapped(_ type: Any.Type, from data: Data, of response: HTTPResponse) throws -> Any {
+        func open<Value>(_ type: Value.Type) throws -> Any { try decode(type, from: data, of: response) }
+        return try _openExistential(type, do: open)
+    }
+
+    /// The text in the charset of the response; UTF-8 when it names none.
+    private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
+        let charset = response.headers[.contentType].flatMap { MediaType($0) }?["charset"] ?? "utf-8"
+        guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
+        else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "the body is no text in the charset that the response names, or UTF-8 when it names none")
+        }
+        return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+    }
+}
+
+/// A type that an empty body is a value of: an optional.
+private protocol EmptyRepresentable {
+    static var empty: Any { get }
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: EmptyRepresentable {
+    fileprivate static var empty: Any { Wrapped?.none as Any }
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
+}
+
+extension Data {
+    /// The bytes behind a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
+    fileprivate var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self }
+}

@@ -1,0 +1,88 @@
+#if os(Linux)
+    import Foundation
+
+    /// The transport on Linux: one thread over the system's libcurl, which Foundation's networking links anyway.
+    ///
+    /// Use: `HTTPClient` has it by default, one for all clients, so that they share connections. Make one for a
+    /// configuration of its own, and keep it: connections are kept as long as it lives.
+    ///
+    /// ```swift
+    /// var configuration = TransportConfiguration()
+    /// configuration.connectTimeout = .seconds(3)
+    /// let client = HTTPClient(environment: environment, transport: CurlLoader(configuration))
+    /// ```
+    ///
+    /// It sends what the request says and adds nothing of its own but the lines that frame the message (RFC 9112, 6),
+    /// `Host`, and the `Accept-Encoding` that it undoes. It follows no redirect, keeps no cookie, and never sends a request twice that is not idempotent. Any
+    /// status is a response; whatever is not a whole response is an ``HTTPError``.
+    public final class CurlLoader: HTTPLoader {
+        private let engine: CurlEngine
+        private let configuration: TransportConfiguration
+
+        /// The one that clients share.
+        package static let shared = CurlLoader()
+
+        /// Makes a transport; its thread starts with its first request.
+        ///
+        /// - Parameter configuration: how to connect. Default: see ``TransportConfiguration``. A setting out of its range
+        ///   is `.invalidRequest` at each load.
+        public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+            self.configuration = configuration
+            engine = CurlEngine(configuration)
+        }
+
+        /// Sends a request and answers when the response is there.
+        ///
+        /// - Throws: `.invalidRequest` before anything is sent; `.cannotConnect`, `.insecureConnection`,
+        ///   `.connectionLost`, `.timedOut`, `.invalidResponse`, `.responseTooLarge` as things go; `.cancelled` when the
+        ///   task is cancelled, within milliseconds.
+        @concurrent
+        public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            var request = request
+            request.headers = request.framedHeaders()
+            let plan = try plan(for: request)
+            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: request) }
+            if plan.timeLeft == 0 {
+                throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
+            }
+            engine.start()
+            let transfer = CurlTransfer(plan, for: request, engine: engine)
+            switch await transfer.run() {
+            case .success(let reply):
+                let response = try transfer.response(to: request, reply, configuration)
+                return transfer.pipe == nil ? response : try await response.delivered(to: request)
+            case .failure(let failure): throw failure.error(for: request)
+            }
+        }
+
+        /// Cancels what is under way.
+        public func reset() async { await engine.reset() }
+
+        private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
+            try request.validate()
+            if let rule = configuration.brokenRule ?? request.brokenTransportRule {
+                throw HTTPError(.invalidRequest, request: request, message: rule)
+            }
+            var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil
+            if !request.body.isEmpty { body = try request.framedBody() }
+            if request.onProgress != nil { body = body?.inPieces }
+            return try CurlPlan(request, body: body, offersCodings: configuration.decodesContent)
+        }
+    }
+
+    extension HTTPRequest {
+        /// What this transport cannot do with a request that is otherwise well formed.
+        fileprivate var brokenTransportRule: String? {
+            if method == .connect { return "CONNECT makes a tunnel, which a request cannot; set a proxy instead" }
+            if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
+            if let timeout, timeout <= .zero { return "the timeout is zero or less; nil is no limit" }
+            if responseLimit < 0 { return "the responseLimit is less than zero" }
+            return nil
+        }
+    }
+
+    extension HTTPMethod {
+        /// Whether a server expects a length even when there is no body (RFC 9110, 8.6).
+        fileprivate var expectsBody: Bool { self == .post || self == .put || self == .patch }
+    }
+#endif

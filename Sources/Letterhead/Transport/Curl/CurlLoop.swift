@@ -1,0 +1,241 @@
+#if os(Linux)
+    import CLibcurl
+    import Glibc
+
+    /// The thread that owns libcurl: takes commands, waits for sockets, and ends transfers.
+    ///
+    /// A class, since libcurl's callbacks hold its address; it is made, used and freed on its thread alone.
+    final class CurlLoop {
+        let configuration: TransportConfiguration
+        let limits: CurlLimits
+        let share: OpaquePointer
+        /// Whether the environment names a proxy, so that libcurl may go through one.
+        let hasProxyEnvironment = ["http_proxy", "all_proxy", "ALL_PROXY"].contains { (name: String) in
+            getenv(name) != nil
+        }
+        private let mailbox: CurlMailbox
+        private let multi: OpaquePointer
+        private let poller: CurlPoller
+        /// The time of this round, in nanoseconds of a clock that never goes back.
+        private(set) var now: UInt64 = 0
+        /// When libcurl wants to be called, and when the first of our own time limits may be over.
+        fileprivate var libcurlDeadline = UInt64.max
+        private var ownDeadline = UInt64.max
+        private var active: [CurlWire] = []
+        private var unread: [CurlReceivePipe] = []
+        private var idle: [CurlWire] = []
+        private var commands: [CurlMailbox.Command] = []
+        private var isStopped = false
+
+        init?(_ configuration: TransportConfiguration, mailbox: CurlMailbox) {
+            guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
+                return nil
+            }
+            guard let share = curl_share_init() else {
+                curl_multi_cleanup(multi)
+                return nil
+            }
+            self.configuration = configuration
+            limits = CurlLimits(configuration)
+            self.mailbox = mailbox
+            self.poller = poller
+            self.multi = multi
+            self.share = share
+            guard prepare() else { return nil }
+        }
+
+        deinit {
+            idle = []
+            curl_multi_cleanup(multi)
+            curl_share_cleanup(share)
+        }
+
+        /// Works until it is told to stop.
+        func run() {
+            while true {
+                takeCommands()
+                if isStopped { break }
+                if libcurlDeadline <= tick() { act(on: Self.noSocket, 0) }
+                endFinished()
+                if ownDeadline <= now { endLate() }
+                flush()
+                sleep()
+            }
+            endAll(.closed)
+        }
+
+        private func prepare() -> Bool {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            let results = [
+                lh_curl_multi_set_socket(multi, onSocket, context),
+                lh_curl_multi_set_timer(multi, onTimer, context),
+                lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
+                lh_curl_multi_set_long(multi, .maximumTotalConnections, configuration.maximumConnections),
+                lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
+                lh_curl_share_tls_sessions(share),
+            ]
+            return results.allSatisfy { $0 == 0 }
+        }
+
+        private static let noSocket: CInt = -1
+        private static let idleHandles = 64
+    }
+
+    // MARK: Commands
+
+    extension CurlLoop {
+        private func takeCommands() {
+            mailbox.take(into: &commands)
+            guard !commands.isEmpty else { return }
+            tick()
+            for command in commands {
+                switch command {
+                case .start(let transfer): start(transfer)
+                case .resume(let transfer):
+                    if let wire = transfer.wire { resume(wire) }
+                case .cancel(let transfer):
+                    if let wire = transfer.wire { end(wire, .failure(.cancelled)) }
+                case .reset(let done):
+                    endAll(.cancelled)
+                    done.resume()
+                case .stop: isStopped = true
+                case .standStill(let done):
+                    done()
+                    while true { pause() }
+                }
+            }
+            commands.removeAll(keepingCapacity: true)
+        }
+
+        private func start(_ transfer: CurlTransfer) {
+            guard transfer.isWaiting else { return }  // It was cancelled before it was taken.
+            guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
+                return transfer.finish(.failure(.unsupported))
+            }
+            wire.begin(transfer, at: now)
+            wire.place = active.count
+            active.append(wire)
+            guard wire.configure(for: transfer.plan), curl_multi_add_handle(multi, wire.easy) == 0 else {
+                return end(wire, .failure(.unsupported))
+            }
+            note(wire.deadline)
+            if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
+        }
+
+        private func resume(_ wire: CurlWire) {
+            if let failure = wire.bodyFailure { return end(wire, wire.outcome(failing: failure)) }
+            let code = wire.resume()
+            if code != 0 { end(wire, wire.outcome(of: CurlResult(rawValue: code))) }
+        }
+
+        /// Wakes the reader of a streamed body when all that could be read has been.
+        func noteUnread(_ pipe: CurlReceivePipe) { unread.append(pipe) }
+
+        private func flush() {
+            guard !unread.isEmpty else { return }
+            for pipe in unread { pipe.flush() }
+            unread.removeAll(keepingCapacity: true)
+        }
+
+        /// Looks at the time limits again at this time at the latest.
+        func note(_ deadline: UInt64) { ownDeadline = min(ownDeadline, deadline) }
+
+        private func endAll(_ failure: TransportFailure) {
+            while let wire = active.last { end(wire, .failure(failure)) }
+        }
+    }
+
+    // MARK: Ends
+
+    extension CurlLoop {
+        private func endFinished() {
+            var code: CInt = 0
+            while let easy = lh_curl_next_finished(multi, &code) {
+                guard let wire = CurlWire.carried(by: easy) else { continue }
+                end(wire, wire.outcome(of: CurlResult(rawValue: code)))
+            }
+        }
+
+        /// Ends what is past its time, and finds out when to look again.
+        private func endLate() {
+            ownDeadline = .max
+            for wire in active.reversed() {
+                if wire.deadline <= now {
+                    end(wire, wire.outcome(failing: wire.lateness))
+                } else {
+                    note(wire.deadline)
+                }
+            }
+        }
+
+        /// Takes a transfer from libcurl and answers it; its connection is closed unless all of it had been read.
+        private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
+            let transfer = wire.transfer
+            wire.noteFacts()
+            curl_multi_remove_handle(multi, wire.easy)
+            wire.end()
+            let last = active.removeLast()
+            if last !== wire {
+                active[wire.place] = last
+                last.place = wire.place
+            }
+            if active.isEmpty { ownDeadline = .max }
+            if idle.count < Self.idleHandles { idle.append(wire) }
+            transfer?.finish(outcome)
+        }
+    }
+
+    // MARK: Sockets and time
+
+    extension CurlLoop {
+        private func sleep() {
+            let isAsleep = mailbox.fallAsleep()
+            poller.wait(milliseconds: isAsleep ? waitingTime : 0) { socket, ready in act(on: socket, ready) }
+            mailbox.awake()
+        }
+
+        private func act(on socket: CInt, _ ready: CInt) {
+            if socket == Self.noSocket { libcurlDeadline = .max }
+            var running: CInt = 0
+            curl_multi_socket_action(multi, socket, ready, &running)
+        }
+
+        /// Until the next deadline, rounded up, so that it is over when the thread wakes; -1 is for ever.
+        private var waitingTime: CInt {
+            let next = min(libcurlDeadline, ownDeadline)
+            guard next != .max else { return -1 }
+            guard next > now else { return 0 }
+            return CInt(clamping: (next - now + 999_999) / 1_000_000)
+        }
+
+        @discardableResult
+        fileprivate func tick() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+            return now
+        }
+
+        fileprivate func watch(_ socket: CInt, _ what: CInt, isKnown: Bool) {
+            guard what != CInt(CURL_POLL_REMOVED) else { return poller.forget(socket) }
+            poller.watch(socket, wants: what, isKnown: isKnown)
+            // Any address will do: it comes back with the socket, and tells that the socket is watched.
+            if !isKnown { curl_multi_assign(multi, socket, Unmanaged.passUnretained(self).toOpaque()) }
+        }
+
+        fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+            context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    private let onSocket: LHCurlSocket = { _, socket, what, context, known in
+        CurlLoop.from(context)?.watch(socket, what, isKnown: known != nil)
+        return 0
+    }
+
+    private let onTimer: LHCurlTimer = { _, milliseconds, context in
+        guard let loop = CurlLoop.from(context) else { return 0 }
+        loop.libcurlDeadline = milliseconds < 0 ? .max : loop.tick() + UInt64(milliseconds) * 1_000_000
+        return 0
+    }
+#endif

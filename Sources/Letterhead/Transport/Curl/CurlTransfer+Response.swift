@@ -1,0 +1,58 @@
+#if os(Linux)
+    import Foundation
+
+    extension CurlTransfer {
+        /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
+        func response(
+            to request: HTTPRequest, _ reply: CurlReply, _ configuration: TransportConfiguration
+        ) throws(HTTPError) -> HTTPResponse {
+            do throws(TransportFailure) {
+                return try response(parsed: request, reply, configuration)
+            } catch {
+                cancel()
+                throw error.error(for: request)
+            }
+        }
+
+        private func response(
+            parsed request: HTTPRequest, _ reply: CurlReply, _ configuration: TransportConfiguration
+        ) throws(TransportFailure) -> HTTPResponse {
+            var head = try ResponseHead(reply.head)
+            if !reply.trailers.isEmpty { facts.trailers = try ResponseHead.trailers(reply.trailers) }
+            let length = head.bodyLength(of: request.method)
+            var decoder: ContentDecoder?
+            if configuration.decodesContent, length != 0 {
+                decoder = try ContentDecoder(head.headers, maximumRatio: configuration.maximumDecodingRatio)
+            }
+            if decoder != nil { ContentDecoder.clean(&head.headers) }
+            let body =
+                try pipe == nil
+                ? HTTPResponseBody(decoder?.decode(reply.body, upTo: limit) ?? reply.body)
+                : streamedBody(of: request, length, decoder)
+            var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
+            response[value: TransportFactsValue.self] = facts
+            return response
+        }
+
+        private func streamedBody(
+            of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
+        ) -> HTTPResponseBody {
+            let source: @Sendable () async throws -> Data? = { [self] in try await read() }
+            let pull = decoder?.pull(source) ?? source
+            let total = decoder == nil ? length : nil
+            let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
+            return HTTPResponseBody(
+                length: total,
+                pull: {
+                    do {
+                        let bytes = try await pull()
+                        meter?.add(bytes?.count ?? 0)
+                        return bytes
+                    } catch let failure as TransportFailure {
+                        throw failure.error(for: request)
+                    }
+                },
+                cancel: { [self] in cancel() })
+        }
+    }
+#endif

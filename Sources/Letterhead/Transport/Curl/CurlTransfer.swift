@@ -1,0 +1,117 @@
+#if os(Linux)
+    import Foundation
+    import Synchronization
+
+    /// One request under way, as its caller and the thread that owns libcurl share it.
+    ///
+    /// A class, for the identity by which it is cancelled. It is answered exactly once: by the thread, or by a
+    /// cancellation, whichever is first. A streamed body goes on arriving behind the answer.
+    final class CurlTransfer: Sendable {
+        typealias Outcome = Result<CurlReply, TransportFailure>
+
+        private enum State {
+            case fresh
+            case waiting(CheckedContinuation<Outcome, Never>)
+            case answered(Outcome)
+            case over
+        }
+
+        let plan: CurlPlan
+        /// How many bytes a buffered body may have.
+        let limit: Int
+        /// Whether the body may take as long as its reader likes.
+        let isOpenEnded: Bool
+        /// Where a streamed body arrives; nil for a buffered one.
+        let pipe: CurlReceivePipe?
+        /// Timings and trailers, filled in when the transfer is over.
+        let facts = TransportFacts()
+        private let engine: CurlEngine
+        private let state = Mutex(State.fresh)
+
+        /// The handle that carries it. Read and written on the thread of ``CurlLoop`` alone.
+        nonisolated(unsafe) weak var wire: CurlWire?
+
+        init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
+            self.plan = plan
+            self.engine = engine
+            limit = request.responseLimit
+            isOpenEnded = request.responseDelivery == .streamed
+            pipe = request.responseDelivery == .buffered && request.onProgress == nil ? nil : CurlReceivePipe()
+        }
+
+        /// How many bytes may come. Coded, a small body may be a little larger than it is.
+        func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
+
+        /// Starts it and waits for the answer.
+        func run() async -> Outcome {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if let early = wait(continuation) { return continuation.resume(returning: early) }
+                    if !engine.post(.start(self)) { finish(.failure(.closed)) }
+                }
+            } onCancel: {
+                cancel()
+            }
+        }
+
+        /// The next bytes of a streamed body; nil at the end.
+        func read() async throws(TransportFailure) -> Data? {
+            guard let pipe else { return nil }
+            let result: Result<(bytes: Data, isRoomMade: Bool)?, TransportFailure> = await withTaskCancellationHandler {
+                do throws(TransportFailure) { return .success(try await pipe.read()) } catch { return .failure(error) }
+            } onCancel: {
+                cancel()
+            }
+            guard let step = try result.get() else { return nil }
+            if step.isRoomMade { resume() }
+            return step.bytes
+        }
+
+        /// Whether somebody still waits for an answer.
+        var isWaiting: Bool {
+            state.withLock { if case .waiting = $0 { true } else { false } }
+        }
+
+        /// Lets the thread go on: there is room for more of the response, or more of the request.
+        func resume() { engine.post(.resume(self)) }
+
+        /// Ends it at once, and lets the thread drop the connection.
+        func cancel() {
+            finish(.failure(.cancelled))
+            engine.post(.cancel(self))
+        }
+
+        /// Gives the answer, unless there was one before.
+        func answer(_ outcome: Outcome) {
+            let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+                switch state {
+                case .fresh: state = .answered(outcome)
+                case .waiting(let continuation):
+                    state = .over
+                    return continuation
+                case .answered, .over: break
+                }
+                return nil
+            }
+            continuation?.resume(returning: outcome)
+        }
+
+        /// Nothing more will happen: answers, and ends the bodies of both directions.
+        func finish(_ outcome: Outcome) {
+            answer(outcome)
+            if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
+            if case .pulled(let source) = plan.content { source.close() }
+        }
+
+        private func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Outcome? {
+            state.withLock { state in
+                guard case .answered(let outcome) = state else {
+                    state = .waiting(continuation)
+                    return nil
+                }
+                state = .over
+                return outcome
+            }
+        }
+    }
+#endif

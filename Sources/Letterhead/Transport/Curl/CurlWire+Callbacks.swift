@@ -1,0 +1,69 @@
+#if os(Linux)
+    import CLibcurl
+
+    extension CurlWire {
+        /// Lets libcurl call this handle's methods.
+        func setCallbacks() -> [CInt] {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            return [
+                lh_curl_set_pointer(easy, .private, context),
+                lh_curl_set_write(easy, onBody, context),
+                lh_curl_set_header(easy, onLine, context),
+                lh_curl_set_read(easy, onRead, context),
+                lh_curl_set_seek(easy, onSeek, context),
+            ]
+        }
+
+        /// Lets libcurl ask before it sends, which it can since 7.80; false on an older one.
+        func setPrerequestCallback() -> Bool {
+            lh_curl_set_prerequest(easy, onPrerequest, Unmanaged.passUnretained(self).toOpaque()) == 0
+        }
+
+        /// Lets libcurl tell what happens on connections.
+        func setDebugCallback() -> CInt {
+            lh_curl_set_debug(easy, onDebug, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        /// The one that carries a transfer of libcurl's.
+        static func carried(by easy: OpaquePointer) -> CurlWire? {
+            var context: UnsafePointer<CChar>?
+            guard lh_curl_get_string(easy, .private, &context) == 0, let context else { return nil }
+            return from(UnsafeMutableRawPointer(mutating: context))
+        }
+
+        /// The one to which a callback belongs.
+        static func from(_ context: UnsafeMutableRawPointer?) -> CurlWire? {
+            context.map { Unmanaged<CurlWire>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    private let onBody: LHCurlWrite = { bytes, size, count, context in
+        CurlWire.from(context)?.received(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+    }
+
+    private let onLine: LHCurlWrite = { bytes, size, count, context in
+        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        // Any other number than that of the bytes ends the transfer; an empty line has at least one byte.
+        return CurlWire.from(context)?.received(line: line) == true ? line.count : 0
+    }
+
+    private let onRead: LHCurlRead = { bytes, size, count, context in
+        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+        return CurlWire.from(context)?.fill(buffer) ?? Int(CURL_READ_ABORT)
+    }
+
+    private let onSeek: LHCurlSeek = { context, offset, origin in
+        let isFromStart = origin == 0
+        return isFromStart && CurlWire.from(context)?.rewind(to: Int(offset)) == true ? 0 : 1
+    }
+
+    private let onDebug: LHCurlDebug = { _, kind, bytes, size, context in
+        guard kind == CInt(CURL_DEBUG_TEXT) else { return 0 }
+        CurlWire.from(context)?.heard(UnsafeRawBufferPointer(start: bytes, count: size))
+        return 0
+    }
+
+    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in
+        CurlWire.from(context)?.willSend() == true ? 0 : 1
+    }
+#endif

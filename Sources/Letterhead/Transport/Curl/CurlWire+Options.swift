@@ -1,0 +1,78 @@
+#if os(Linux)
+    import CLibcurl
+
+    extension CurlWire {
+        /// Sets what is the same for all transfers; false when the system's libcurl refuses any of it.
+        func prepare() -> Bool {
+            let connectTimeout = loop.configuration.connectTimeout?.wholeMilliseconds ?? Int(CInt.max)
+            var results = setCallbacks()
+            results += [
+                lh_curl_set_pointer(easy, .errorBuffer, reasonBuffer),
+                lh_curl_set_pointer(easy, .share, UnsafeRawPointer(loop.share)),
+                set(.noSignal, 1), set(.followLocation, 0), set(.netrc, 0), set(.pathAsIs, 1),
+                set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
+                set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
+                set(.headerOptions, Self.separate), set(.httpVersion, Self.http2OverTLS),
+                set(.connectTimeoutMilliseconds, connectTimeout),
+            ]
+            results += prepareConnection()
+            // Since 7.87: without it, ending a transfer waits for the lookup of its host's name.
+            _ = set(.quickExit, 1)
+            return results.allSatisfy { $0 == 0 }
+        }
+
+        /// Sets what is a transfer's own; false when the system's libcurl refuses any of it.
+        func configure(for plan: CurlPlan) -> Bool {
+            var results = [
+                lh_curl_set_string(easy, .address, plan.url),
+                lh_curl_set_string(easy, .requestTarget, target(of: plan)),
+                lh_curl_set_pointer(easy, .httpHeader, plan.headerLines),
+                set(.pipeWait, plan.isSecure ? 1 : 0),
+                set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
+                set(.httpGet, 1),
+            ]
+            // Since 7.80; before that, only a fresh connection keeps libcurl from sending twice.
+            if !asksBeforeSending { results.append(set(.freshConnect, plan.mayBeSentTwice ? 0 : 1)) }
+            switch plan.content {
+            case .none: if plan.method == .head { results.append(set(.noBody, 1)) }
+            case .copied(let count):
+                results += [
+                    set(.post, 1), lh_curl_set_pointer(easy, .postFields, plan.copiedBody),
+                    lh_curl_set_offset(easy, .postFieldSize, Int64(count)),
+                ]
+            case .held(let data):
+                results += [set(.upload, 1), lh_curl_set_offset(easy, .uploadSize, Int64(data.count))]
+            case .pulled(let source):
+                results += [set(.upload, 1), lh_curl_set_offset(easy, .uploadSize, Int64(source.length ?? -1))]
+            }
+            results.append(lh_curl_set_string(easy, .customRequest, plan.methodName))
+            return results.allSatisfy { $0 == 0 }
+        }
+
+        /// An HTTP proxy takes the whole URL, unless it is a tunnel; when only libcurl knows whether there is one, it makes
+        /// the target.
+        private func target(of plan: CurlPlan) -> UnsafePointer<CChar>? {
+            if plan.isSecure { return plan.target }
+            switch loop.configuration.proxy.kind {
+            case .direct: return plan.target
+            case .environment: return loop.hasProxyEnvironment ? nil : plan.target
+            case .server(let scheme, _, _):
+                return scheme.hasPrefix("socks")
+                    ? plan.target : loop.configuration.proxy.exceptions.isEmpty ? plan.url : nil
+            }
+        }
+
+        /// Takes back the addresses of a transfer's memory.
+        func unconfigure() {
+            _ = lh_curl_set_pointer(easy, .httpHeader, nil)
+            _ = lh_curl_set_pointer(easy, .postFields, nil)
+        }
+
+        private func set(_ option: CurlOption, _ value: Int) -> CInt { lh_curl_set_long(easy, option, value) }
+
+        /// The proxy gets the lines meant for it, and no others.
+        private static let separate = 1
+        private static let httpAndHTTPS = 3
+        private static let http2OverTLS = 4
+    }
+#endif

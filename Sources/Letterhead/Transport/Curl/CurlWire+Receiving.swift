@@ -1,0 +1,84 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    extension CurlWire {
+        /// A line of the head or of the trailers, as it came; false ends the transfer.
+        func received(line: UnsafeRawBufferPointer) -> Bool {
+            progress.lastActivity = loop.now
+            progress.hasAnswer = true
+            guard progress.failure == nil, isWithinHeadLimit(line.count) else { return false }
+            if progress.hasHead {
+                if !line.isBlankLine { progress.trailers.append(contentsOf: line) }
+            } else if !line.isBlankLine {
+                if progress.head.isEmpty { progress.isInterim = line.isInterimStatus }
+                if line.isContentEncoding { progress.isCoded = true }
+                progress.head.append(contentsOf: line)
+            } else if progress.isInterim {
+                progress.head.removeAll(keepingCapacity: true)
+            } else {
+                progress.hasHead = true
+                if let transfer, transfer.pipe != nil { transfer.answer(.success(CurlReply(head: progress.head))) }
+            }
+            return true
+        }
+
+        /// Bytes of the body: how many were taken, or that there is no room yet.
+        func received(body bytes: UnsafeRawBufferPointer) -> Int {
+            progress.lastActivity = loop.now
+            guard let transfer, progress.failure == nil, let address = bytes.baseAddress else { return 0 }
+            if let pipe = transfer.pipe {
+                loop.noteUnread(pipe)
+                guard pipe.write(bytes) else {
+                    progress.isReceivePaused = true
+                    return Int(CURL_WRITE_PAUSE)
+                }
+                return bytes.count
+            }
+            guard progress.body.count + bytes.count <= transfer.wireLimit(isCoded: progress.isCoded) else {
+                progress.failure = TransportFailure(
+                    .responseTooLarge, "the body is larger than the \(transfer.limit) bytes allowed; see responseLimit")
+                return 0
+            }
+            progress.body.append(address.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+            return bytes.count
+        }
+
+        /// libcurl's account of the connection; a goodbye of the server's stands in it as `…(IN), TLS alert, close notify…`.
+        func heard(_ text: UnsafeRawBufferPointer) {
+            guard !progress.hasGoodbye else { return }
+            progress.hasGoodbye =
+                text.firstRange(of: "(IN)".utf8) != nil && text.firstRange(of: "close notify".utf8) != nil
+        }
+
+        private func isWithinHeadLimit(_ count: Int) -> Bool {
+            let limit = loop.configuration.maximumHeadSize
+            if progress.head.count + progress.trailers.count + count <= limit { return true }
+            progress.failure = TransportFailure(
+                .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
+            return false
+        }
+    }
+
+    extension UnsafeRawBufferPointer {
+        /// The end of a head: CRLF, or a bare LF.
+        fileprivate var isBlankLine: Bool {
+            count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
+        }
+
+        /// Whether a line says that the body is in a content coding.
+        fileprivate var isContentEncoding: Bool {
+            let name: StaticString = "content-encoding:"
+            return count > name.utf8CodeUnitCount
+                && name.withUTF8Buffer { name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } }
+        }
+
+        /// Whether a status line is one of 1xx but 101, behind which another head comes (RFC 9110, 15.2).
+        fileprivate var isInterimStatus: Bool {
+            guard let blank = firstIndex(of: 0x20), blank + 3 < count, self[blank + 1] == UInt8(ascii: "1") else {
+                return false
+            }
+            return !(self[blank + 2] == UInt8(ascii: "0") && self[blank + 3] == UInt8(ascii: "1"))
+        }
+    }
+#endif

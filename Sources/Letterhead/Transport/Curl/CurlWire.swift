@@ -1,0 +1,93 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    /// One of libcurl's handles and what arrives on it: used for one transfer after the other.
+    ///
+    /// A class, since libcurl's callbacks hold its address. It lives on the thread of its ``CurlLoop`` alone.
+    final class CurlWire {
+        let easy: OpaquePointer
+        unowned let loop: CurlLoop
+        /// Where libcurl writes its account of what went wrong.
+        let reasonBuffer: UnsafeMutablePointer<CChar>
+        /// Whether libcurl asks before it sends, and so before it sends again.
+        private(set) var asksBeforeSending = false
+        /// Whether libcurl tells of the goodbyes of TLS: with OpenSSL and its kin, whose end of data is no error without.
+        let hearsGoodbyes =
+            lh_curl_tls_library().map { name in
+                ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains {
+                    String(cString: name).hasPrefix($0)
+                }
+            } ?? false
+
+        /// The transfer that it carries, and its place among those under way.
+        private(set) var transfer: CurlTransfer?
+        var place = 0
+        var progress = Progress()
+
+        /// How far the transfer has come.
+        struct Progress {
+            /// Why it must end, when it is our reason and not libcurl's.
+            var failure: TransportFailure?
+            var head: [UInt8] = []
+            var trailers: [UInt8] = []
+            var body = Data()
+            var hasHead = false
+            var isInterim = false
+            var isCoded = false
+            /// Whether the server said over TLS that nothing more would come.
+            var hasGoodbye = false
+            /// How often the request was sent: more than once is libcurl's second try on another connection.
+            var timesSent = 0
+            var sentBytes = 0
+            var hasAnswer = false
+            /// Whether libcurl waits until it is told that there is room, or more to send.
+            var isReceivePaused = false
+            var isSendPaused = false
+            var startedAt: UInt64 = 0
+            var lastActivity: UInt64 = 0
+        }
+
+        init?(loop: CurlLoop) {
+            guard let easy = curl_easy_init() else { return nil }
+            self.easy = easy
+            self.loop = loop
+            reasonBuffer = .allocate(capacity: Self.reasonSize)
+            reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
+            asksBeforeSending = setPrerequestCallback()
+            guard prepare() else { return nil }
+        }
+
+        deinit {
+            curl_easy_cleanup(easy)
+            reasonBuffer.deallocate()
+        }
+
+        func begin(_ transfer: CurlTransfer, at now: UInt64) {
+            self.transfer = transfer
+            transfer.wire = self
+            (progress.startedAt, progress.lastActivity) = (now, now)
+            progress.head.reserveCapacity(512)
+        }
+
+        /// Forgets the transfer, and everything that was kept for it.
+        func end() {
+            unconfigure()
+            transfer?.wire = nil
+            transfer = nil
+            progress = Progress()
+            reasonBuffer.pointee = 0
+        }
+
+        /// Lets libcurl go on in both directions; it pauses again by itself where it must.
+        func resume() -> CInt {
+            guard progress.isReceivePaused || progress.isSendPaused else { return 0 }
+            (progress.isReceivePaused, progress.isSendPaused) = (false, false)
+            progress.lastActivity = loop.now
+            loop.note(deadline)
+            return curl_easy_pause(easy, 0)
+        }
+
+        private static let reasonSize = 256
+    }
+#endif

@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+
+/// Undoes the content codings of a response (RFC 9110, 8.4), whole or as it is read.
+///
+/// A coding that is not known is left as it is, and its header with it.
+struct ContentDecoder: Sendable {
+    /// What requests are offered to be answered in.
+    static let offered = "gzip, deflate"
+
+    private let areGzip: [Bool]
+    private let maximumRatio: Int
+    private static let maximumCodings = 5
+
+    /// nil when there is nothing to undo, or something that is not known.
+    init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
+        guard headers.contains(.contentEncoding) else { return nil }
+        let names = headers.values(for: .contentEncoding)
+            .flatMap { $0.split(separator: ",") }
+            .map { ASCII.lowercased(ASCII.trimmed(String($0))) }
+            .filter { !$0.isEmpty && $0 != "identity" }
+        guard names.count <= Self.maximumCodings else {
+            throw TransportFailure(.invalidResponse, "the body has more than \(Self.maximumCodings) content codings")
+        }
+        let known = ["gzip": true, "x-gzip": true, "deflate": false]
+        areGzip = names.compactMap { known[$0] }
+        self.maximumRatio = maximumRatio
+        if areGzip.isEmpty || areGzip.count < names.count { return nil }
+    }
+
+    /// Takes what tells of the coding out of the headers, as if it had never been.
+    static func clean(_ headers: inout HTTPHeaders) {
+        headers[.contentEncoding] = nil
+        headers[.contentLength] = nil
+    }
+
+    /// The whole body; never more than `limit` bytes.
+    func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
+        var data = data
+        for isGzip in areGzip.reversed() {
+            let inflater = Inflater(isGzip: isGzip, maximumRatio: maximumRatio)
+            var decoded = Data()
+            do throws(Inflater.Fault) {
+                inflater.feed(data)
+                while let piece = try inflater.next() {
+                    guard decoded.count + piece.count <= limit else { throw .bomb }
+                    decoded.append(piece)
+                }
+                try inflater.finish()
+            } catch {
+                throw Self.failure(error)
+            }
+            data = decoded
+        }
+        return data
+    }
+
+    /// A source of decoded bytes over one of coded bytes; nothing is decoded before it is asked for.
+    func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
+        areGzip.reversed().reduce(source) { source, isGzip in layer(source, isGzip) }
+    }
+
+    private func layer(
+        _ source: @escaping @Sendable () async throws -> Data?, _ isGzip: Bool
+    ) -> @Sendable () async throws -> Data? {
+        let inflater = LockedInflater(isGzip: isGzip, maximumRatio: maximumRatio)
+        return {
+            while true {
+                if let piece = try inflater.next() { return piece }
+                guard let input = try await source() else {
+                    try inflater.finish()
+                    return nil
+                }
+                inflater.feed(input)
+            }
+        }
+    }
+
+    fileprivate static func failure(_ fault: Inflater.Fault) -> TransportFailure {
+        switch fault {
+        case .corrupt: TransportFailure(.cannotDecodeResponse, "the body's content coding is corrupt")
+        case .cutShort: TransportFailure(.cannotDecodeResponse, "the body's content coding is cut short")
+        case .surplus:
+            TransportFailure(.cannotDecodeResponse, "there are bytes behind the end of the body's content coding")
+        case .bomb: TransportFailure(.responseTooLarge, "the decoded body is larger than allowed; see responseLimit")
+        case .memory: TransportFailure(.unknown, "there is no memory to decode the body")
+        }
+    }
+}
+
+/// An inflater that a body's reader may carry from task to task. A class, since the reader's closure shares it.
+private final class LockedInflater: Sendable {
+    private let inflater: Mutex<Inflater>
+
+    init(isGzip: Bool, maximumRatio: Int) {
+        inflater = Mutex(Inflater(isGzip: isGzip, maximumRatio: maximumRatio))
+    }
+
+    func next() throws -> Data? {
+        do { return try inflater.withLock { try $0.next() } } catch { throw translated(error) }
+    }
+
+    func finish() throws {
+        do { try inflater.withLock { try $0.finish() } } catch { throw translated(error) }
+    }
+
+    func feed(_ bytes: Data) { inflater.withLock { $0.feed(bytes) } }
+
+    private func translated(_ error: any Error) -> any Error {
+        (error as? Inflater.Fault).map(ContentDecoder.failure) ?? error
+    }
+}

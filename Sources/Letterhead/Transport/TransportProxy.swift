@@ -1,0 +1,87 @@
+/// Through whom a transport connects.
+///
+/// ```swift
+/// configuration.proxy = .http("proxy.example", port: 3128)
+/// ```
+public struct TransportProxy: Sendable, Hashable {
+    enum Kind: Hashable {
+        case direct
+        case environment
+        case server(scheme: String, host: String, port: Int)
+    }
+
+    let kind: Kind
+    var credentials: Credentials?
+    var exceptions: [String] = []
+
+    struct Credentials: Hashable {
+        let user: String
+        let password: String
+    }
+
+    /// Nobody: straight to the server, whatever the environment says.
+    public static let direct = TransportProxy(kind: .direct)
+
+    /// Whom the process's environment names: `http_proxy`, `https_proxy` or `all_proxy`, and whom `no_proxy` leaves out.
+    public static let environment = TransportProxy(kind: .environment)
+
+    /// An HTTP proxy; requests over https go through a tunnel (CONNECT).
+    public static func http(_ host: String, port: Int) -> TransportProxy {
+        TransportProxy(kind: .server(scheme: "http", host: host, port: port))
+    }
+
+    /// An HTTP proxy that is itself reached over TLS.
+    public static func https(_ host: String, port: Int) -> TransportProxy {
+        TransportProxy(kind: .server(scheme: "https", host: host, port: port))
+    }
+
+    /// A SOCKS 5 proxy, which looks up the names of servers.
+    public static func socks5(_ host: String, port: Int) -> TransportProxy {
+        TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
+    }
+
+    /// The same proxy with a user and a password, told to it alone.
+    public func authenticated(user: String, password: String) -> TransportProxy {
+        var proxy = self
+        proxy.credentials = Credentials(user: user, password: password)
+        return proxy
+    }
+
+    /// The same proxy, but for hosts of these names and of the domains under them, which are reached directly.
+    public func except(_ hosts: [String]) -> TransportProxy {
+        var proxy = self
+        proxy.exceptions = hosts
+        return proxy
+    }
+
+    /// What libcurl takes; nil leaves it to the environment.
+    var url: String? {
+        switch kind {
+        case .direct: ""
+        case .environment: nil
+        case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
+        }
+    }
+
+    var brokenRule: String? {
+        guard case .server(_, let host, let port) = kind else { return nil }
+        if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
+            return "the proxy's host is empty or malformed"
+        }
+        return (1...65535).contains(port) ? nil : "the proxy's port is not in 1...65535"
+    }
+}
+
+extension TransportProxy: CustomStringConvertible, CustomReflectable {
+    /// The proxy without its credentials.
+    public var description: String {
+        switch kind {
+        case .direct: "direct"
+        case .environment: "environment"
+        case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
+        }
+    }
+
+    /// The description only, so that no dump prints a password.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

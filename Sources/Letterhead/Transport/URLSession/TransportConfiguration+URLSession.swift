@@ -1,0 +1,42 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension TransportConfiguration {
+    /// A session that keeps nothing: no cache, no cookies, no credentials.
+    func makeURLSession(delegate: URLSessionRelay) -> URLSession {
+        let settings = URLSessionConfiguration.ephemeral
+        settings.urlCache = nil
+        settings.httpCookieStorage = nil
+        settings.urlCredentialStorage = nil
+        settings.httpShouldSetCookies = false
+        settings.httpCookieAcceptPolicy = .never
+        settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
+        settings.timeoutIntervalForRequest = idleSeconds
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return URLSession(configuration: settings, delegate: delegate, delegateQueue: queue)
+    }
+
+    /// Whole seconds, at least one: Foundation on Linux cuts fractions off, and takes less for none at all.
+    var idleSeconds: TimeInterval {
+        guard let idleTimeout else { return 86_400 }
+        return min(86_400, max(1, (idleTimeout / .seconds(1)).rounded(.up)))
+    }
+
+    /// Which setting is out of its range, or nothing that `URLSession` has means for.
+    var brokenURLSessionRule: String? {
+        let standard = TransportConfiguration()
+        var supported = standard
+        supported.maximumConnectionsPerHost = maximumConnectionsPerHost
+        supported.firstByteTimeout = firstByteTimeout
+        supported.idleTimeout = idleTimeout
+        if let brokenRule { return brokenRule }
+        guard self != supported else { return nil }
+        return
+            "URLSession can set maximumConnectionsPerHost, firstByteTimeout and idleTimeout of a TransportConfiguration, "
+            + "and another setting was changed"
+    }
+}

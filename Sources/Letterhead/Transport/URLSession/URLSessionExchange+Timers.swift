@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLSessionExchange {
+    /// Starts the limits that Foundation has no means for, or only in whole seconds.
+    func startTimers() {
+        waitForFirstByte()
+        guard let limit = request.timeout else { return }
+        after(limit) { [weak self] in
+            self?.expire("the attempt took longer than its timeout of \(limit)")
+        }
+    }
+
+    /// Starts the wait for the first byte anew, since the request is still going out.
+    func sent() { waitForFirstByte() }
+
+    private func waitForFirstByte() {
+        guard let limit = configuration.firstByteTimeout else { return }
+        let wait = state.withLock { state in
+            state.firstByteWait += 1
+            return state.firstByteWait
+        }
+        after(limit) { [weak self] in
+            guard let self, state.withLock({ $0.head == nil && $0.firstByteWait == wait }) else { return }
+            expire("no byte of the response came within the first-byte timeout of \(limit)")
+        }
+    }
+
+    private func expire(_ message: String) {
+        fail(HTTPError(.timedOut, request: request, message: message))
+    }
+
+    private func after(_ limit: Duration, _ action: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1), execute: action)
+    }
+}

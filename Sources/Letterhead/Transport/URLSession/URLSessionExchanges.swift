@@ -1,0 +1,37 @@
+import Synchronization
+
+/// The exchanges in flight over one loader. A class, because its sessions' delegates and the loader share them.
+final class URLSessionExchanges: Sendable {
+    private struct State {
+        var running: [ObjectIdentifier: URLSessionExchange] = [:]
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ exchange: URLSessionExchange) {
+        state.withLock { $0.running[ObjectIdentifier(exchange)] = exchange }
+    }
+
+    func remove(_ exchange: URLSessionExchange) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.running[ObjectIdentifier(exchange)] = nil
+            guard state.running.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Cancels what runs, and returns when nothing does.
+    func cancelAll() async {
+        for exchange in state.withLock({ Array($0.running.values) }) { exchange.cancel() }
+        await withCheckedContinuation { waiter in
+            let isIdle = state.withLock { state in
+                if !state.running.isEmpty { state.waiters.append(waiter) }
+                return state.running.isEmpty
+            }
+            if isIdle { waiter.resume() }
+        }
+    }
+}

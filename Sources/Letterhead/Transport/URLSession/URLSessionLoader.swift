@@ -1,0 +1,69 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The transport over Foundation's `URLSession`: the default on Apple platforms.
+///
+/// Choose it there; on Linux choose `CurlLoader`. Redirects, cookies, caches and credentials are none of its business: a
+/// 3xx or a 401 is a response like any other. It sends what ``HTTPRequest/validate()`` lets pass, and a body that is not
+/// in memory from a private temporary file, so that its length is exact and it is never held in memory.
+///
+/// What `URLSession` cannot do is said here. Everywhere: repeated fields of one name travel joined by `, `, and so do
+/// those of a response; the content codings that Foundation knows are undone by it, and the limits of a response count
+/// the decoded bytes; ``TransportConfiguration`` settings that it has no means for are `.invalidRequest`, naming the
+/// setting. On Linux besides: names of headers are re-capitalised and their order is lost; IPv6 literals, trailers, and
+/// a connection that is closed inside the head cannot be handled by it, the latter two end the process; a body that is
+/// streamed down has no back-pressure, so one that runs more than ``HTTPRequest/responseLimit`` ahead of its reader is
+/// `.responseTooLarge`; the certificate store is the system's, and a TLS failure has no code of its own.
+public final class URLSessionLoader: HTTPLoader {
+    // A class, because the session's connections are its identity, and its end must close them.
+
+    /// The loader that all clients share by default.
+    public static let shared = URLSessionLoader()
+
+    private let configuration: TransportConfiguration
+    private let exchanges = URLSessionExchanges()
+    private let session: URLSession
+
+    /// Makes a loader with a session of its own.
+    ///
+    /// - Parameter configuration: limits of connections and time. Default: the documented defaults.
+    public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+        self.configuration = configuration
+        session = configuration.makeURLSession(delegate: URLSessionRelay(exchanges))
+    }
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// Sends a request and gives the response, whatever its status.
+    ///
+    /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`; and what
+    ///   Foundation reports, by the table of `HTTPError(_:request:)`.
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try request.validate()
+        if let rule = configuration.brokenURLSessionRule {
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        let upload = try await URLSessionUpload(request)
+        let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
+        let own = isolatedSession(for: request)
+        defer { own?.finishTasksAndInvalidate() }
+        return try await exchange.run(over: own ?? session, in: exchanges)
+    }
+
+    /// Cancels what is in flight, and returns when it has ended.
+    public func reset() async { await exchanges.cancelAll() }
+
+    /// On Linux a request that must not be sent twice gets a connection of its own: over a kept one that the server is
+    /// just closing it might be repeated below us.
+    private func isolatedSession(for request: HTTPRequest) -> URLSession? {
+        #if canImport(FoundationNetworking)
+            request.method.isIdempotent ? nil : configuration.makeURLSession(delegate: URLSessionRelay(exchanges))
+        #else
+            nil
+        #endif
+    }
+}

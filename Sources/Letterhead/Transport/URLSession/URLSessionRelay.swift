@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The one delegate of a session: hands each event to the exchange that it belongs to.
+final class URLSessionRelay: NSObject, URLSessionDataDelegate {
+    // A class, as a delegate must be. The session keeps it until it is invalidated.
+    private let byTask = Mutex<[Int: URLSessionExchange]>([:])
+    private let exchanges: URLSessionExchanges
+
+    init(_ exchanges: URLSessionExchanges) { self.exchanges = exchanges }
+
+    func register(_ exchange: URLSessionExchange, for task: URLSessionTask) {
+        byTask.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        byTask.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(of: task)?.sent()
+    }
+
+    /// A redirect is a response like any other. On Linux the handler is never called: answering it late ends the process.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            exchange(of: task)?.receive(response)
+            exchange(of: task)?.settleEarly()
+        #else
+            completionHandler(nil)
+        #endif
+    }
+
+    /// A server that is asked for trust is judged by the system; any other challenge is left to the caller as a 401 or 407.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            exchange(of: task)?.settleEarly()
+        #else
+            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+            completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+        #endif
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let exchange = byTask.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        exchange?.complete(error)
+        if let exchange { exchanges.remove(exchange) }
+    }
+}

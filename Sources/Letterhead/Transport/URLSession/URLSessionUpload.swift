@@ -1,0 +1,65 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What `URLSession` is given of a request: the head, and a body that is in memory or in a private file.
+final class URLSessionUpload: Sendable {
+    // A class, because the file must be removed when the last use of it is over.
+
+    enum Body: Sendable {
+        case none
+        case data(Data)
+        case file(URL)
+    }
+
+    let urlRequest: URLRequest
+    let body: Body
+
+    /// - Throws: `.invalidRequest` when the body cannot be encoded, or is longer or shorter than it said.
+    init(_ request: HTTPRequest) async throws(HTTPError) {
+        do { body = try await Self.body(of: request) } catch { throw HTTPError(ofBody: error, request: request) }
+        var urlRequest = URLRequest(url: try request.url())
+        urlRequest.httpMethod = request.method.rawValue
+        urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
+        urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+        self.urlRequest = urlRequest
+    }
+
+    deinit {
+        if case .file(let url) = body { try? FileManager.default.removeItem(at: url) }
+    }
+
+    func makeTask(in session: URLSession) -> URLSessionTask {
+        switch body {
+        case .none: session.dataTask(with: urlRequest)
+        case .data(let data): session.uploadTask(with: urlRequest, from: data)
+        case .file(let url): session.uploadTask(with: urlRequest, fromFile: url)
+        }
+    }
+
+    private static func body(of request: HTTPRequest) async throws -> Body {
+        if request.body.isEmpty { return .none }
+        let chunks = try request.framedBody()
+        if let data = chunks.data { return .data(data) }
+        return .file(try await spool(chunks))
+    }
+
+    /// Writes the body to a file that only this user can read, and that is gone when the request is over.
+    private static func spool(_ chunks: BodyChunks) async throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID().uuidString)")
+        let made = FileManager.default.createFile(
+            atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        guard made else { throw CocoaError(.fileWriteUnknown) }
+        do {
+            let file = try FileHandle(forWritingTo: url)
+            defer { try? file.close() }
+            for try await chunk in chunks { try file.write(contentsOf: chunk) }
+            return url
+        } catch {
+            try? FileManager.default.removeItem(at: url)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// What is known when it is decided whether a request is sent again.
+public struct RetryContext: Sendable {
+    /// The request, as it came to the retry, and as an alternate has changed it since.
+    public let request: HTTPRequest
+    /// How the last attempt ended.
+    public let result: Result<HTTPResponse, HTTPError>
+    /// Which repeat it would be: 1 behind the first attempt.
+    public let retry: Int
+    /// How long the load has taken so far.
+    public let elapsed: Duration
+    /// The attempts before the last one.
+    public let earlier: [HTTPAttempt]
+
+    /// Makes a context, for tests of conditions of your own.
+    public init(
+        request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
+        earlier: [HTTPAttempt] = []
+    ) {
+        self.request = request
+        self.result = result
+        self.retry = retry
+        self.elapsed = elapsed
+        self.earlier = earlier
+    }
+
+    /// How the server answered; nil when it did not.
+    public var response: HTTPResponse? { try? result.get() }
+
+    /// Why there is no response; nil when there is one.
+    public var failure: HTTPError? {
+        if case .failure(let failure) = result { failure } else { nil }
+    }
+}

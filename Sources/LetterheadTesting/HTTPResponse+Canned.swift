@@ -1,0 +1,18 @@
+public import Foundation
+public import Letterhead
+
+extension HTTPResponse {
+    /// `200 OK` with a value as JSON.
+    public static func ok(
+        _ request: HTTPRequest, json value: some Encodable, encoder: JSONEncoder = JSONEncoder()
+    ) throws -> HTTPResponse {
+        HTTPResponse(
+            request: request, status: .ok, headers: ["Content-Type": "application/json"],
+            body: HTTPResponseBody(try encoder.encode(value)))
+    }
+
+    /// `200 OK` with bytes. Default: none.
+    public static func ok(_ request: HTTPRequest, body: Data = Data()) -> HTTPResponse {
+        HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(body))
+    }
+}

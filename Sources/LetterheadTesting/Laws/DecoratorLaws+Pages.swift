@@ -1,0 +1,61 @@
+import Letterhead
+
+extension DecoratorLaws {
+    /// Around a paginated template it is paginated, and the next page wears the same decorator.
+    func pages(_ base: LawTemplate) async -> [LawViolation] {
+        guard let decorated = decorate(base) as? any PaginatedTemplate else {
+            return [
+                violation(
+                    "is lost around a paginated template: conform to PageForwarding where Base: PaginatedTemplate")
+            ]
+        }
+        return await following(decorated, base) + arriving(decorated, base) + resuming(decorated, base)
+    }
+
+    private func following(_ decorated: some PaginatedTemplate, _ base: LawTemplate) async -> [LawViolation] {
+        let page = decorated.page
+        let next = decorated.requestForNextPage()
+        var found: [LawViolation] = []
+        if decorated.page != page { found.append(violation("was changed in place by requestForNextPage()")) }
+        if next.page != page + 1 { found.append(violation("of the next template is not one more")) }
+        guard !changed.contains(.page) else { return found }
+        if page != base.page { found.append(violation("is not the base's")) }
+        return found + (await undressed(next, base.requestForNextPage(), "of the next page"))
+    }
+
+    /// What follows an arrival is the base's word, with the decorator around it.
+    private func arriving<Decorated: PaginatedTemplate>(_ decorated: Decorated, _ base: LawTemplate) async
+        -> [LawViolation]
+    {
+        guard !changed.contains(.page), let value = LawTemplate.Response(text: "law") as? Decorated.Response
+        else { return [] }
+        let arrival = PageArrival(
+            value, itemCount: 3, response: HTTPResponse(request: HTTPRequest(), status: 200))
+        guard case .next(let next) = try? await decorated.requestForNextPage(after: arrival) else {
+            return [violation("ends where the base goes on: forward requestForNextPage(after:)")]
+        }
+        return await undressed(next, base.requestForNextPage(), "of the page that follows an arrival")
+    }
+
+    /// At another place it is still the decorator.
+    private func resuming(_ decorated: some PaginatedTemplate, _ base: LawTemplate) async -> [LawViolation] {
+        let checkpoint = PageCheckpoint(page: 77, position: .number(77))
+        let resumed = decorated.resumed(from: checkpoint)
+        if resumed.page != 77 { return [violation("is not that of the checkpoint that it resumes from")] }
+        if changed.contains(.page) { return [] }
+        return await undressed(resumed, base.resumed(from: checkpoint), "of the page that it resumes from")
+    }
+
+    private func undressed(
+        _ template: some RequestTemplate, _ base: LawTemplate, _ which: String
+    ) async -> [LawViolation] {
+        let expected = await TemplateReading(decorate(base))
+        return await TemplateReading(template).differences(from: expected).filter { $0 != .page }.map {
+            LawViolation(law: "pages", member: $0, reason: "\(which) is not that of the decorator around it")
+        }
+    }
+
+    private func violation(_ reason: String) -> LawViolation {
+        LawViolation(law: "pages", member: .page, reason: reason)
+    }
+}

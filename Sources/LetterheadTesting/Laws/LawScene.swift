@@ -1,0 +1,117 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+/// What a loader is tried in: it answers `/answer/…`, and hangs on `/hang` until the load is cancelled or reset.
+protocol LawScene: Sendable {
+    /// The loader that is tried, or the link before the scene's own.
+    var loader: any HTTPLoader { get }
+    /// How far it is to be trusted with requests that must not be sent.
+    var isWire: Bool { get }
+    /// What happened below the loader.
+    var record: LawRecord { get }
+    /// The URL of a path of the scene.
+    func request(_ path: String) -> HTTPRequest
+    func stop() async
+}
+
+/// What happened below a loader. A class, because the loads below share it with the check.
+final class LawRecord: Sendable {
+    struct Facts: Sendable {
+        var arrivals: [String: Int] = [:]
+        var ids: Set<HTTPRequest.ID> = []
+        var hangsEnded = 0
+        var resets = 0
+    }
+
+    private let facts = Mutex(Facts())
+
+    var now: Facts { facts.withLock { $0 } }
+
+    func note(_ change: (inout Facts) -> Void) { facts.withLock { change(&$0) } }
+}
+
+/// A link before a loader that answers itself.
+struct LinkScene: LawScene {
+    let loader: any HTTPLoader
+    let record = LawRecord()
+    let isWire = false
+
+    init(_ link: any LoaderLink) { loader = link --> LawLoader(record: record) }
+
+    func request(_ path: String) -> HTTPRequest {
+        HTTPRequest(url: URL(string: "https://laws.example\(path)") ?? URL(filePath: path))
+    }
+
+    func stop() async {}
+}
+
+/// A loader on a server.
+struct WireScene: LawScene {
+    let loader: any HTTPLoader
+    let record: LawRecord
+    let isWire = true
+    private let server: MockServer
+
+    init(_ loader: any HTTPLoader) async throws {
+        let record = LawRecord()
+        self.record = record
+        self.loader = loader
+        server = try await MockServer.start { request in
+            record.note { $0.arrivals[request.path, default: 0] += 1 }
+            guard request.path == "/hang" else { return MockServer.Response(body: Data(request.path.utf8)) }
+            defer { record.note { $0.hangsEnded += 1 } }
+            try await Task.sleep(for: .seconds(600))
+            return MockServer.Response()
+        }
+    }
+
+    func request(_ path: String) -> HTTPRequest { HTTPRequest(url: server.url.appendingPathComponent(path)) }
+
+    func stop() async { await server.stop() }
+}
+
+/// Answers with the path, or hangs until it is cancelled or reset. A class, because a reset ends the loads that hang.
+private final class LawLoader: HTTPLoader {
+    private let record: LawRecord
+    private let hanging = Mutex<[HTTPRequest.ID: CheckedContinuation<Void, Never>]>([:])
+
+    init(record: LawRecord) { self.record = record }
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        record.note { facts in
+            facts.arrivals[request.path.string, default: 0] += 1
+            facts.ids.insert(request.id)
+        }
+        if request.path.string == "/hang" {
+            await hang(request.id)
+            record.note { $0.hangsEnded += 1 }
+            throw HTTPError(.cancelled, request: request)
+        }
+        return HTTPResponse(
+            request: request, status: .ok, body: HTTPResponseBody(Data(request.path.string.utf8)))
+    }
+
+    func reset() async {
+        record.note { $0.resets += 1 }
+        let ended = hanging.withLock { hanging in
+            defer { hanging = [:] }
+            return Array(hanging.values)
+        }
+        for waiter in ended { waiter.resume() }
+    }
+
+    private func hang(_ id: HTTPRequest.ID) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isLate = hanging.withLock { hanging in
+                    if !Task.isCancelled { hanging[id] = waiter }
+                    return hanging[id] == nil
+                }
+                if isLate { waiter.resume() }
+            }
+        } onCancel: {
+            hanging.withLock { $0.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

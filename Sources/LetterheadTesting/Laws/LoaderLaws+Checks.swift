@@ -1,0 +1,149 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+extension LoaderLaws {
+    /// Each of many loads ends once, with its own answer.
+    func completion(_ scene: any LawScene) async -> [LawViolation] {
+        let paths = (0..<50).map { "/answer/\($0)" }
+        let loads = paths.map { path in Attempt { try await scene.loader.load(scene.request(path)) } }
+        var reasons: [String] = []
+        for (path, load) in zip(paths, loads) {
+            switch await load.result(within: patience) {
+            case nil: reasons.append("a load does not end")
+            case .failure(let error): reasons.append("a load that is answered fails: \(error)")
+            case .success(let response):
+                let body = try? await response.body.data()
+                if body != Data(path.utf8) { reasons.append("a load ends with the answer to another request") }
+            }
+            let count = scene.record.now.arrivals[path] ?? 0
+            if count != 1 { reasons.append("a load reaches what is below \(count) times instead of once") }
+        }
+        return violations("completion", reasons)
+    }
+
+    /// The request keeps its id on the way down and back.
+    func identity(_ scene: any LawScene) async -> [LawViolation] {
+        let request = scene.request("/answer/1")
+        guard
+            case .success(let response) = await Attempt({ try await scene.loader.load(request) }).result(
+                within: patience)
+        else { return [] }
+        var reasons: [String] = []
+        if !scene.isWire, scene.record.now.ids != [request.id] {
+            reasons.append("the request has another id on its way down: change the one that came, make none anew")
+        }
+        if response.request.id != request.id { reasons.append("the response is labelled with another request") }
+        return violations("identity", reasons)
+    }
+
+    /// Cancelling ends the load, and what is below.
+    func cancellation(_ scene: any LawScene) async -> [LawViolation] {
+        let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
+        guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else {
+            return violations("cancellation", ["a load does not reach what is below"])
+        }
+        load.cancel()
+        var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
+        if await !eventually({ scene.record.now.hangsEnded == 1 }) {
+            reasons.append("what is below goes on after the task was cancelled")
+        }
+        return violations("cancellation", reasons)
+    }
+
+    /// A reset ends what is in flight, goes down once, and leaves a loader that works.
+    func reset(_ scene: any LawScene) async -> [LawViolation] {
+        let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
+        guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else { return [] }
+        let reset = Attempt { await scene.loader.reset() }
+        guard await reset.result(within: patience) != nil else {
+            load.cancel()
+            return violations("reset", ["a reset does not return"])
+        }
+        var reasons = ending(of: await load.result(within: patience), when: "the chain is reset")
+        load.cancel()
+        if !scene.isWire, scene.record.now.resets != 1 {
+            reasons.append("a reset reaches what is below \(scene.record.now.resets) times instead of once")
+        }
+        let later = await Attempt { try await scene.loader.load(scene.request("/answer/1")) }.result(within: patience)
+        if case .success? = later {} else { reasons.append("a load after a reset fails") }
+        return violations("reset", reasons)
+    }
+
+    /// Nothing of a load is kept when it is over.
+    func retention(_ scene: any LawScene) async -> [LawViolation] {
+        let witness = await witness(of: scene)
+        let isFree = await eventually { witness() }
+        return violations("retention", isFree ? [] : ["the request of a load that is over is kept"])
+    }
+
+    /// What is malformed is refused and not sent.
+    func validation(_ scene: any LawScene) async -> [LawViolation] {
+        guard scene.isWire else { return [] }
+        var request = scene.request("/answer/1")
+        request.headers["X-Law"] = "a\r\nX-Injected: 1"
+        let result = await Attempt { [request] in try await scene.loader.load(request) }.result(within: patience)
+        var reasons: [String] = []
+        if case .failure(let error)? = result, (error as? HTTPError)?.code == .invalidRequest {
+        } else {
+            reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
+        }
+        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request is sent") }
+        return violations("validation", reasons)
+    }
+
+    /// Loads once, and gives a look at whether the request of that load is gone.
+    private func witness(of scene: any LawScene) async -> @Sendable () -> Bool {
+        let witness = Witness()
+        let box = WeakBox(witness)
+        var request = scene.request("/answer/1")
+        request[option: Witness.Option.self] = witness
+        _ = await Attempt { [request] in _ = try await scene.loader.load(request) }.result(within: patience)
+        return { box.isEmpty }
+    }
+
+    private func ending<Value>(of result: Result<Value, any Error>?, when cause: String) -> [String] {
+        switch result {
+        case nil: ["a load goes on when \(cause)"]
+        case .success: ["a load that has no answer ends with one when \(cause)"]
+        case .failure(let error):
+            (error as? HTTPError)?.code == .cancelled
+                ? [] : ["a load ends with \(error) instead of .cancelled when \(cause)"]
+        }
+    }
+
+    private func violations(_ law: String, _ reasons: [String]) -> [LawViolation] {
+        var seen: Set<String> = []
+        return reasons.filter { seen.insert($0).inserted }.map { LawViolation(law: law, reason: $0) }
+    }
+
+    private func eventually(_ condition: @Sendable () -> Bool) async -> Bool {
+        let clock = ContinuousClock()
+        let end = clock.now + patience
+        while !condition() {
+            guard clock.now < end else { return false }
+            try? await clock.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+}
+
+/// Something that only the request of one load holds.
+private final class Witness: Sendable {
+    enum Option: HTTPRequestOption {
+        static let defaultOptionValue: Witness? = nil
+    }
+}
+
+/// A look at whether a witness is gone. A class, because weak references need a place.
+private final class WeakBox: Sendable {
+    private let reference: Mutex<Reference>
+
+    private struct Reference: Sendable {
+        weak let witness: Witness?
+    }
+
+    init(_ witness: Witness) { reference = Mutex(Reference(witness: witness)) }
+
+    var isEmpty: Bool { reference.withLock { $0.witness == nil } }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Letterhead
+
+/// What the members of a template say, each as an exact text, to be compared and never printed: it is not redacted.
+struct TemplateReading {
+    private(set) var texts: [TemplateMember: String] = [:]
+
+    /// Reads every member that is a property, once.
+    init(_ template: some RequestTemplate) async {
+        texts[.path] = template.path.string
+        texts[.baseURL] = template.baseURL?.absoluteString ?? "nil"
+        texts[.method] = template.method.rawValue
+        texts[.query] = template.query.escaped
+        texts[.headers] = Self.text(of: template.headers)
+        texts[.parameters] = Self.query(of: template.parameters).escaped
+        texts[.body] = await Self.content(of: template.body)
+        texts[.boundary] = template.boundary ?? "nil"
+        texts[.acceptedStatuses] = "\(template.acceptedStatuses as Any)"
+        texts[.options] = "\(template.options[LawTemplate.Mark.self] as Any)"
+        texts[.failure] = Self.failure(of: template)
+        texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
+    }
+
+    /// The members in which two readings differ, in the order of their declaration.
+    func differences(from other: TemplateReading) -> [TemplateMember] {
+        TemplateMember.allCases.filter { texts[$0] != other.texts[$0] }
+    }
+
+    /// Parameters as the items that they would be.
+    static func query(of parameters: RequestParameters) -> QueryParameters {
+        var query = QueryParameters()
+        parameters.append(to: &query)
+        return query
+    }
+
+    private static func text(of headers: HTTPHeaders) -> String {
+        headers.map { "\($0.name.rawValue): \($0.value)" }.joined(separator: "\n")
+    }
+
+    private static func content(of body: some Any) async -> String {
+        guard let body = body as? any HTTPBody else { return "\(type(of: body)), which is no body" }
+        let start = "\(type(of: body))\n\(text(of: body.additionalHeaders))\n"
+        do {
+            var data = Data()
+            for try await chunk in try body.chunks() { data += chunk }
+            return start + data.base64EncodedString()
+        } catch {
+            return start + "cannot be encoded"
+        }
+    }
+
+    private static func failure<Template: RequestTemplate>(of template: Template) -> String {
+        "\(Template.Failure.self)"
+    }
+}

@@ -1,0 +1,48 @@
+import Synchronization
+
+/// The answers that wait for requests.
+final class AnswerQueue: Sendable {
+    // A class, because the server's owner fills it while the loop's thread takes from it.
+    private struct Entry {
+        let number: Int
+        let answer: MockServer.Answer
+        /// For how many requests it is good still.
+        var left: Int
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var next = 0
+
+        mutating func takeOne(at index: Int) -> MockServer.Answer {
+            entries[index].left -= 1
+            return entries[index].left > 0 ? entries[index].answer : entries.remove(at: index).answer
+        }
+    }
+
+    private let state = Mutex(State())
+
+    var count: Int { state.withLock { $0.entries.reduce(0) { $1.left > .max - $0 ? .max : $0 + $1.left } } }
+
+    func append(_ answer: MockServer.Answer, times: Int = 1) {
+        guard times > 0 else { return }
+        state.withLock { state in
+            state.entries.append(Entry(number: state.next, answer: answer, left: times))
+            state.next += 1
+        }
+    }
+
+    /// Takes the first answer that fits.
+    func take(for request: MockServer.Request) -> MockServer.Answer? {
+        let (answer, waiting) = state.withLock { state -> (MockServer.Answer?, [Entry]) in
+            guard let first = state.entries.first, first.answer.fits == nil else { return (nil, state.entries) }
+            return (state.takeOne(at: 0), [])
+        }
+        if let answer { return answer }
+        // Conditions are users' code, so they run outside the lock. Only this side takes, so what fits is still there.
+        guard let found = waiting.first(where: { $0.answer.fits?(request) ?? true }) else { return nil }
+        return state.withLock { state in
+            state.entries.firstIndex { $0.number == found.number }.map { state.takeOne(at: $0) }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Letterhead
+
+/// Reads HTTP/1.1 requests from bytes, however they are cut (RFC 9112). Strict: what a client must not send is refused.
+struct RequestParser {
+    /// What the bytes have said.
+    enum Event {
+        case head(RequestHead)
+        /// So many bytes of the body came; those to be kept are in the data that was passed in.
+        case body(Int)
+        /// The request is whole; the fields stood behind a chunked body.
+        case end(trailers: HTTPHeaders)
+    }
+
+    private enum Stage {
+        case start
+        case fields(line: String)
+        case body(left: Int)
+        case chunkSize
+        case chunk(left: Int)
+        case chunkEnd
+        case trailers
+        case end(HTTPHeaders)
+    }
+
+    private let headLimit: Int
+    private var stage = Stage.start
+    private var headSize = 0
+    private var fields: [HTTPHeaders.Field] = []
+    private(set) var input = InputBuffer()
+
+    init(headLimit: Int) { self.headLimit = headLimit }
+
+    /// Whether a request has begun and is not whole.
+    var isInsideRequest: Bool {
+        if case .start = stage { return !input.isEmpty }
+        return true
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) { input.append(bytes) }
+
+    /// The next event, or nil when more bytes are needed.
+    ///
+    /// - Parameters:
+    ///   - body: where bytes of the body go.
+    ///   - kept: how many bytes of the body may still be kept; the rest is counted and thrown away.
+    mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
+        while true {
+            switch stage {
+            case .start: guard try readRequestLine() else { return nil }
+            case .fields(let line):
+                guard let head = try readFields(line) else { return nil }
+                return .head(head)
+            case .body(let left):
+                return takeBody(left, into: &body, keeping: kept) { $0 > 0 ? .body(left: $0) : .end([:]) }
+            case .chunkSize: guard try readChunkSize() else { return nil }
+            case .chunk(let left):
+                return takeBody(left, into: &body, keeping: kept) { $0 > 0 ? .chunk(left: $0) : .chunkEnd }
+            case .chunkEnd: guard try readChunkEnd() else { return nil }
+            case .trailers: guard try readTrailers() else { return nil }
+            case .end(let trailers):
+                stage = .start
+                return .end(trailers: trailers)
+            }
+        }
+    }
+
+    private mutating func readRequestLine() throws(RequestFault) -> Bool {
+        guard let line = try takeHeadLine() else { return false }
+        // Empty lines before a request are to be skipped (RFC 9112, 2.2).
+        if !line.isEmpty { stage = .fields(line: line) }
+        return true
+    }
+
+    private mutating func readFields(_ requestLine: String) throws(RequestFault) -> RequestHead? {
+        while let line = try takeHeadLine() {
+            guard line.isEmpty else {
+                fields.append(try RequestHead.field(line))
+                continue
+            }
+            let head = try RequestHead(line: requestLine, headers: takeFields())
+            switch head.framing {
+            case .none: stage = .end([:])
+            case .length(let length): stage = .body(left: length)
+            case .chunked: stage = .chunkSize
+            }
+            return head
+        }
+        return nil
+    }
+
+    private mutating func readChunkSize() throws(RequestFault) -> Bool {
+        guard let line = try input.takeLine(limit: 4096, tooLong: .malformed("a chunk size is too long")) else {
+            return false
+        }
+        let digits = line.prefix { $0 != ";" }.utf8.filter { $0 != 0x20 && $0 != 0x09 }
+        guard digits.first != UInt8(ascii: "+"), digits.count <= 15,
+            let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0
+        else { throw .malformed("a chunk size is no hexadecimal number") }
+        stage = size > 0 ? .chunk(left: size) : .trailers
+        return true
+    }
+
+    private mutating func readChunkEnd() throws(RequestFault) -> Bool {
+        let fault = RequestFault.malformed("a chunk is longer than it said")
+        guard let line = try input.takeLine(limit: 1, tooLong: fault) else { return false }
+        guard line.isEmpty else { throw fault }
+        stage = .chunkSize
+        return true
+    }
+
+    private mutating func readTrailers() throws(RequestFault) -> Bool {
+        while let line = try takeHeadLine() {
+            guard line.isEmpty else {
+                fields.append(try RequestHead.field(line))
+                continue
+            }
+            stage = .end(takeFields())
+            return true
+        }
+        return false
+    }
+
+    private mutating func takeBody(
+        _ left: Int, into body: inout Data, keeping kept: Int, then next: (Int) -> Stage
+    ) -> Event? {
+        guard !input.isEmpty else { return nil }
+        let taken = input.take(atMost: left, into: &body, keeping: kept)
+        stage = next(left - taken)
+        return .body(taken)
+    }
+
+    private mutating func takeHeadLine() throws(RequestFault) -> String? {
+        guard let line = try input.takeLine(limit: headLimit - headSize, tooLong: .headTooLarge) else { return nil }
+        headSize += line.utf8.count + 2
+        guard headSize <= headLimit else { throw .headTooLarge }
+        return line
+    }
+
+    private mutating func takeFields() -> HTTPHeaders {
+        defer {
+            fields = []
+            headSize = 0
+        }
+        return HTTPHeaders(fields)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Letterhead
+
+extension ServerConnection {
+    /// Begins to answer as the request's answer says.
+    func startAnswer() {
+        guard let asked = exchange else { return }
+        switch asked.answer.content {
+        case .closure: exchange?.task = host.askClosure(asked.request)
+        case .response(let response): respond(response)
+        case .raw(let bytes): queue(head: Data(), body: bytes, isWhole: true)
+        }
+    }
+
+    /// The closure answered or threw.
+    func answered(_ result: Result<MockServer.Response, any Error>) {
+        guard state == .open, exchange != nil else { return }
+        exchange?.task = nil
+        switch result {
+        case .success(let response):
+            respond(response)
+        case .failure(let error) where inputEnded && error is CancellationError:
+            close(.byClient)
+        case .failure(let error):
+            answerFailure(error)
+        }
+    }
+
+    private func respond(_ response: MockServer.Response) {
+        guard let asked = exchange else { return }
+        do {
+            if let late = response.faults.first(where: { $0.moment == .requestStart || $0.moment == .requestBody }) {
+                throw ResponseEncoder.Unwritable(
+                    description: "a fault at \(late.moment) in a response, which is too late")
+            }
+            let encoded = try ResponseEncoder(request: asked.head, mustClose: asked.closes).encode(response)
+            exchange?.faults += response.faults
+            exchange?.closes = encoded.closes
+            exchange?.stream = encoded.stream
+            queue(head: encoded.head, body: encoded.body, isWhole: encoded.stream == nil)
+            guard encoded.stream != nil, let chunks = response.chunks else { return }
+            exchange?.task = host.pull(chunks, connection: number)
+        } catch {
+            answerFailure(error)
+        }
+    }
+
+    /// A 500 that names the error: a test's own mistake should be seen where the test looks first.
+    private func answerFailure(_ error: any Error) {
+        fail(error)
+        respond(.text("MockServer: the answer failed: \(error)\n", status: 500))
+    }
+
+    private func queue(head: Data, body: Data, isWhole: Bool) {
+        guard let asked = exchange else { return }
+        if asked.hasFault(at: .responseStart) { output.append(.moment(.responseStart)) }
+        if !isWhole {
+            output.append(.bytes(head))
+        } else if asked.hasFault(at: .responseBody) {
+            output.append(.bytes(head + body.prefix(body.count / 2)))
+            output.append(.moment(.responseBody))
+            output.append(.bytes(Data(body.dropFirst(body.count / 2))))
+        } else if body.count < 65_536 {
+            output.append(.bytes(head + body))
+        } else {
+            output.append(.bytes(head))
+            output.append(.bytes(body))
+        }
+        if isWhole { queueEnd() }
+    }
+
+    private func queueEnd() {
+        output.append(.moment(.responseEnd))
+        output.append(.answered)
+    }
+
+    /// A piece of the body came.
+    func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
+        guard state == .open, let asked = exchange, let stream = asked.stream else {
+            return continuation.resume(throwing: CancellationError())
+        }
+        output.append(.bytes(stream.isChunked ? ResponseEncoder.chunk(bytes) : bytes))
+        if asked.streamed == 0 { output.append(.moment(.responseBody)) }
+        exchange?.streamed += bytes.count
+        output.append(.resume(continuation))
+    }
+
+    /// The body is at its end, or failed.
+    func streamEnded(_ error: (any Error)?) {
+        guard state == .open, let asked = exchange, let stream = asked.stream else { return }
+        exchange?.task = nil
+        exchange?.stream = nil
+        if let error {
+            if !(inputEnded && error is CancellationError) { fail(error) }
+            return close(.byServer)
+        }
+        if asked.streamed == 0 { output.append(.moment(.responseBody)) }
+        if stream.isChunked { output.append(.bytes(ResponseEncoder.lastChunk(stream.trailers))) }
+        if let declared = stream.declared, declared != asked.streamed { exchange?.closes = true }
+        queueEnd()
+    }
+
+    /// The last byte of the answer has gone out, and no fault keeps the connection.
+    func finishAnswer() {
+        guard let answered = exchange else { return }
+        if answered.closes {
+            endOutput()
+        } else if answered.stage == .answering {
+            exchange = nil
+        }
+    }
+}

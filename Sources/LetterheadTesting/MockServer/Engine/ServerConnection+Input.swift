@@ -1,0 +1,123 @@
+import Foundation
+
+extension ServerConnection {
+    /// How many bytes may wait to be understood before the client is held back.
+    private static let inputLimit = 262_144
+
+    /// Whether more bytes are welcome.
+    var wantsInput: Bool { !inputEnded && parser.input.count < Self.inputLimit }
+
+    /// Reads once; false when there is nothing to read, or nothing may be read.
+    func receive() throws -> Bool {
+        guard wantsInput, let limit = allowance(host.scratch.count) else { return false }
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: host.scratch[..<limit])
+        guard let count = try stream.receive(into: buffer) else { return false }
+        guard count > 0 else {
+            endInput()
+            return false
+        }
+        pace?.left -= count
+        parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        return true
+    }
+
+    /// The client sends no more. It may still read, so an answer that comes in spite of the cancellation is sent.
+    private func endInput() {
+        inputEnded = true
+        guard let exchange else { return }
+        if exchange.stage == .answering { exchange.task?.cancel() } else { close(.byClient) }
+    }
+
+    /// Reads on, so that the client is not reset while it reads the last answer.
+    func drain() {
+        do {
+            try stream.flush()
+            while let count = try stream.socket.receive(into: host.scratch) {
+                if count == 0 { return close(.byServer) }
+            }
+        } catch {
+            close(.byServer)
+        }
+    }
+
+    /// Understands the next piece of what was read; false when that needs more bytes, or the answer to be complete.
+    func advanceExchange() throws(RequestFault) -> Bool {
+        guard let stage = exchange?.stage else { return try begin() }
+        switch stage {
+        case .begun:
+            guard reach(.requestStart) else { return true }
+            startBody()
+        case .body:
+            guard try readBody() else { return false }
+        case .ended:
+            guard reach(.requestBody) else { return true }
+            completeRequest()
+        case .answering:
+            return false
+        }
+        return true
+    }
+
+    private func begin() throws(RequestFault) -> Bool {
+        var none = Data()
+        guard case .head(let head)? = try parser.next(body: &none, keeping: 0) else { return false }
+        let request = MockServer.Request(head: head, connection: number)
+        record { $0.requests += 1 }
+        let answer = host.queue.take(for: request) ?? .closure
+        exchange = Exchange(head: head, request: request, answer: answer)
+        return true
+    }
+
+    private func startBody() {
+        guard let begun = exchange else { return }
+        exchange?.stage = .body
+        if begun.answer.isEarly {
+            exchange?.closes = begun.head.expectsContinue
+            startAnswer()
+        } else if begun.head.expectsContinue, host.configuration.sendsContinue, parser.input.isEmpty {
+            output.append(.bytes(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
+        }
+    }
+
+    private func readBody() throws(RequestFault) -> Bool {
+        // Out of the exchange and back, so that there is one owner and appending does not copy.
+        guard var body = exchange?.takeBody() else { return false }
+        let kept = host.configuration.keptBodySize - body.count
+        let event = try parser.next(body: &body, keeping: kept)
+        exchange?.request.body = body
+        switch event {
+        case .body(let count):
+            exchange?.request.bodySize += count
+            if exchange?.isHalfRead == true { _ = reach(.requestBody) }
+        case .end(let trailers):
+            exchange?.request.trailers = trailers
+            exchange?.stage = .ended
+        case .head, nil:
+            return false
+        }
+        return true
+    }
+
+    private func completeRequest() {
+        exchange?.stage = .answering
+        exchange?.request.isComplete = true
+        guard let complete = exchange else { return }
+        record(complete.request)
+        if !complete.answer.isEarly {
+            startAnswer()
+        } else if complete.isAnswered {
+            exchange = nil
+        }
+    }
+
+    /// Answers bytes that are no request, and ends the connection.
+    func refuse(_ fault: RequestFault) {
+        fail(fault)
+        abandonExchange()
+        let text = "MockServer: \(fault)\n"
+        let head = "HTTP/1.1 \(fault.status) Refused\r\nContent-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n"
+        output.append(.bytes(Data((head + text).utf8)))
+        output.append(.goodbye)
+        inputEnded = true
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+extension ServerConnection {
+    /// Sends what is queued, as far as the system takes it and no fault holds it back.
+    func send() throws {
+        isBlocked = false
+        while state == .open, hold == nil, let segment = output.next {
+            switch segment {
+            case .bytes(let bytes):
+                guard try send(bytes) else { return }
+            default:
+                // What comes behind bytes waits until all of them are on the wire.
+                try stream.flush()
+                isBlocked = stream.hasUnsentBytes
+                if isBlocked { return }
+                guard pass(segment) else { return }
+            }
+        }
+        if state == .open, stream.hasUnsentBytes {
+            try stream.flush()
+            isBlocked = stream.hasUnsentBytes
+        }
+    }
+
+    /// Sends some bytes; false when no more can go out now.
+    private func send(_ bytes: Data) throws -> Bool {
+        guard let limit = allowance(bytes.count) else { return false }
+        let sent = try bytes.withUnsafeBytes { try stream.transmit(UnsafeRawBufferPointer(rebasing: $0[..<limit])) }
+        pace?.left -= sent
+        output.dropBytes(sent)
+        isBlocked = sent < limit
+        return !isBlocked
+    }
+
+    /// Goes by what is no bytes; false when a fault keeps the connection there.
+    private func pass(_ segment: OutputQueue.Segment) -> Bool {
+        if case .moment(let moment) = segment {
+            if moment == .responseEnd { countResponse() }
+            guard reach(moment) else { return false }
+        }
+        output.removeFirst()
+        switch segment {
+        case .bytes, .moment: break
+        case .resume(let continuation): continuation.resume()
+        case .answered: finishAnswer()
+        case .goodbye: endOutput()
+        }
+        return true
+    }
+
+    private func countResponse() {
+        guard exchange?.isAnswered == false else { return }
+        exchange?.isAnswered = true
+        record { $0.responses += 1 }
+    }
+
+    /// Ends the output; the input is read to its end.
+    func endOutput() {
+        stream.endOutput()
+        abandonExchange()
+        state = .draining
+    }
+}

@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension ServerConnection {
+    #if canImport(Darwin)
+        /// There `POLLHUP` tells that the client ended its side; it is reported unasked.
+        private static let peerEnded = Int16(0)
+    #else
+        private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which headers hide behind a feature macro
+    #endif
+
+    /// What `poll` is to look for; nil when the connection needs no look.
+    var pollEvents: Int16? {
+        switch (state, hold) {
+        case (.closed, _): return nil
+        case (.open, .stall): return Self.peerEnded
+        case (.open, .pause): return 0
+        case (.draining, _): return Int16(POLLIN)
+        case (.open, nil):
+            let events = (wantsInput ? Int16(POLLIN) : 0) | (isBlocked ? Int16(POLLOUT) : 0)
+            #if canImport(Darwin)
+                // A client that ended its side would be reported for ever.
+                if events == 0, inputEnded { return nil }
+            #endif
+            return events
+        }
+    }
+
+    /// `poll` found something.
+    func ready(_ events: Int16) {
+        let isOver = events & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
+        let cannotRead = hold != nil || state == .open && !wantsInput && !isBlocked
+        if isOver && cannotRead || hold != nil && events & Self.peerEnded != 0 { return close(.byClient) }
+        advance()
+    }
+}

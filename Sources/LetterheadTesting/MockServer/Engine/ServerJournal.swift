@@ -1,0 +1,71 @@
+import Synchronization
+
+/// The server's record, and those who wait for it to say something.
+final class ServerJournal: Sendable {
+    // A class, because the loop's thread writes what tests read.
+    private struct State {
+        var record = MockServer.Record()
+        var version = 0
+        var hasEnded = false
+        var nextWaiter = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    var record: MockServer.Record { state.withLock { $0.record } }
+
+    func change(_ body: (inout MockServer.Record) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state.record)
+            state.version += 1
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Says that nothing will change any more.
+    func end() {
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until the record fits. The condition is a user's code, so it runs outside the lock.
+    func wait(until fits: @Sendable (MockServer.Record) -> Bool) async throws -> MockServer.Record {
+        while true {
+            let (record, version, hasEnded) = state.withLock { ($0.record, $0.version, $0.hasEnded) }
+            if fits(record) { return record }
+            try Task.checkCancellation()
+            if hasEnded { throw MockServer.HasStopped() }
+            await change(after: version)
+        }
+    }
+
+    private func change(after version: Int) async {
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Cancellation is set before its handler runs, so one of the two sees the waiter.
+                    guard state.version == version, !state.hasEnded, !Task.isCancelled else { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One thread that serves all connections of a server with `poll`.
+///
+/// Why one thread and not one a connection: nothing here waits but `poll`, so hundreds of connections cost no stack
+/// each; all state belongs to one thread and needs no lock; a client that leaves is seen while its closure runs, which
+/// a thread that waits for the closure would not see; and the end is one loop that ends. `poll` is the same on every
+/// platform, and asking about some hundred descriptors costs less than answering one request. Closures run as tasks on
+/// the concurrency pool, never here, so one that blocks holds up nobody else, and this thread is none of the pool's.
+final class ServerLoop {
+    // A class, because it is one thread's state.
+    private let listener: ListeningSocket
+    private let host: ServerHost
+    private let makeStream: StreamMaker
+    private var connections: [ServerConnection] = []
+    private var byNumber: [Int: ServerConnection] = [:]
+    private var accepted = 0
+    /// Whether a connection could not be accepted for want of descriptors; tried again when one is free.
+    private var isExhausted = false
+    private var isStopping = false
+    private var waitingForStop: [CheckedContinuation<Void, Never>] = []
+    private var polls: [pollfd] = []
+
+    /// Wraps an accepted socket.
+    typealias StreamMaker = @Sendable (SystemSocket) throws -> any ServerStream
+
+    init(listener: ListeningSocket, host: ServerHost, makeStream: @escaping StreamMaker) {
+        self.listener = listener
+        self.host = host
+        self.makeStream = makeStream
+    }
+
+    /// Serves until it is told to stop and everything has ended.
+    func run() {
+        while true {
+            let messages = host.inbox.take()
+            for message in messages { handle(message) }
+            forgetClosed()
+            guard messages.isEmpty else { continue }
+            if isStopping, host.runningTasks == 0, host.inbox.closeIfEmpty() { break }
+            wait()
+        }
+        host.journal.end()
+        for waiting in waitingForStop { waiting.resume() }
+    }
+
+    private func wait() {
+        preparePolls()
+        guard poll(&polls, nfds_t(polls.count), -1) > 0 else { return }
+        if polls[0].revents != 0 { host.inbox.drain() }
+        for index in connections.indices where polls[index + 2].revents != 0 {
+            connections[index].ready(polls[index + 2].revents)
+        }
+        if polls[1].revents != 0 { accept() }
+        forgetClosed()
+    }
+
+    private func preparePolls() {
+        polls.removeAll(keepingCapacity: true)
+        polls.append(pollfd(fd: host.inbox.descriptor, events: Int16(POLLIN), revents: 0))
+        let listens = !isStopping && !isExhausted
+        polls.append(pollfd(fd: listens ? listener.socket.descriptor : -1, events: Int16(POLLIN), revents: 0))
+        for connection in connections {
+            let events = connection.pollEvents
+            let descriptor = events == nil ? -1 : connection.stream.socket.descriptor
+            polls.append(pollfd(fd: descriptor, events: events ?? 0, revents: 0))
+        }
+    }
+
+    private func accept() {
+        do {
+            while let socket = try listener.socket.accepted() { try serve(socket) }
+        } catch {
+            isExhausted = (error as? SocketFailure)?.isExhaustion == true && !connections.isEmpty
+            host.journal.change {
+                $0.failures.append(MockServer.Failure(connection: accepted + 1, request: nil, underlying: error))
+            }
+        }
+    }
+
+    private func serve(_ socket: SystemSocket) throws {
+        do {
+            let stream = try makeStream(socket)
+            accepted += 1
+            let connection = ServerConnection(number: accepted, stream: stream, host: host)
+            connections.append(connection)
+            byNumber[accepted] = connection
+            connection.advance()
+        } catch {
+            socket.release()
+            throw error
+        }
+    }
+
+    private func forgetClosed() {
+        guard connections.contains(where: { $0.state == .closed }) else { return }
+        for connection in connections where connection.state == .closed { byNumber[connection.number] = nil }
+        connections.removeAll { $0.state == .closed }
+        isExhausted = false
+    }
+
+    private func handle(_ message: ServerMessage) {
+        if message.endsTask { host.runningTasks -= 1 }
+        switch message {
+        case .answered(let number, let result):
+            byNumber[number]?.answered(result)
+            byNumber[number]?.advance()
+        case .streamEnded(let number, let error):
+            byNumber[number]?.streamEnded(error)
+            byNumber[number]?.advance()
+        case .tick(let number, let wait):
+            byNumber[number]?.tick(wait: wait)
+        case .chunk(let number, let bytes, let continuation):
+            guard let connection = byNumber[number] else { return message.giveUp() }
+            connection.chunk(bytes, continuation)
+            connection.advance()
+        case .closeConnections(let continuation):
+            closeConnections()
+            continuation.resume()
+        case .stop(let continuation):
+            stop(continuation)
+        }
+    }
+
+    private func closeConnections() {
+        for connection in connections { connection.close(.byServer) }
+        forgetClosed()
+    }
+
+    private func stop(_ continuation: CheckedContinuation<Void, Never>?) {
+        if !isStopping { listener.socket.release() }
+        isStopping = true
+        closeConnections()
+        if let continuation { waitingForStop.append(continuation) }
+    }
+}

@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A pipe to itself, by which other threads end the loop's wait in `poll`.
+struct WakePipe: Sendable {
+    let output: Int32
+    private let input: Int32
+
+    init() throws(SocketFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SocketFailure("pipe") }
+        output = ends[0]
+        input = ends[1]
+        SystemSocket.makeNonblocking(output)
+        SystemSocket.makeNonblocking(input)
+    }
+
+    /// Ends the wait; a full pipe has ended it already.
+    func wake() {
+        var byte: UInt8 = 1
+        _ = write(input, &byte, 1)
+    }
+
+    /// Takes back what was written, so that the next wait waits.
+    func drain() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while read(output, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
+    }
+
+    func release() {
+        _ = close(input)
+        _ = close(output)
+    }
+}

@@ -1,0 +1,141 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The few functions of the system's OpenSSL that a server needs, by our own declarations.
+///
+/// It is opened at run time, so that whoever tests without TLS need not have it. Its ABI for these has been the same
+/// since 1.1. It is never closed: it may hold state of its own for threads and the process.
+struct OpenSSL {
+    typealias Object = OpaquePointer
+    typealias Make = @convention(c) () -> Object?
+    typealias Derive = @convention(c) (Object?) -> Object?
+    typealias Free = @convention(c) (Object?) -> Void
+    typealias Ask = @convention(c) (Object?) -> Int32
+    typealias Join = @convention(c) (Object?, Object?) -> Int32
+    typealias Read = @convention(c) (Object?, UnsafeMutableRawPointer?, Int32) -> Int32
+    typealias Write = @convention(c) (Object?, UnsafeRawPointer?, Int32) -> Int32
+    typealias Control = @convention(c) (Object?, Int32, Int, UnsafeMutableRawPointer?) -> Int
+    typealias ReadPEM = @convention(c) (Object?, Object?, Object?, Object?) -> Object?
+    typealias Text = @convention(c) (Object?) -> UnsafePointer<CChar>?
+
+    let serverMethod: Make
+    let newContext: Derive
+    let freeContext: Free
+    let controlContext: Control
+    let useCertificate: Join
+    let useKey: Join
+    let setCiphers: @convention(c) (Object?, UnsafePointer<CChar>) -> Int32
+    let setSessionContext: Write
+    let setVerify: @convention(c) (Object?, Int32, Object?) -> Void
+    let certificateStore: Derive
+    let addToStore: Join
+
+    let newSession: Derive
+    let freeSession: Free
+    let setBuffers: @convention(c) (Object?, Object?, Object?) -> Void
+    let setAcceptState: Free
+    let read: Read
+    let write: Write
+    let error: @convention(c) (Object?, Int32) -> Int32
+    let shutDown: Ask
+    let isFinished: Ask
+    let version: Text
+    let serverName: @convention(c) (Object?, Int32) -> UnsafePointer<CChar>?
+
+    let memory: Make
+    let newBuffer: Derive
+    let newReadBuffer: @convention(c) (UnsafeRawPointer?, Int32) -> Object?
+    let freeBuffer: Ask
+    let readBuffer: Read
+    let writeBuffer: Write
+    let pending: @convention(c) (Object?) -> Int
+    let readCertificate: ReadPEM
+    let readKey: ReadPEM
+    let freeCertificate: Free
+    let freeKey: Free
+
+    let lastError: @convention(c) () -> UInt
+    let errorText: @convention(c) (UInt, UnsafeMutablePointer<CChar>?, Int) -> Void
+    let clearErrors: @convention(c) () -> Void
+}
+
+extension OpenSSL {
+    #if canImport(Darwin)
+        private static let names = [
+            "/opt/homebrew/lib/libssl.3.dylib", "/usr/local/lib/libssl.3.dylib", "libssl.3.dylib",
+        ]
+    #else
+        private static let names = ["libssl.so.3", "libssl.so.1.1"]
+    #endif
+
+    /// Opens the library.
+    ///
+    /// - Throws: `TLSFailure` that names what is missing.
+    init() throws {
+        guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+            throw TLSFailure(
+                description: "MockServer speaks TLS by OpenSSL, and none of these could be opened: "
+                    + Self.names.joined(separator: ", "))
+        }
+        serverMethod = try Self.load("TLS_server_method", library)
+        newContext = try Self.load("SSL_CTX_new", library)
+        freeContext = try Self.load("SSL_CTX_free", library)
+        controlContext = try Self.load("SSL_CTX_ctrl", library)
+        useCertificate = try Self.load("SSL_CTX_use_certificate", library)
+        useKey = try Self.load("SSL_CTX_use_PrivateKey", library)
+        setCiphers = try Self.load("SSL_CTX_set_cipher_list", library)
+        setSessionContext = try Self.load("SSL_CTX_set_session_id_context", library)
+        setVerify = try Self.load("SSL_CTX_set_verify", library)
+        certificateStore = try Self.load("SSL_CTX_get_cert_store", library)
+        addToStore = try Self.load("X509_STORE_add_cert", library)
+        newSession = try Self.load("SSL_new", library)
+        freeSession = try Self.load("SSL_free", library)
+        setBuffers = try Self.load("SSL_set_bio", library)
+        setAcceptState = try Self.load("SSL_set_accept_state", library)
+        read = try Self.load("SSL_read", library)
+        write = try Self.load("SSL_write", library)
+        error = try Self.load("SSL_get_error", library)
+        shutDown = try Self.load("SSL_shutdown", library)
+        isFinished = try Self.load("SSL_is_init_finished", library)
+        version = try Self.load("SSL_get_version", library)
+        serverName = try Self.load("SSL_get_servername", library)
+        memory = try Self.load("BIO_s_mem", library)
+        newBuffer = try Self.load("BIO_new", library)
+        newReadBuffer = try Self.load("BIO_new_mem_buf", library)
+        freeBuffer = try Self.load("BIO_free", library)
+        readBuffer = try Self.load("BIO_read", library)
+        writeBuffer = try Self.load("BIO_write", library)
+        pending = try Self.load("BIO_ctrl_pending", library)
+        readCertificate = try Self.load("PEM_read_bio_X509", library)
+        readKey = try Self.load("PEM_read_bio_PrivateKey", library)
+        freeCertificate = try Self.load("X509_free", library)
+        freeKey = try Self.load("EVP_PKEY_free", library)
+        lastError = try Self.load("ERR_get_error", library)
+        errorText = try Self.load("ERR_error_string_n", library)
+        clearErrors = try Self.load("ERR_clear_error", library)
+    }
+
+    /// The library's reason for the last failure on this thread, after what failed.
+    func failure(_ what: String) -> TLSFailure {
+        let code = lastError()
+        defer { clearErrors() }
+        guard code != 0 else { return TLSFailure(description: what) }
+        var text = [CChar](repeating: 0, count: 256)
+        errorText(code, &text, text.count)
+        let reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return TLSFailure(description: "\(what): \(reason)")
+    }
+
+    /// The address of a function, taken for a function of the declared type; the declarations above are its contract.
+    private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
+        guard let symbol = dlsym(library, name) else {
+            throw TLSFailure(description: "the system's OpenSSL has no \(name)")
+        }
+        return unsafeBitCast(symbol, to: Function.self)
+    }
+}

@@ -1,0 +1,74 @@
+/// Who sleeps on a ``TestClock``.
+struct TestClockLine {
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
+    /// What becomes of one who wants to sleep.
+    enum Woken {
+        case awake, asleep, cancelled
+
+        func resume(_ continuation: Continuation) {
+            switch self {
+            case .awake: continuation.resume()
+            case .asleep: break
+            case .cancelled: continuation.resume(throwing: CancellationError())
+            }
+        }
+    }
+
+    private struct Sleeper {
+        let number: Int
+        let deadline: TestClock.Instant
+        let continuation: Continuation
+    }
+
+    private struct Watcher {
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private var sleeping: [Sleeper] = []
+    private var watchers: [Int: Watcher] = [:]
+    /// Who was cancelled before it could fall asleep.
+    private var cancelled: Set<Int> = []
+    private var lastNumber = 0
+
+    var count: Int { sleeping.count }
+
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Lies down; with whoever waited for that.
+    mutating func join(
+        _ number: Int, until deadline: TestClock.Instant, _ continuation: Continuation
+    ) -> (Woken, [CheckedContinuation<Void, Never>]) {
+        if cancelled.remove(number) != nil { return (.cancelled, []) }
+        sleeping.append(Sleeper(number: number, deadline: deadline, continuation: continuation))
+        let satisfied = watchers.filter { $0.value.count <= count }
+        for number in satisfied.keys { watchers[number] = nil }
+        return (.asleep, satisfied.values.map(\.continuation))
+    }
+
+    mutating func watch(_ number: Int, until count: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        watchers[number] = Watcher(count: count, continuation: continuation)
+    }
+
+    mutating func unwatch(_ number: Int) -> CheckedContinuation<Void, Never>? {
+        watchers.removeValue(forKey: number)?.continuation
+    }
+
+    mutating func cancel(_ number: Int) -> Continuation? {
+        guard let place = sleeping.firstIndex(where: { $0.number == number }) else {
+            cancelled.insert(number)
+            return nil
+        }
+        return sleeping.remove(at: place).continuation
+    }
+
+    mutating func wake(at now: TestClock.Instant) -> [Continuation] {
+        let woken = sleeping.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+        sleeping.removeAll { $0.deadline <= now }
+        return woken.map(\.continuation)
+    }
+}

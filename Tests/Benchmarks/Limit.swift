@@ -1,0 +1,40 @@
+import Foundation
+
+/// What a comparison must keep.
+enum Limit: Sendable {
+    /// At most this part of the floor's time.
+    case ratio(Double)
+    /// At most so many allocations an operation.
+    case allocations(Double)
+    /// At most so much more than the floor for each of a number of steps.
+    case perStep(nanoseconds: Double, allocations: Double, steps: Int)
+
+    /// How a measurement stands to the limit, and whether it keeps it.
+    func verdict(on result: Measurement) -> (text: String, isKept: Bool) {
+        switch self {
+        case .ratio(let limit):
+            let ratio = result.measured.nanoseconds / result.floor.nanoseconds
+            return ("\(text(ratio)) of the floor, limit \(text(limit))", ratio <= limit)
+        case .allocations(let limit):
+            guard let count = result.measured.allocations else { return ("allocations are not counted here", true) }
+            return ("\(text(count)) allocations, limit \(text(limit))", count <= limit)
+        case .perStep(let nanoseconds, let allocations, let steps):
+            let time = (result.measured.nanoseconds - result.floor.nanoseconds) / Double(steps)
+            let start = "\(text(time)) ns a step, limit \(text(nanoseconds))"
+            guard let floor = result.floor.allocations, let measured = result.measured.allocations else {
+                return ("\(start); allocations are not counted here", time <= nanoseconds)
+            }
+            let count = (measured - floor) / Double(steps)
+            return (
+                "\(start); \(text(count)) allocations a step, limit \(text(allocations))",
+                time <= nanoseconds && count <= allocations
+            )
+        }
+    }
+}
+
+/// A number with as many digits as are worth reading.
+func text(_ number: Double) -> String {
+    let digits = abs(number) < 0.1 ? 3 : abs(number) < 10 ? 2 : 0
+    return String(format: "%.\(digits)f", number)
+}

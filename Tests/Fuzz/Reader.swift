@@ -1,0 +1,93 @@
+import Foundation
+import Letterhead
+
+/// Something that reads what a server sends: how it is fed, samples to mutate, and pieces to repeat.
+struct Reader: Sendable {
+    let name: String
+    let samples: [String]
+    let hostile: [String]
+    let read: @Sendable ([UInt8]) -> Void
+
+    static let all = [links, mediaTypes, urls, queries, pages, headers, dates]
+
+    static let links = Reader(
+        name: "Link",
+        samples: [
+            "<https://a.example/?page=2>; rel=\"next\", <x>; rel=last", "<../x>;rel=next;title*=UTF-8''%e2%82%ac",
+            "<a>; rel=\"prev next\"; anchor=\"#f\"; title=\"a \\\"b\\\", c\"",
+        ],
+        hostile: ["<", "<>;", "<a>;a=\"", ",,,,", "\\\"", "<a>; rel=next,", ";;;;", "<a>;\t \t "]
+    ) { bytes in
+        let links = LinkHeader.links(in: [text(bytes)])
+        _ = links.map(\.relations)
+    }
+
+    static let mediaTypes = Reader(
+        name: "Content-Type",
+        samples: ["text/html; charset=\"utf-8\"; a=b", "application/vnd.api+json", "multipart/form-data; boundary=x"],
+        hostile: ["a/b;", "\"", "a/b;c=\"\\", ";a=b", "/", "a"]
+    ) { bytes in
+        let type = MediaType(text(bytes))
+        _ = type?["charset"]
+        _ = type?.isJSON
+    }
+
+    static let urls = Reader(
+        name: "URL",
+        samples: [
+            "https://u:p@a.example:8080/x/../y;z?q=%20&r#f", "//b.example", "?x=1", "../../x", "http://[::1]:80/",
+        ],
+        hostile: ["../", "/", "a:", "@", "?", "#", "%", "./", "[", "a/"]
+    ) { bytes in
+        let base = URLParts("https://a.example/b/c?d")
+        let target = base.resolving(URLParts(text(bytes)))
+        _ = target.string
+        _ = target.hostAndPort
+        var request = HTTPRequest(method: .get, url: URL(filePath: "/"))
+        request.host = target.hostAndPort?.host
+        try? request.validate()
+    }
+
+    static let queries = Reader(
+        name: "query", samples: ["a=1&b=%20&c", "a[b]=1&=x&&", "%zz=%&a=é"],
+        hostile: ["&", "=", "%", "a=b&", "%20", "+"]
+    ) { bytes in
+        let query = QueryParameters(escaped: text(bytes))
+        _ = query.escaped
+        _ = query.description
+    }
+
+    static let pages = Reader(
+        name: "JSON page",
+        samples: [
+            #"{"items":[1,2],"next":"/a?b=c","n":9007199254740993,"x":null,"y":[{"z":-1.5e3}]}"#,
+            #"{"type":"about:blank","title":"x","status":403,"more":{"a":[true,false]}}"#,
+        ],
+        hostile: []
+    ) { bytes in
+        _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+        _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
+        _ = try? JSONDecoder().decode(PageLink.self, from: Data(bytes))
+    }
+
+    static let headers = Reader(
+        name: "redaction", samples: [#"{"token":"a","b":{"password":1}}"#, "token=a&b=c", "https://u:p@h/?key=1"],
+        hostile: ["\"", "{\"token\":", "&", "=", "\\", "https://a@", "\"token\":\"a\\"]
+    ) { bytes in
+        var request = HTTPRequest()
+        request.headers["X"] = text(bytes)
+        request.body = TextBody(text(bytes))
+        _ = request.description
+    }
+
+    static let dates = Reader(
+        name: "date",
+        samples: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "Fri, 31 Dec 9999 23:59:59 GMT", "120", "99999999999999999999",
+        ],
+        hostile: ["0", " ", "-", ":", "Sun, ", "9"]
+    ) { bytes in _ = HTTPDate.seconds(of: text(bytes), now: 1_800_000_000) }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct CompressedBodyTests {
+    private static let text = Data(String(repeating: "the same again, ", count: 20_000).utf8)
+
+    @Test func `a compressed body says so beside its own headers`() {
+        let body = TextBody("x").compressed()
+        #expect(body.additionalHeaders["Content-Encoding"] == "gzip")
+        #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
+        #expect(
+            TextBody("x", additionalHeaders: ["Content-Encoding": "br"]).compressed()
+                .additionalHeaders["Content-Encoding"] == "br, gzip")
+    }
+
+    @Test func `its bytes are those of gzip, and the same each time`() throws {
+        let body = DataBody(Self.text).compressed()
+        let data = try body.encode()
+        #expect(data.starts(with: [0x1F, 0x8B, 8]) && data.count < 3000)
+        #expect(try body.encode() == data)
+        #expect(try body.chunks().length == data.count)
+    }
+
+    @Test func `an empty body stays empty`() { #expect(DataBody(Data()).compressed().isEmpty) }
+
+    @Test func `a stream is compressed as it comes, and can be had again only if it can`() async throws {
+        let body = StreamBody(length: 200_000) {
+            let left = Counter()
+            return AsyncStream<Data>(unfolding: { left.next() <= 4 ? noise(50_000) : nil })
+        }.compressed()
+        #expect(body.contentLength == nil && body.isReplayable)
+        let first = try await body.walked()
+        #expect(try await body.walked() == first && first.starts(with: [0x1F, 0x8B, 8]))
+        #expect(!StreamBody(once: AsyncStream<Data> { $0.finish() }).compressed().isReplayable)
+    }
+
+    @Test func `a stream shorter than it said is an error, compressed too`() async {
+        let body = StreamBody(length: 3) { AsyncStream<Data> { $0.finish() } }.compressed()
+        await #expect(throws: InvalidBody.self) { try await body.walked() }
+    }
+
+    @Test(arguments: [-1, 0, 10]) func `a level that there is not is refused`(level: Int) {
+        #expect(throws: InvalidBody.self) { try DataBody(Self.text).compressed(level: level).encode() }
+        #expect(throws: InvalidBody.self) { try DataBody(Self.text).compressed(level: level).chunks() }
+    }
+
+    @Test func `what gunzip makes of it is the body`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.file("a.bin", noise(300_000) + Self.text)
+        for body in [
+            FileBody(at: file).compressed(level: 1), DataBody(try Data(contentsOf: file)).compressed(level: 9),
+        ] {
+            let packed = try directory.file("a.gz", try await body.walked())
+            #expect(try run("gzip", ["-dc", packed.path]) == noise(300_000) + Self.text)
+        }
+    }
+}

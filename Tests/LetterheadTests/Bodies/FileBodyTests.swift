@@ -1,0 +1,83 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct FileBodyTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(arguments: [0, 1, 65_536, 200_001]) func `a file is pulled in pieces of at most 64 KiB`(size: Int)
+        async throws
+    {
+        let data = noise(size)
+        let body = FileBody(at: try directory.file("a.png", data))
+        #expect(body.contentLength == size && body.additionalHeaders["Content-Type"] == "image/png")
+        var pieces: [Data] = []
+        for try await piece in try body.chunks() { pieces.append(piece) }
+        #expect(pieces.allSatisfy { $0.count <= 65_536 } && Data(pieces.joined()) == data)
+    }
+
+    @Test func `a file can be had whole, and again`() async throws {
+        let body = FileBody(at: try directory.file("a.bin", noise(100_000)))
+        #expect(try body.encode() == noise(100_000))
+        #expect(try await body.walked() == noise(100_000))
+        #expect(try await body.walked() == noise(100_000))
+    }
+
+    @Test(arguments: ["missing", "missing/deeper", ""]) func `what is no file is refused before anything is sent`(
+        name: String
+    ) {
+        let url = directory.url.appendingPathComponent(name)
+        let error = #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
+        #expect(error?.file == url && FileBody(at: url).contentLength == nil)
+    }
+
+    @Test func `a pipe is refused without waiting for it`() throws {
+        let url = directory.url.appendingPathComponent("pipe")
+        #expect(mkfifo(url.path, 0o600) == 0)
+        #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
+        #expect(throws: InvalidBody.self) { try FileBody(at: url).encode() }
+    }
+
+    @Test func `a device is refused`() {
+        #expect(throws: InvalidBody.self) { try FileBody(at: URL(fileURLWithPath: "/dev/zero")).chunks() }
+    }
+
+    @Test func `a URL that is no file URL is refused`() throws {
+        let url = try #require(URL(string: "https://example.com/a"))
+        #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
+    }
+
+    @Test(arguments: [99_999, 100_001]) func `a file that changes its size before it is opened is an error`(
+        size: Int
+    ) async throws {
+        let url = try directory.file("a.bin", noise(100_000))
+        var walk = try FileBody(at: url).chunks().makeAsyncIterator()
+        _ = try directory.file("a.bin", noise(size))
+        await #expect(throws: InvalidBody.self) { try await walk.next() }
+    }
+
+    @Test(arguments: [70_000, 100_001]) func `a file that changes its size while it is sent is an error`(
+        size: Int
+    ) async throws {
+        let url = try directory.file("a.bin", noise(100_000))
+        var walk = try FileBody(at: url).chunks().makeAsyncIterator()
+        #expect(try await walk.next()?.count == 65_536)
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: UInt64(size))
+        try handle.close()
+        await #expect(throws: InvalidBody.self) {
+            while try await walk.next() != nil {}
+        }
+    }
+
+    @Test(arguments: [
+        ("a.PNG", "image/png"), ("a.tar.gz", "application/gzip"), ("noext", "application/octet-stream"),
+        (".png", "application/octet-stream"), ("a.unknown", "application/octet-stream"),
+        ("dir.png/a", "application/octet-stream"),
+        ("a.", "application/octet-stream"),
+    ]) func `the media type is that of the extension`(name: String, type: String) {
+        #expect(MediaType(filename: name).description == type)
+    }
+}

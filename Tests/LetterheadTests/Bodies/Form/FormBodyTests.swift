@@ -1,0 +1,65 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct FormBodyTests {
+    private func text(_ body: FormBody) throws -> String { String(decoding: try body.encode(), as: UTF8.self) }
+
+    @Test func `everything but letters and digits is escaped, in the order written`() throws {
+        let body = FormBody(["greeting": "Hello, ", "target": "🌎", "a-b": "._~*"])
+        #expect(try text(body) == "greeting=Hello%2C%20&target=%F0%9F%8C%8E&a%2Db=%2E%5F%7E%2A")
+        #expect(body.additionalHeaders["Content-Type"] == "application/x-www-form-urlencoded; charset=utf-8")
+    }
+
+    @Test func `an item without a value has an empty one, and repeats stay in order`() throws {
+        #expect(try text(FormBody(["a": nil, "b": "1", "a": "2"])) == "a=&b=1&a=2")
+        let items = [
+            URLQueryItem(name: "a", value: nil), URLQueryItem(name: "b", value: "1"), .init(name: "a", value: "2"),
+        ]
+        #expect(try text(FormBody(items)) == "a=&b=1&a=2")
+    }
+
+    @Test func `a space can be a plus, and a plus is escaped`() throws {
+        #expect(try text(FormBody(["a": "Hello, +"], spaces: .plus)) == "a=Hello%2C+%2B")
+        #expect(try text(FormBody(["n m": 1, "b": true], spaces: .plus)) == "n+m=1&b=1")
+    }
+
+    @Test func `items of all kinds are named and written`() throws {
+        let maybe: String? = nil
+        let body = FormBody(["p4": ["a", "b"], "p5": ["k": false], "n": 1.5, "o": maybe, "u": UInt8(7)])
+        #expect(try text(body).removingPercentEncoding == "p4[]=a&p4[]=b&p5[k]=0&n=1.5&o=&u=7")
+    }
+
+    @Test func `a dictionary is sorted by name`() throws {
+        #expect(try text(FormBody(dictionary: ["b": "2", "c": "3", "a": "1"])) == "a=1&b=2&c=3")
+        #expect(try text(FormBody(dictionary: ["z": 1, "p": ["b": 2, "a": 1]])) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
+    }
+
+    @Test func `a form is empty only without items`() throws {
+        #expect(FormBody([:]).isEmpty && FormBody([URLQueryItem]()).isEmpty)
+        #expect(!FormBody(["": ""]).isEmpty)
+        #expect(try text(FormBody(["": ""])) == "=")
+    }
+
+    @Test(arguments: [FormEncoder(), .whatwg, FormEncoder(spaces: .plus)])
+    func `the length of texts is known and exact`(
+        encoder: FormEncoder
+    ) throws {
+        let body = FormBody(["a b": "é + *", "": "", "c": "\0\u{FF}"], encoder: encoder)
+        #expect(body.contentLength == (try body.encode().count))
+    }
+
+    /// Written by hand from the URL standard, 5.2: the percent-encode set of forms, and spaces as plus.
+    @Test(arguments: [
+        ("", ""), ("a b", "a+b"), ("+", "%2B"), ("*-._", "*-._"), ("~", "%7E"), ("!'()", "%21%27%28%29"),
+        ("0189AZaz", "0189AZaz"), ("&=", "%26%3D"), ("%41", "%2541"), ("\r\n", "%0D%0A"), ("\0", "%00"),
+        ("é", "%C3%A9"),
+        ("🌎", "%F0%9F%8C%8E"), ("/?#", "%2F%3F%23"), ("[]", "%5B%5D"), ("@:;,$", "%40%3A%3B%2C%24"),
+        ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
+        ("\u{7F}", "%7F"), ("\u{80}", "%C2%80"), ("\u{FFFD}", "%EF%BF%BD"),
+    ]) func `the serialiser of the URL standard is an option`(value: String, escaped: String) throws {
+        #expect(
+            try text(FormBody([URLQueryItem(name: value, value: value)], encoder: .whatwg)) == "\(escaped)=\(escaped)")
+        #expect(try text(FormBody(encoding: [value: value], encoder: .whatwg)) == "\(escaped)=\(escaped)")
+    }
+}

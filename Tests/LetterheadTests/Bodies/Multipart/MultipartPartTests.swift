@@ -1,0 +1,97 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct MultipartPartTests {
+    private func head(_ part: MultipartPart) throws -> Substring {
+        let text = String(decoding: try MultipartBody([part], boundary: "b").encode(), as: UTF8.self)
+        let end = try #require(text.range(of: "\r\n\r\n")).lowerBound
+        return text[text.index(text.startIndex, offsetBy: 4)..<end]
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"),
+        ("\r\r\n\n", "%0D%0A%0D%0A%0D%0A"), ("a\\b", "a\\b"), ("50%", "50%"), ("%22", "%22"), ("é🌎", "é🌎"),
+        ("a\0b", "a\0b"), ("a;b=c", "a;b=c"), ("", ""), ("\t", "\t"), ("'", "'"),
+        ("\"; filename=\"x\r\nX-Injected: 1", "%22; filename=%22x%0D%0AX-Injected: 1"),
+    ]) func `a name is escaped as HTML says`(name: String, escaped: String) throws {
+        #expect(try head(.text("x", name: name)) == "Content-Disposition: form-data; name=\"\(escaped)\"")
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"),
+        ("\r\r\n\n", "%0D%0D%0A%0A"), ("..\\..\\x", "..\\..\\x"), ("100%.gif", "100%.gif"), ("é🌎.x", "é🌎.x"),
+        ("\0", "\0"),
+    ]) func `a filename is escaped as HTML says, its line breaks kept apart`(name: String, escaped: String) throws {
+        let part = MultipartPart.text("x", name: "n", filename: name, contentType: "a/b")
+        #expect(
+            try head(part)
+                == "Content-Disposition: form-data; name=\"n\"; filename=\"\(escaped)\"\r\nContent-Type: a/b")
+    }
+
+    @Test func `a text is written in the charset that its media type names`() throws {
+        let part = MultipartPart.text("é", name: "n", contentType: "text/plain; charset=iso-8859-1")
+        let body = try MultipartBody([part], boundary: "b").encode()
+        #expect(body.contains(0xE9) && !body.contains(0xC3))
+    }
+
+    @Test func `a text that its charset cannot hold is an error`() throws {
+        let part = MultipartPart.text("🌎", name: "n", headers: ["Content-Type": "text/plain; charset=iso-8859-1"])
+        #expect(throws: InvalidBody.self) { try MultipartBody([part], boundary: "b").encode() }
+    }
+
+    @Test func `a text is not changed`() throws {
+        let body = try MultipartBody([.text("a\nb\rc\r\nd\0", name: "n")], boundary: "b")
+        #expect(String(decoding: try body.encode(), as: UTF8.self).contains("\r\n\r\na\nb\rc\r\nd\0\r\n--b--"))
+    }
+
+    @Test(
+        arguments: [
+            .text("x", name: "n", contentType: "text/plain\r\nX-Injected: 1"),
+            .text("x", name: "n", contentType: "text/plain; a=b\r\nX-Injected: 1"),
+            .text("x", name: "n", contentType: "plain"),
+            .text("x", name: "n", headers: ["X-A": "a\r\nX-Injected: 1"]), .text("x", name: "n", headers: ["X A": "a"]),
+            .text("x", name: "n", headers: ["X-A\r\n": "a"]), .text("x", name: "n", headers: ["Content-Length": "9"]),
+            .text("x", headers: ["Content-Disposition": "form-data; name=\"a\"\r\nX-Injected: 1"]),
+            .text("x", name: "n", headers: ["Content-Disposition": "form-data; name=\"m\""]), .text("x"),
+            .body(DataBody(Data([1]), additionalHeaders: ["X-A": "a\0X-Injected"]), name: "n"),
+        ] as [MultipartPart]) func `a malformed part is refused before anything is sent`(part: MultipartPart) throws
+    {
+        let body = MultipartBody([.text("", name: "first"), part])
+        let error = #expect(throws: InvalidBody.self) { try body.encode() }
+        #expect(throws: InvalidBody.self) { try body.chunks() }
+        #expect(throws: InvalidBody.self) { try MultipartBody([part], boundary: "b") }
+        let message = try #require(error).description
+        #expect(message.hasPrefix("part 2 ") && !message.contains("Injected"))
+    }
+
+    @Test func `headers of one's own win over those that are derived`() throws {
+        let own: HTTPHeaders = ["Content-Disposition": "form-data; name=x; y=z", "Content-Type": "a/b", "X-C": "d"]
+        #expect(
+            try head(.text("x", filename: "a.png", contentType: "image/png", headers: own))
+                == "Content-Disposition: form-data; name=x; y=z\r\nContent-Type: a/b\r\nX-C: d")
+    }
+
+    @Test func `a file that cannot be sent is named by its part`() throws {
+        let missing = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-missing-\(UUID())")
+        let body = MultipartBody([.text("a", name: "a"), .file(at: missing, name: "f")])
+        let error = #expect(throws: InvalidBody.self) { try body.chunks() }
+        #expect(error?.description == "part 2: the file does not exist" && error?.file == missing)
+        #expect(body.contentLength == nil)
+    }
+
+    @Test func `a file that grows while it is sent breaks the body off`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.file("a.bin", noise(100_000))
+        var walk = try MultipartBody([.file(at: file, name: "f")]).chunks().makeAsyncIterator()
+        _ = try await walk.next()
+        _ = try await walk.next()
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 100_001)
+        try handle.close()
+        let error = await #expect(throws: InvalidBody.self) {
+            while try await walk.next() != nil {}
+        }
+        #expect(error?.description.hasPrefix("part 1: ") == true)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct SimpleBodyTests {
+    @Test func `an empty body has no bytes and no headers`() {
+        let body = EmptyBody()
+        #expect(body.isEmpty && body.contentLength == 0 && body.encode().isEmpty && body.additionalHeaders.isEmpty)
+    }
+
+    @Test func `data goes out unchanged, with its headers`() async throws {
+        let body = DataBody(Data([0, 255, 13]), contentType: "image/png", additionalHeaders: ["X-Kind": "raw"])
+        #expect(body.encode() == Data([0, 255, 13]) && body.contentLength == 3 && !body.isEmpty)
+        #expect(try await body.walked() == Data([0, 255, 13]))
+        #expect(body.additionalHeaders["Content-Type"] == "image/png" && body.additionalHeaders["X-Kind"] == "raw")
+    }
+
+    @Test func `data without bytes is empty`() {
+        #expect(DataBody(Data()).isEmpty)
+    }
+
+    @Test func `a Content-Type among the headers wins over the parameter`() {
+        let body = DataBody(Data([1]), contentType: "image/png", additionalHeaders: ["content-type": "image/gif"])
+        #expect(body.additionalHeaders.values(for: "Content-Type") == ["image/gif"])
+    }
+}
+
+@Suite struct TextBodyTests {
+    @Test func `a text is UTF-8 and says so`() throws {
+        let body = TextBody("hé 🌎")
+        #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
+        #expect(try body.encode() == Data("hé 🌎".utf8) && body.contentLength == 8)
+    }
+
+    @Test func `another media type gets the charset added`() {
+        let body = TextBody("# x", contentType: "text/markdown")
+        #expect(body.additionalHeaders["Content-Type"] == "text/markdown; charset=utf-8")
+    }
+
+    @Test(
+        arguments: [
+            ("iso-8859-1", [0x68, 0xE9]), ("ISO-8859-1", [0x68, 0xE9]), ("utf-16be", [0, 0x68, 0, 0xE9]),
+            ("windows-1252", [0x68, 0xE9]), ("UTF-8", [0x68, 0xC3, 0xA9]),
+        ] as [(String, [UInt8])]) func `the charset of the media type is the one that is sent`(
+            charset: String, bytes: [UInt8]
+        ) throws
+    {
+        let type = try #require(MediaType("text/plain; charset=\(charset)"))
+        let body = TextBody("hé", contentType: type)
+        #expect(try body.encode() == Data(bytes) && body.contentLength == bytes.count)
+        #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=\(charset)")
+    }
+
+    @Test(arguments: ["us-ascii", "iso-8859-1", "klingon"])
+    func `a charset that cannot hold the text, or is not known, is an error`(charset: String) throws {
+        let type = try #require(MediaType("text/plain; charset=\(charset)"))
+        let body = TextBody("🌎", contentType: type)
+        let error = #expect(throws: InvalidBody.self) { try body.encode() }
+        #expect(try !#require(error).description.contains("🌎"))
+        #expect(body.contentLength == nil)
+    }
+
+    @Test func `a media type that is none is refused before anything is sent`() {
+        var request = HTTPRequest()
+        request.host = "example.com"
+        request.body = TextBody("x", contentType: "plain")
+        #expect(throws: HTTPError.self) { try request.validate() }
+    }
+}
+
+@Suite struct EncodedBodyTests {
+    struct Page: Codable, Equatable, Sendable { var page = 0, number = 10 }
+
+    @Test func `JSON says what it is, and is never empty`() throws {
+        let body = JSONBody("")
+        #expect(body.additionalHeaders["Content-Type"] == "application/json; charset=utf-8")
+        #expect(try body.encode() == Data(#""""#.utf8) && !body.isEmpty)
+    }
+
+    @Test func `an encoder of one's own counts`() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(try JSONBody(Page(), encoder: encoder).encode() == Data(#"{"number":10,"page":0}"#.utf8))
+    }
+
+    @Test func `the headers of JSON can be changed`() {
+        var body = JSONBody(1, contentType: "application/vnd.api+json")
+        body.additionalHeaders["X-Kind"] = "json"
+        #expect(body.additionalHeaders == ["Content-Type": "application/vnd.api+json", "X-Kind": "json"])
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func `a number that is not finite is an EncodingError`(
+        number: Double
+    ) {
+        #expect(throws: EncodingError.self) { try JSONBody([number]).encode() }
+    }
+
+    @Test func `an error of the encoder is underneath an invalid request`() {
+        var request = HTTPRequest()
+        request.body = JSONBody([Double.nan])
+        let error = #expect(throws: HTTPError.self) { try request.framedBody() }
+        #expect(error?.code == .invalidRequest && error?.underlying is EncodingError)
+    }
+
+    @Test func `any encoder will do`() throws {
+        let body = EncodedBody(Page(), encoder: PropertyListEncoder(), contentType: "application/x-plist")
+        #expect(body.additionalHeaders["Content-Type"] == "application/x-plist")
+        #expect(try PropertyListDecoder().decode(Page.self, from: body.encode()) == Page())
+    }
+}

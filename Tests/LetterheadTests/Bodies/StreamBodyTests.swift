@@ -1,0 +1,66 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct StreamBodyTests {
+    private func stream(_ pieces: [String]) -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            for piece in pieces { continuation.yield(Data(piece.utf8)) }
+            continuation.finish()
+        }
+    }
+
+    @Test func `a stream that is made anew can be sent again`() async throws {
+        let body = StreamBody(length: 4, contentType: "text/plain") { stream(["ab", "cd"]) }
+        #expect(body.contentLength == 4 && body.isReplayable)
+        #expect(body.additionalHeaders["Content-Type"] == "text/plain")
+        #expect(try await body.walked() == Data("abcd".utf8))
+        #expect(try await body.walked() == Data("abcd".utf8))
+    }
+
+    @Test func `a stream in hand is sent once, and the second time is an error`() async throws {
+        let body = StreamBody(once: stream(["ab"]))
+        #expect(body.contentLength == nil && !body.isReplayable)
+        #expect(try await body.walked() == Data("ab".utf8))
+        await #expect(throws: InvalidBody.self) { try await body.walked() }
+    }
+
+    @Test func `a description does not use a stream up`() async throws {
+        var request = HTTPRequest()
+        request.host = "example.com"
+        request.body = StreamBody(once: stream(["ab"]))
+        #expect(request.description.contains("StreamBody"))
+        #expect(try await request.body.walked() == Data("ab".utf8))
+    }
+
+    @Test(arguments: [3, 5]) func `a stream longer or shorter than it said is an error`(length: Int) async {
+        await #expect(throws: InvalidBody.self) {
+            try await StreamBody(length: length) { stream(["ab", "cd"]) }.walked()
+        }
+    }
+
+    @Test func `a negative length is refused before the stream is made`() {
+        #expect(throws: InvalidBody.self) { try StreamBody(length: -1) { stream([]) }.chunks() }
+    }
+
+    @Test func `an error of the stream comes through`() async {
+        let body = StreamBody {
+            AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) }
+        }
+        await #expect(throws: CocoaError.self) { try await body.walked() }
+    }
+
+    @Test func `an error of the closure that makes it comes through`() async {
+        let body = StreamBody { () throws -> AsyncStream<Data> in throw CocoaError(.fileReadUnknown) }
+        await #expect(throws: CocoaError.self) { try await body.walked() }
+    }
+
+    @Test func `the next piece is asked for only when it is wanted`() async throws {
+        let count = Counter()
+        let body = StreamBody { AsyncStream<Data>(unfolding: { Data([UInt8(truncatingIfNeeded: count.next())]) }) }
+        var walk = try body.chunks().makeAsyncIterator()
+        #expect(try await walk.next() == Data([1]))
+        #expect(try await walk.next() == Data([2]))
+        #expect(count.value == 2)
+    }
+}

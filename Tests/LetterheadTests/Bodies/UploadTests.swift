@@ -1,0 +1,134 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// Bodies over a wire: what a server gets of them, and that it gets nothing of those that are refused.
+@Suite(.timeLimit(.minutes(1)))
+struct UploadTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Sends a body, and gives what the server recorded of all requests.
+    private func requests(
+        of body: any HTTPBody, headers: HTTPHeaders = [:], answer: @escaping MockServer.Closure = { _ in .init() }
+    ) async throws -> (requests: [MockServer.Request], error: HTTPError?) {
+        let server = try await MockServer.start(closure: answer)
+        var request = HTTPRequest(method: .post, url: server.url)
+        request.headers = headers
+        request.body = body
+        var failure: HTTPError?
+        do throws(HTTPError) {
+            _ = try await (FollowRedirects() --> HTTPClient.defaultTransport).load(request)
+        } catch {
+            failure = error
+        }
+        await server.stop()
+        return (server.requests, failure)
+    }
+
+    @Test func `a multipart body with a file arrives byte for byte, with its exact length`() async throws {
+        let file = try directory.file("photo.jpg", noise(300_000))
+        let body = MultipartBody([.text("hi", name: "caption"), .file(at: file, name: "photo")])
+        let request = try #require(try await requests(of: body).requests.first)
+        #expect(request.body == (try body.encode()))
+        #expect(request.headers["Content-Length"] == "\(request.body.count)")
+        #expect(request.headers.values(for: "Content-Type") == ["multipart/form-data; boundary=\(body.boundary)"])
+        #expect(!request.headers.contains("Transfer-Encoding"))
+    }
+
+    @Test func `a part of unknown length is sent in chunks, and whole`() async throws {
+        let stream = AsyncStream<Data> {
+            $0.yield(noise(100_000))
+            $0.finish()
+        }
+        let body = try MultipartBody([.body(StreamBody(once: stream), name: "s", filename: "s.bin")], boundary: "b")
+        let request = try #require(try await requests(of: body).requests.first)
+        #expect(request.headers["Transfer-Encoding"] == "chunked" && !request.headers.contains("Content-Length"))
+        #expect(request.body.suffix(100_000 + 9) == noise(100_000) + Data("\r\n--b--\r\n".utf8))
+    }
+
+    @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
+    func `whatever the request calls a multipart body, the boundary is right`(asked: String) async throws {
+        let body = try MultipartBody([.text("hi", name: "a")], boundary: "b")
+        let request = try #require(try await requests(of: body, headers: ["Content-Type": asked]).requests.first)
+        let types = request.headers.values(for: "Content-Type")
+        #expect(types.count == 1 && types.first.flatMap { MediaType($0) }?["boundary"] == "b")
+    }
+
+    @Test func `a request and its body that both say the type send the request's, once`() async throws {
+        let sent = try await requests(of: JSONBody(1), headers: ["content-type": "application/vnd.api+json"])
+        #expect(sent.requests.first?.headers.values(for: "Content-Type") == ["application/vnd.api+json"])
+    }
+
+    @Test func `a request without a body has no header of one`() async throws {
+        let request = try #require(try await requests(of: EmptyBody()).requests.first)
+        #expect(request.body.isEmpty && !request.headers.contains("Content-Type"))
+    }
+
+    @Test func `a compressed body arrives compressed, and says so`() async throws {
+        let request = try #require(try await requests(of: TextBody("again again again").compressed()).requests.first)
+        #expect(request.headers["Content-Encoding"] == "gzip" && request.body.starts(with: [0x1F, 0x8B]))
+    }
+
+    @Test func `a body that cannot be made is an invalid request, and nothing is sent`() async throws {
+        let missing = directory.url.appendingPathComponent("missing")
+        let bodies: [any HTTPBody] = [
+            JSONBody([Double.nan]), FileBody(at: missing), FileBody(at: directory.url),
+            MultipartBody([.file(at: missing, name: "f")]), MultipartBody([.text("no name")]),
+            MultipartBody([], uncheckedBoundary: "a\r\nb"), TextBody("é", contentType: "text/plain; charset=us-ascii"),
+            StreamBody(length: -1) { AsyncStream<Data> { $0.finish() } }, FormBody(encoding: ["no", "names"]),
+            DataBody(Data([1]), additionalHeaders: ["X": "a\r\nX-Injected: 1"]),
+            DataBody(Data([1]), contentType: "none"),
+        ]
+        for body in bodies {
+            let sent = try await requests(of: body)
+            #expect(sent.error?.code == .invalidRequest && sent.error?.mayHaveBeenSent == false, "\(type(of: body))")
+            #expect(sent.requests.isEmpty, "\(type(of: body))")
+        }
+    }
+
+    @Test(arguments: [70_000, 300_001]) func `a file that changes its size while it is sent is never a whole body`(
+        size: Int
+    ) async throws {
+        let file = try directory.file("a.bin", noise(300_000))
+        let body = MultipartBody([
+            .file(at: file, name: "f"),
+            .stream(length: 0, name: "last") {
+                AsyncStream<Data> { $0.finish() }
+            },
+        ])
+        let changing = MultipartBody([
+            .stream(length: 1, name: "first") {
+                let handle = try FileHandle(forWritingTo: file)
+                try handle.truncate(atOffset: UInt64(size))
+                try handle.close()
+                return AsyncStream<Data> {
+                    $0.yield(Data([1]))
+                    $0.finish()
+                }
+            }, .body(body, name: "rest"),
+        ])
+        let sent = try await requests(of: changing)
+        #expect(sent.error?.code == .invalidRequest && sent.error?.underlying is InvalidBody)
+        #expect(!sent.requests.contains { $0.isComplete })
+    }
+
+    @Test(arguments: [true, false]) func `a redirect sends a streamed body again whole, if that can be had`(
+        isReplayable: Bool
+    ) async throws {
+        let stream: @Sendable () -> AsyncStream<Data> = {
+            AsyncStream<Data> {
+                $0.yield(noise(100_000))
+                $0.finish()
+            }
+        }
+        let body = isReplayable ? StreamBody(stream) : StreamBody(once: stream())
+        let sent = try await requests(of: body) { request in
+            request.path == "/next" ? .init() : .init(status: 307, headers: ["Location": "/next"])
+        }
+        #expect(sent.requests.first?.body == noise(100_000))
+        #expect(sent.requests.dropFirst().map(\.body) == (isReplayable ? [noise(100_000)] : []))
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct StandardRequestBuilderTests {
+    private func request(_ change: (inout Endpoint<HTTPResponse>) -> Void) throws -> HTTPRequest {
+        try StandardRequestBuilder(Endpoint("a").with(change)).request()
+    }
+
+    @Test(
+        arguments: [
+            ("https://h/v1", "people", "https://h/v1/people"), ("https://h/v1/", "people", "https://h/v1/people"),
+            ("https://h/v1", "/people", "https://h/people"), ("https://h/v1/", "/people", "https://h/people"),
+            ("https://h", "people", "https://h/people"), ("https://h/v1", "", "https://h/v1"),
+            ("https://h/v1", "people/", "https://h/v1/people/"),
+        ] as [(String, RequestPath, String)])
+    func `a path stands behind the base URL's with exactly one slash, and a complete one replaces it`(
+        base: String, path: RequestPath, url: String
+    ) throws {
+        let request = try request {
+            $0.baseURL = URL(string: base)
+            $0.path = path
+        }
+        #expect(try request.urlString() == url)
+    }
+
+    @Test func `parameters of a GET stand in the query, with the base URL's own items behind them`() throws {
+        let request = try request {
+            $0.baseURL = URL(string: "https://h/v1?key=k&a=ignored")
+            $0.query = ["q": "1"]
+            $0.parameters = ["a": 1, "b": ["x", "y"]]
+        }
+        #expect(request.target == "/v1/a?q=1&a=1&b=x&b=y&key=k")
+        #expect(request.body.isEmpty)
+    }
+
+    @Test func `parameters of a HEAD stand in the query`() throws {
+        let request = try request {
+            $0.method = .head
+            $0.parameters = ["a": 1]
+        }
+        #expect(request.query.escaped == "a=1")
+    }
+
+    @Test(arguments: [.post, .put, .patch, .delete, "PURGE"] as [HTTPMethod])
+    func `parameters of any other method are a JSON body`(method: HTTPMethod) throws {
+        let request = try request {
+            $0.method = method
+            $0.parameters = ["a": 1]
+        }
+        #expect(try request.body.encode() == Data(#"{"a":1}"#.utf8))
+        #expect(request.query.isEmpty)
+        #expect(request.framedHeaders()[.contentType]?.hasPrefix("application/json") == true)
+    }
+
+    @Test func `parameters and a body are an error where one can be sent, and the error names the template`() throws {
+        let error = #expect(throws: HTTPError.self) {
+            try request {
+                $0.method = .post
+                $0.parameters = ["password": "SECRET"]
+                $0.body = TextBody("SECRET")
+            }
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("Endpoint") == true)
+        #expect(!"\(try #require(error))".contains("SECRET"))
+    }
+
+    @Test func `a GET may have parameters and a body`() throws {
+        let request = try request {
+            $0.parameters = ["a": 1]
+            $0.body = TextBody("t")
+        }
+        #expect(request.query.escaped == "a=1")
+        #expect(try request.body.encode() == Data("t".utf8))
+    }
+
+    @Test func `building twice makes two requests that say the same`() throws {
+        let builder = StandardRequestBuilder(Endpoint("a").header("X", "1").query("q", 1))
+        let first = try builder.request()
+        let second = try builder.request()
+        #expect(first.id != second.id)
+        #expect(first.headers == second.headers)
+        #expect(first.target == second.target)
+    }
+}
+
+@Suite struct MultipartRequestBuilderTests {
+    @Test func `parts replace the template's body, and everything else stays`() throws {
+        let template = Endpoint("a").with {
+            $0.method = .put
+            $0.headers = ["X": "1"]
+            $0.query = ["q": 1]
+            $0.body = TextBody("old")
+        }
+        let request = try MultipartRequestBuilder(template, parts: [.text("v", name: "n")]).request()
+        #expect(request.method == .put)
+        #expect(request.target == "/a?q=1")
+        #expect(request.headers == ["X": "1"])
+        let text = String(decoding: try request.body.encode(), as: UTF8.self)
+        #expect(text.contains("name=\"n\"\r\n"))
+        #expect(!text.contains("old"))
+    }
+
+    @Test func `header and body have one boundary, in every request that it makes`() throws {
+        let builder = MultipartRequestBuilder(Endpoint("a"), parts: [.text("v", name: "n")])
+        let requests = [try builder.request(), try builder.request()]
+        let boundaries = requests.map { $0.framedHeaders()[.contentType].flatMap { MediaType($0) }?["boundary"] }
+        let boundary = try #require(boundaries.first ?? nil)
+        #expect(boundaries == [boundary, boundary])
+        for request in requests {
+            #expect(String(decoding: try request.body.encode(), as: UTF8.self).hasPrefix("--\(boundary)\r\n"))
+        }
+    }
+
+    @Test func `a template's boundary is the one`() throws {
+        let template = Endpoint("a").with { $0.boundary = "mine" }
+        let request = try MultipartRequestBuilder(template, parts: []).request()
+        #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=mine")
+    }
+
+    @Test func `it makes a URLRequest with the parts`() throws {
+        let template = Endpoint("a").with { $0.baseURL = URL(string: "https://h") }
+        let urlRequest = try MultipartRequestBuilder(template, parts: [.text("v", name: "n")]).urlRequest()
+        #expect(
+            urlRequest.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true)
+        #expect(urlRequest.httpBody?.isEmpty == false)
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? = "none" }
+
+@Suite struct DecoratorTests {
+    private let base = Endpoint("a").with {
+        $0.headers = ["X": "1", "Y": "1", "x": "2"]
+        $0.query = ["a": 1, "b": 1, "a": 2]
+    }
+
+    @Test func `a header replaces all of that name, and the later one wins`() {
+        let template = base.header("X", "3").header("x", "4")
+        #expect(template.headers == ["Y": "1", "x": "4"])
+        #expect(base.headers.count == 3)
+    }
+
+    @Test func `headers replace all of their names`() {
+        #expect(base.headers(["X": "3", "X": "4", "Z": "5"]).headers == ["Y": "1", "X": "3", "X": "4", "Z": "5"])
+    }
+
+    @Test func `a header can be added beside the others`() {
+        #expect(base.addingHeader("X", "3").headers.values(for: "X") == ["1", "2", "3"])
+    }
+
+    @Test func `a query parameter replaces all of that name, and the later one wins`() {
+        #expect(base.query("a", 3).query("a", [4, 5]).query.escaped == "b=1&a=4&a=5")
+        #expect(base.query("a", QueryFlag()).query.escaped == "b=1&a")
+    }
+
+    @Test func `nil removes a query parameter`() {
+        #expect(base.query("a", nil).query.escaped == "b=1")
+        #expect(base.query("a", String?.none).query.escaped == "b=1")
+    }
+
+    @Test func `a query parameter can be added beside the others`() {
+        #expect(base.addingQuery("a", 3).query.escaped == "a=1&b=1&a=2&a=3")
+        #expect(base.addingQuery("c", nil).query.escaped == "a=1&b=1&a=2")
+    }
+
+    @Test func `an option is set, an explicit nil too, and the later one wins`() throws {
+        let template = base.option(Tenant.self, "a").option(Tenant.self, "b").timeout(.seconds(5))
+        let request = try StandardRequestBuilder(template).request()
+        #expect(request[option: Tenant.self] == "b")
+        #expect(request.timeout == .seconds(5))
+        let without = try StandardRequestBuilder(template.option(Tenant.self, nil).timeout(nil)).request()
+        #expect(without[option: Tenant.self] == nil)
+        #expect(without.options.contains(TimeoutOption.self))
+        #expect(without.timeout == nil)
+    }
+
+    @Test func `a body replaces the template's own`() throws {
+        let template = Endpoint("a").with { $0.body = TextBody("old") }.body(TextBody("new")).header("X", "1")
+        #expect(try StandardRequestBuilder(template).request().body.encode() == Data("new".utf8))
+    }
+
+    @Test func `accepted statuses replace the template's own`() throws {
+        let template = base.accepting([404]).accepting([200, 410]).header("X", "1")
+        let request = try StandardRequestBuilder(template).request()
+        #expect([200, 404, 410].map { request.accepts(HTTPStatus($0)) } == [true, false, true])
+    }
+
+    @Test func `an environment replaces the client's, and nil uses none`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(environment: .of("https://a", headers: ["A": "1"], query: ["a": 1]), transport: mock)
+        try await client.send(Endpoint("p").environment(.of("https://b", headers: ["B": "1"], query: ["b": 1])))
+        let request = try #require(mock.requests.first)
+        #expect(try request.urlString() == "https://b/p?b=1")
+        #expect(request.headers == ["B": "1"])
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("p").environment(nil)) }
+        #expect(error?.code == .invalidRequest)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `parts are sent between the template's boundary`() throws {
+        let template = Endpoint("a").with { $0.boundary = "b0undary" }.multipart([.text("v", name: "n")])
+        let request = try StandardRequestBuilder(template.header("X", "1")).request()
+        let text = String(decoding: try request.body.encode(), as: UTF8.self)
+        #expect(text.hasPrefix("--b0undary\r\n"))
+        #expect(text.hasSuffix("\r\n--b0undary--\r\n"))
+        #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=b0undary")
+    }
+
+    @Test func `without a boundary one is made, and stays`() throws {
+        let template = Endpoint("a").multipart([.text("v", name: "n")])
+        let first = try StandardRequestBuilder(template).request()
+        let second = try StandardRequestBuilder(template).request()
+        #expect(try first.body.encode() == second.body.encode())
+        #expect(first.framedHeaders() == second.framedHeaders())
+    }
+
+    @Test func `no text of a decorated template shows a secret`() {
+        let template = Endpoint("marker").query("token", "SECRET").header("Authorization", "SECRET").with(
+            parameters: ["password": "SECRET"])
+        var dumped = ""
+        dump(template, to: &dumped)
+        for text in ["\(template)", String(reflecting: template), dumped] {
+            #expect(!text.contains("SECRET"))
+            #expect(text.contains("marker"))
+        }
+    }
+}
+
+extension RequestTemplate {
+    fileprivate func with(parameters: RequestParameters) -> WithParameters<Self> {
+        WithParameters(base: self, parameters: parameters)
+    }
+}
+
+private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
+    let base: Base
+    let parameters: RequestParameters
+}
+
+@Suite struct PaginatedRowsTests {
+    private func request(_ template: some RequestTemplate) throws -> HTTPRequest {
+        try StandardRequestBuilder(template).request()
+    }
+
+    private let base = Endpoint("a", answering: [Int].self).with { $0.query = ["sort": "x"] }
+
+    @Test func `a page is asked for beside the template's own parameters`() throws {
+        #expect(try request(base.paginated(page: 3)).query.escaped == "sort=x&page=3")
+        #expect(try request(base.paginated(page: 3, key: "p")).query.escaped == "sort=x&p=3")
+    }
+
+    @Test func `without a number it is the first page`() throws {
+        #expect(try request(base.paginated()).query.escaped == "sort=x&page=1")
+    }
+
+    @Test func `a template's own page wins, and is sent once`() throws {
+        let pinned = base.with { $0.parameters = ["page": 7] }
+        #expect(try request(pinned.paginated(page: 2)).query.escaped == "sort=x&page=7")
+        let query = base.with { $0.query = ["page": 7] }
+        #expect(try request(query.paginated(page: 2).requestForNextPage()).query.escaped == "page=7")
+    }
+
+    @Test func `the next page is a new value`() throws {
+        let first = base.paginated()
+        let second = first.requestForNextPage()
+        #expect(try request(second).query.escaped == "sort=x&page=2")
+        #expect(try request(first).query.escaped == "sort=x&page=1")
+        #expect(second.page == 2)
+    }
+
+    @Test func `it nests inside and outside of any decorator`() throws {
+        let inside = base.paginated().header("X", "1").query("k", 1)
+        #expect(try request(inside.requestForNextPage()).query.escaped == "sort=x&page=2&k=1")
+        #expect(try request(inside.requestForNextPage()).headers == ["X": "1"])
+        let outside = base.header("X", "1").query("k", 1).paginated()
+        #expect(try request(outside.requestForNextPage()).query.escaped == "sort=x&k=1&page=2")
+        #expect(try request(outside.requestForNextPage()).headers == ["X": "1"])
+    }
+
+    @Test func `the page of a POST is one of its JSON parameters`() throws {
+        let template = base.with {
+            $0.method = .post
+            $0.parameters = ["name": "x"]
+        }
+        let built = try request(template.paginated(page: 2))
+        #expect(built.query.escaped == "sort=x")
+        let object = try JSONSerialization.jsonObject(with: built.body.encode()) as? [String: Any]
+        #expect(object?["page"] as? Int == 2)
+        #expect(object?["name"] as? String == "x")
+    }
+
+    @Test func `the page of a POST without parameters is in the query`() throws {
+        let template = base.with {
+            $0.method = .post
+            $0.body = TextBody("t")
+        }
+        #expect(try request(template.paginated(page: 2)).query.escaped == "sort=x&page=2")
+    }
+
+    @Test func `the page of a HEAD is in the query`() throws {
+        let template = base.with {
+            $0.method = .head
+            $0.parameters = ["name": "x"]
+        }
+        let built = try request(template.paginated(page: 2))
+        #expect(built.query.contains("page"))
+        #expect(built.body.isEmpty)
+    }
+}

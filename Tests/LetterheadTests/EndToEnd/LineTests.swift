@@ -1,0 +1,240 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+
+/// The whole line from a template to a server on a socket, over the platform's transport.
+@Suite(.timeLimit(.minutes(2)))
+struct LineTests {
+    /// Starts a server that answers as it is told, sends, and gives what the server saw.
+    private func request(
+        answer: MockServer.Response = MockServer.Response(), _ send: (HTTPClient) async throws -> Void
+    ) async throws -> MockServer.Request {
+        let server = try await MockServer.start { _ in answer }
+        try await send(HTTPClient(environment: ServerEnvironment(baseURL: server.url.appending(path: "api"))))
+        let request = try #require(server.requests.first)
+        #expect(server.requests.count == 1)
+        #expect(server.failures.isEmpty)
+        await server.stop()
+        return request
+    }
+
+    @Test func `a request reaches the server by scheme, host and port of the environment, behind its prefix`()
+        async throws
+    {
+        let request = try await request { try await $0.send(Endpoint("people")) }
+        #expect(request.method == .get)
+        #expect(request.target == "/api/people")
+    }
+
+    @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as it is written`(method: String)
+        async throws
+    {
+        let request = try await request { try await $0.send(Endpoint("a").with { $0.method = HTTPMethod(method) }) }
+        #expect(request.method.rawValue == method)
+    }
+
+    @Test(arguments: [(218, true), (299, true), (425, false), (599, false)])
+    func `a status that nobody registered keeps its number`(code: Int, isSuccess: Bool) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(code)) }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let response = try await client.send(Endpoint("a").accepting(.any))
+        #expect(response.status.code == code)
+        #expect(response.status.isSuccess == isSuccess)
+        await server.stop()
+    }
+
+    @Test func `repeated query items arrive in order, and nothing stands where there is no query`() async throws {
+        let repeated = try await request {
+            try await $0.send(Endpoint("a").with { $0.query = ["a": 1, "b": 2, "a": 3] })
+        }
+        #expect(repeated.query == "a=1&b=2&a=3")
+        let none = try await request { try await $0.send(Endpoint("a")) }
+        #expect(none.target == "/api/a")
+    }
+
+    @Test func `a flag has no =, and an empty value has one`() async throws {
+        let request = try await request {
+            try await $0.send(Endpoint("a").query("flag", QueryFlag()).query("empty", ""))
+        }
+        #expect(request.query == "flag&empty=")
+    }
+
+    @Test func `a query value is the same text at the server, by the rules of forms`() async throws {
+        let text = "1+2 é&=#?/%41"
+        let request = try await request { client in
+            var plain = HTTPRequest()
+            plain.path = "a"
+            plain[query: "q é"] = text
+            try await client.send(plain)
+        }
+        #expect(request.queryValue("q é") == text)
+        #expect(request.query?.contains("%2B") == true)
+    }
+
+    @Test func `a path value is one segment at the server`() async throws {
+        let request = try await request { try await $0.send(Endpoint("users/\("../a/b ?#é")/x")) }
+        #expect(request.target == "/api/users/..%2Fa%2Fb%20%3F%23%C3%A9/x")
+    }
+
+    @Test func `a URL arrives byte for byte`() async throws {
+        let target = "/a%2fb//c/%7E;x=1?q=a+b&r=%2B&q&s=%e2%82%ac&&t=="
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let url = try #require(URL(string: server.url.absoluteString + target, encodingInvalidCharacters: false))
+        try await HTTPClient().send(HTTPRequest(url: url))
+        #expect(server.requests.first?.target == target)
+        await server.stop()
+    }
+
+    @Test func `header names keep their spelling, repeats and order`() async throws {
+        let request = try await request {
+            try await $0.send(
+                Endpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
+        }
+        let own = request.headers.filter { $0.name.rawValue.lowercased().hasPrefix("x-") }
+        #expect(
+            own.map { "\($0.name.rawValue)=\($0.value)" } == ["x-LOWER=1", "X-Repeat=a", "X-Between=é", "X-Repeat=b"])
+    }
+
+    @Test func `an empty header value arrives`() async throws {
+        let request = try await request { try await $0.send(Endpoint("a").header("X-Empty", "")) }
+        #expect(request.headers["X-Empty"] == "")
+    }
+
+    @Test func `a template's header replaces the environment's, in any case`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url, headers: ["Accept": "environment"]))
+        try await client.send(Endpoint("a").header("ACCEPT", "template"))
+        #expect(server.requests.first?.headers.values(for: "Accept") == ["template"])
+        await server.stop()
+    }
+
+    @Test func `a Host of the caller's is the only one`() async throws {
+        let request = try await request { try await $0.send(Endpoint("a").header(.host, "other.example")) }
+        #expect(request.headers.values(for: .host) == ["other.example"])
+    }
+
+    @Test(arguments: [HTTPHeaders.Name.contentLength, .transferEncoding])
+    func `a header that frames the message is refused, and nothing is sent`(name: HTTPHeaders.Name) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let template = Endpoint("a").with { $0.method = .post }.body(TextBody("12345")).header(name, "3")
+        let error = try await #require(throws: HTTPError.self) { try await client.send(template) }
+        #expect(error.code == .invalidRequest)
+        #expect(server.connections.isEmpty)
+        await server.stop()
+    }
+
+    @Test func `a JSON body arrives with its type and its length`() async throws {
+        let request = try await request { client in
+            try await client.send(
+                Endpoint("a").with { $0.method = .post }.body(JSONBody(Person(id: 1, login: "é"))))
+        }
+        #expect(try JSONDecoder().decode(Person.self, from: request.body) == Person(id: 1, login: "é"))
+        #expect(request.headers.values(for: .contentType) == ["application/json; charset=utf-8"])
+        #expect(request.headers.values(for: .contentLength) == ["\(request.body.count)"])
+    }
+
+    @Test func `parameters of a POST arrive as JSON, and leave the query alone`() async throws {
+        let request = try await request { client in
+            try await client.send(
+                Endpoint("a").with {
+                    $0.method = .post
+                    $0.parameters = ["a": 1]
+                })
+        }
+        #expect(request.body == Data(#"{"a":1}"#.utf8))
+        #expect(request.query == nil)
+    }
+
+    @Test func `a pinned page arrives once`() async throws {
+        let request = try await request {
+            try await $0.send(Endpoint("a").with { $0.parameters = ["page": 7] }.paginated(page: 2))
+        }
+        #expect(request.query == "page=7")
+    }
+
+    @Test func `no option goes onto the wire`() async throws {
+        let request = try await request {
+            try await $0.send(Endpoint("a").option(Tenant.self, "acme").timeout(.seconds(30)))
+        }
+        let plain = try await self.request { try await $0.send(Endpoint("a")) }
+        #expect(request.target == plain.target)
+        #expect(request.headers.map(\.name) == plain.headers.map(\.name))
+        #expect(!request.headers.contains { $0.value.contains("acme") })
+    }
+
+    @Test func `a builder's URLRequest is what is sent`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let foreign = Foreign(template: Endpoint("unused"), url: server.url.appending(path: "own"))
+        try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
+        #expect(server.requests.first?.target == "/own")
+        #expect(server.requests.first?.headers["X-Own"] == "1")
+        #expect(server.requests.first?.body == Data("own".utf8))
+        await server.stop()
+    }
+
+    @Test func `a response has its request, status, headers and body, and both cookies`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(
+                status: 201, headers: ["Set-Cookie": "a=1", "X-One": "1", "Set-Cookie": "b=2"], body: Data("body".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let (value, response) = try await client.sendWithResponse(Endpoint("p", answering: String.self))
+        #expect(value == "body")
+        #expect(response.status == .created)
+        #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2"])
+        #expect(response.headers["x-one"] == "1")
+        #expect(response.request.path == "/p")
+        await server.stop()
+    }
+
+    @Test func `a hung server ends by the request's own timeout, well before the client's`() async throws {
+        let server = try await MockServer.start { _ in
+            try await Task.sleep(for: .seconds(3600))
+            return MockServer.Response()
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let start = ContinuousClock.now
+        let error = try await #require(throws: HTTPError.self) {
+            try await client.send(Endpoint("a").timeout(.milliseconds(200)))
+        }
+        #expect(error.code == .timedOut)
+        #expect(start.duration(to: .now) >= .milliseconds(150))
+        #expect(start.duration(to: .now) < .seconds(50))
+        await server.stop()
+    }
+
+    @Test func `no error of a server that is not there shows a secret`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let url = server.url
+        await server.stop()
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: url))
+        let error = try await #require(throws: HTTPError.self) {
+            try await client.send(Endpoint("marker").header(.authorization, "SECRET").query("token", "SECRET"))
+        }
+        #expect(error.code == .cannotConnect)
+        #expect("\(error)".contains("marker"))
+        #expect(!"\(error)".contains("SECRET"))
+    }
+}
+
+/// A builder that makes a URLRequest of its own.
+private struct Foreign<Template: RequestTemplate>: RequestBuilder {
+    let template: Template
+    let url: URL
+
+    func request() throws(HTTPError) -> HTTPRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("1", forHTTPHeaderField: "X-Own")
+        request.httpBody = Data("own".utf8)
+        return try HTTPRequest(request)
+    }
+}

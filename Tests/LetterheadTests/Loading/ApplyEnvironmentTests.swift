@@ -1,0 +1,93 @@
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite struct ApplyEnvironmentTests {
+    private struct Unavailable: Error {}
+
+    private func load(_ link: ApplyEnvironment, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws
+        -> HTTPRequest
+    {
+        let mock = MockLoader { .ok($0) }
+        var request = HTTPRequest()
+        request.path = "people"
+        change(&request)
+        _ = try await (link --> mock).load(request)
+        return try #require(mock.requests.first)
+    }
+
+    private let a = ServerEnvironment.of("https://a/api", headers: ["A": "1", "Accept": "a"], query: ["k": 1, "j": 2])
+    private let b = ServerEnvironment.of("http://b:81", headers: ["B": "1"])
+
+    @Test func `it fills what the request leaves open`() async throws {
+        let request = try await load(ApplyEnvironment(a)) {
+            $0[query: "k"] = "9"
+            $0.headers["accept"] = "mine"
+        }
+        #expect(try request.urlString() == "https://a/api/people?k=9&j=2")
+        #expect(request.headers == ["accept": "mine", "A": "1"])
+    }
+
+    @Test func `a request with a host keeps it`() async throws {
+        let request = try await load(ApplyEnvironment(a)) { $0.host = "own" }
+        #expect(try request.urlString() == "https://own/people")
+        #expect(request.headers.isEmpty)
+    }
+
+    @Test func `a request's own environment replaces it whole`() async throws {
+        let request = try await load(ApplyEnvironment(a)) { $0.serverEnvironment = b }
+        #expect(try request.urlString() == "http://b:81/people")
+        #expect(request.headers == ["B": "1"])
+    }
+
+    @Test func `a request whose environment is explicitly nil gets none`() async {
+        let error = await #expect(throws: HTTPError.self) {
+            try await load(ApplyEnvironment(a)) { $0.serverEnvironment = nil }
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func `without an environment, only the requests' own are applied`() async throws {
+        let request = try await load(ApplyEnvironment()) { $0.serverEnvironment = b }
+        #expect(request.host == "b")
+    }
+
+    @Test func `a closure is asked at every load`() async throws {
+        let count = Mutex(0)
+        let link = ApplyEnvironment { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .of("https://h\(number)")
+        }
+        #expect(try await load(link).host == "h1")
+        #expect(try await load(link).host == "h2")
+    }
+
+    @Test func `a closure sees the request, and is not asked when that has an environment of its own`() async throws {
+        let seen = Mutex<[String]>([])
+        let link = ApplyEnvironment { request in
+            seen.withLock { $0.append(request.path.string) }
+            return .of("https://h")
+        }
+        _ = try await load(link)
+        _ = try await load(link) { $0.serverEnvironment = b }
+        #expect(seen.withLock { $0 } == ["people"])
+    }
+
+    @Test func `what a closure throws fails the load, and nothing is sent`() async {
+        let mock = MockLoader { .ok($0) }
+        let chain = ApplyEnvironment { _ in throw Unavailable() } --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest()) }
+        #expect(error?.underlying is Unavailable)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `the identity of the request stays`() async throws {
+        let request = HTTPRequest()
+        let response = try await (ApplyEnvironment(a) --> MockLoader { .ok($0) }).load(request)
+        #expect(response.request.id == request.id)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private let environment = ServerEnvironment(baseURL: URL(string: "https://api.example.com") ?? URL(filePath: "/"))
+
+/// What one request was sent with over a client's chain: its `Authorization`, nil without one.
+private func authorization(
+    of url: String, client: HTTPAuthentication = .anonymous, own: HTTPAuthentication? = nil,
+    environment: ServerEnvironment? = environment, withheld: Bool = false
+) async throws -> String? {
+    let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
+    var request = HTTPRequest(url: try #require(URL(string: url)))
+    if let own { request.authentication = own }
+    if withheld { request.withheldHeaders = ["Authorization"] }
+    let applied = environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment()
+    _ = try await (applied --> Authenticate(client) --> mock).load(request)
+    return try #require(mock.requests.first).headers["Authorization"]
+}
+
+@Suite struct AllowedOriginsTests {
+    @Test(arguments: ["https://api.example.com/me", "https://API.example.com:443/me", "me"])
+    func `A client's credentials go to its environment`(url: String) async throws {
+        #expect(try await authorization(of: url, client: .bearer("t")) == "Bearer t")
+    }
+
+    @Test(arguments: [
+        "https://evil.example/me", "https://api.example.com:8443/me", "https://api.example.com.evil.example/me",
+        "http://evil.example/me",
+    ])
+    func `A client's credentials go nowhere else`(url: String) async throws {
+        #expect(try await authorization(of: url, client: .bearer("t")) == nil)
+    }
+
+    @Test func `A client's credentials stay behind when a request has no environment by its own word`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
+        var request = HTTPRequest(url: URL(string: "https://evil.example/me")!)
+        request.serverEnvironment = nil
+        _ = try await (ApplyEnvironment(environment) --> Authenticate(.bearer("t")) --> mock).load(request)
+        #expect(mock.requests.first?.headers["Authorization"] == nil)
+    }
+
+    @Test func `A request's own credentials go where it is addressed to`() async throws {
+        #expect(try await authorization(of: "https://other.example/me", own: .bearer("t")) == "Bearer t")
+    }
+
+    @Test func `A client without an environment signs where a request is addressed to`() async throws {
+        #expect(
+            try await authorization(of: "https://other.example/me", client: .bearer("t"), environment: nil)
+                == "Bearer t")
+    }
+
+    @Test(arguments: [true, false])
+    func `Behind a redirect to another origin nothing is put back`(isOwn: Bool) async throws {
+        let url = "https://api.example.com/me"
+        let bearer = HTTPAuthentication.bearer("t")
+        #expect(
+            try await authorization(
+                of: url, client: isOwn ? .anonymous : bearer, own: isOwn ? bearer : nil, withheld: true) == nil)
+    }
+
+    @Test func `Behind a redirect, origins that were named are signed and others are not`() async throws {
+        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example/path")!])
+        #expect(try await authorization(of: "https://b.example/me", client: bearer, withheld: true) == "Bearer t")
+        #expect(try await authorization(of: "https://c.example/me", client: bearer, withheld: true) == nil)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1/", "http://[::1]:80/"])
+    func `Plain http is fine on this machine`(url: String) async throws {
+        #expect(try await authorization(of: url, own: .bearer("t")) == "Bearer t")
+    }
+
+    @Test(arguments: [
+        "http://api.example.com/", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/",
+        "http://10.0.0.1/",
+        "http://127.0.0/", "http://127.0.0.256/",
+    ])
+    func `Plain http to anywhere else is refused, and nothing is sent`(url: String) async throws {
+        let error = await #expect(throws: HTTPError.self) { try await authorization(of: url, own: .bearer("t")) }
+        #expect(error?.code == .cannotAuthenticate)
+        #expect(error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `Plain http is allowed by naming it`() async throws {
+        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "http://api.example.com")!])
+        #expect(try await authorization(of: "http://api.example.com/", own: bearer) == "Bearer t")
+    }
+
+    @Test func `An origin named with https is not signed over http`() async throws {
+        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
+        let error = await #expect(throws: HTTPError.self) {
+            try await authorization(of: "http://api.example.com/", client: bearer)
+        }
+        #expect(error?.code == .cannotAuthenticate)
+    }
+
+    @Test func `A request that asks for credentials of other origins is refused`() async throws {
+        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
+        let error = await #expect(throws: HTTPError.self) {
+            try await authorization(of: "https://api.example.com/", own: bearer)
+        }
+        #expect(error?.code == .cannotAuthenticate)
+    }
+
+    @Test func `An allowed origin without a host is refused`() async throws {
+        let error = await #expect(throws: HTTPError.self) {
+            try await authorization(of: "me", client: .bearer("t", allowedOrigins: [URL(string: "/path")!]))
+        }
+        #expect(error?.code == .cannotAuthenticate)
+    }
+}

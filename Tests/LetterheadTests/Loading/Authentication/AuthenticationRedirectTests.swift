@@ -1,0 +1,55 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private let first = URL(string: "https://a.example") ?? URL(filePath: "/")
+private let second = URL(string: "https://b.example") ?? URL(filePath: "/")
+
+/// What each hop was signed with: a sends to b, b sends back to a, and there it ends.
+private func signatures(
+    client authentication: HTTPAuthentication, own: HTTPAuthentication? = nil
+) async throws -> [String?] {
+    let mock = MockLoader()
+        .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://b.example/x"]) }
+        .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://a.example/end"]) }
+        .then { HTTPResponse(request: $0, status: .ok) }
+    let client = HTTPClient(
+        environment: ServerEnvironment(baseURL: first), authentication: authentication, transport: mock)
+    var request = HTTPRequest()
+    request.path = "start"
+    if let own { request.authentication = own }
+    _ = try await client.send(request)
+    return mock.requests.map { $0.headers["Authorization"] }
+}
+
+@Suite struct AuthenticationRedirectTests {
+    @Test func `A client's credentials stay behind at another origin, and are not put back`() async throws {
+        #expect(try await signatures(client: .bearer("t")) == ["Bearer t", nil, nil])
+    }
+
+    @Test func `A request's own credentials stay behind, too`() async throws {
+        #expect(try await signatures(client: .anonymous, own: .bearer("t")) == ["Bearer t", nil, nil])
+    }
+
+    @Test func `Origins that were named get their credentials at each hop`() async throws {
+        #expect(
+            try await signatures(client: .bearer("t", allowedOrigins: [first, second]))
+                == ["Bearer t", "Bearer t", "Bearer t"])
+    }
+
+    @Test func `Credentials of one named origin do not go to the next`() async throws {
+        #expect(try await signatures(client: .bearer("t", allowedOrigins: [first])) == ["Bearer t", nil, "Bearer t"])
+    }
+
+    @Test func `An API key in the query stays behind`() async throws {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://b.example/x"]) }
+            .then { HTTPResponse(request: $0, status: .ok) }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: .apiKey("k", queryName: "key"),
+            transport: mock)
+        _ = try await client.send(HTTPRequest(url: first))
+        #expect(mock.requests.map { $0.query["key"] } == ["k", nil])
+    }
+}

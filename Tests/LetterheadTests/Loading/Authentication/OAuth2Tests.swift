@@ -1,0 +1,281 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite struct OAuth2Tests {
+    private let server = AuthorizationServer()
+    private let clock = TestClock()
+
+    private func chain(
+        _ grant: OAuth2.Grant = .refreshToken("r0"), over server: AuthorizationServer? = nil,
+        client: OAuth2.Client = OAuth2.Client(id: "app", secret: "s3cret"),
+        store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), parameters: [String: String] = [:],
+        now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_000_000) }
+    ) -> any HTTPLoader {
+        let server = server ?? self.server
+        server.state.withLock { _ = $0.refreshTokens.insert("r0") }
+        return Authenticate(
+            .testing(grant, client: client, store: store, parameters: parameters, clock: clock, now: now)) --> server
+    }
+
+    @Test func `Client credentials are asked for by the book`() async throws {
+        #expect(try await chain(.clientCredentials(scope: ["b", "a"])).ask() == .ok)
+        let request = try #require(server.state.withLock { $0.tokenRequests.first })
+        #expect(request.method == .post && request.headers["Accept"] == "application/json")
+        #expect(request.framedHeaders()["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(request.headers["Authorization"] == "Basic YXBwOnMzY3JldA==")
+        #expect(server.tokenForms == [["grant_type": "client_credentials", "scope": "a b"]])
+    }
+
+    @Test func `A client and its secret are escaped before they are joined`() async throws {
+        _ = try await chain(.clientCredentials(), client: OAuth2.Client(id: "a:b", secret: "c d")).ask()
+        let sent = server.state.withLock { $0.tokenRequests.first?.headers["Authorization"] }
+        #expect(sent == "Basic " + Data("a%3Ab:c%20d".utf8).base64EncodedString())
+    }
+
+    @Test func `A client may show its secret in the form`() async throws {
+        let client = OAuth2.Client(id: "app", secret: "s&t", authentication: .form)
+        _ = try await chain(.clientCredentials(), client: client).ask()
+        #expect(
+            server.tokenForms == [["grant_type": "client_credentials", "client_id": "app", "client_secret": "s&t"]])
+        #expect(server.state.withLock { $0.tokenRequests.first?.headers.contains("Authorization") } == false)
+    }
+
+    @Test func `A client without a secret says who it is in the form`() async throws {
+        _ = try await chain(client: OAuth2.Client(id: "app")).ask()
+        #expect(server.tokenForms == [["grant_type": "refresh_token", "refresh_token": "r0", "client_id": "app"]])
+    }
+
+    @Test func `More parameters go along, and change none of the protocol's`() async throws {
+        _ = try await chain(.clientCredentials(), parameters: ["audience": "x", "grant_type": "password"]).ask()
+        #expect(server.tokenForms == [["grant_type": "client_credentials", "audience": "x"]])
+    }
+
+    @Test func `The token goes to the API, and no bearer to the token endpoint`() async throws {
+        let chain = chain()
+        _ = try await chain.ask()
+        server.revokeAccessTokens()
+        #expect(try await chain.ask() == .ok)
+        #expect(server.apiTokens == ["Bearer a1", "Bearer a1", "Bearer a2"])
+        let sent = server.state.withLock { $0.tokenRequests.map { $0.headers["Authorization"] ?? "" } }
+        #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
+    }
+
+    @Test func `A token that is good is used without asking`() async throws {
+        let chain = chain()
+        for _ in 0..<3 { #expect(try await chain.ask() == .ok) }
+        #expect(server.tokenForms.count == 1)
+    }
+
+    @Test(arguments: [(3539, 1), (3541, 2), (4000, 2)])
+    func `A token is replaced a minute before its end`(seconds: Int, requests: Int) async throws {
+        let chain = chain()
+        _ = try await chain.ask()
+        clock.advance(by: .seconds(seconds))
+        #expect(try await chain.ask() == .ok)
+        #expect(server.tokenForms.count == requests)
+        #expect(server.apiTokens.count == 2)
+    }
+
+    @Test func `A token that lives shorter than a minute is not replaced all the time`() async throws {
+        let server = AuthorizationServer(life: 30)
+        let chain = chain(over: server)
+        _ = try await chain.ask()
+        clock.advance(by: .seconds(14))
+        _ = try await chain.ask()
+        #expect(server.tokenForms.count == 1)
+        clock.advance(by: .seconds(2))
+        _ = try await chain.ask()
+        #expect(server.tokenForms.count == 2)
+    }
+
+    @Test func `A token that cannot be replaced silently is used to its end`() async throws {
+        let end = Date(timeIntervalSince1970: 1_000_100)
+        let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", expiresAt: end))
+        server.state.withLock { _ = $0.good.insert("kept") }
+        let chain = chain(.storedTokens, store: store)
+        clock.advance(by: .seconds(1))
+        #expect(try await chain.ask() == .ok)
+        clock.advance(by: .seconds(99))
+        #expect(try await chain.ask() == .ok)
+        clock.advance(by: .seconds(1))
+        #expect(await chain.failing()?.reason == .loggedOut)
+    }
+
+    @Test func `A token without an end is replaced by a 401 only`() async throws {
+        let server = AuthorizationServer(life: nil)
+        let chain = chain(over: server)
+        _ = try await chain.ask()
+        clock.advance(by: .seconds(1_000_000))
+        _ = try await chain.ask()
+        #expect(server.tokenForms.count == 1)
+    }
+
+    @Test func `A change of the date changes nothing`() async throws {
+        let date = Mutex(Date(timeIntervalSince1970: 1_000_000))
+        let chain = chain(now: { date.withLock { $0 } })
+        _ = try await chain.ask()
+        date.withLock { $0 = Date(timeIntervalSince1970: 9_000_000) }
+        _ = try await chain.ask()
+        #expect(server.tokenForms.count == 1)
+    }
+
+    @Test func `A refresh token that is changed is kept before anybody goes on`() async throws {
+        let store = OAuth2.MemoryTokenStore()
+        let chain = chain(store: store)
+        _ = try await chain.ask()
+        #expect(await store.load()?.refreshToken == "r1")
+        server.revokeAccessTokens()
+        _ = try await chain.ask()
+        #expect(await store.load()?.refreshToken == "r2")
+        #expect(server.tokenForms.map { $0["refresh_token"] } == ["r0", "r1"])
+    }
+
+    @Test func `An answer without a refresh token keeps the old one`() async throws {
+        let server = AuthorizationServer(rotates: false)
+        let chain = chain(over: server)
+        for _ in 0..<3 {
+            _ = try await chain.ask()
+            server.revokeAccessTokens()
+        }
+        #expect(server.tokenForms.map { $0["refresh_token"] } == ["r0", "r0", "r0"])
+    }
+
+    @Test(arguments: [true, false])
+    func `When a token cannot be replaced ahead of its end, it is used until then`(refreshes: Bool) async throws {
+        let chain = chain(refreshes ? .refreshToken("r0") : .clientCredentials())
+        _ = try await chain.ask()
+        clock.advance(by: .seconds(3550))
+        server.next(.answer(503, ""))
+        #expect(try await chain.ask() == .ok)
+        clock.advance(by: .seconds(60))
+        #expect(try await chain.ask() == .ok)
+        #expect(server.apiTokens == ["Bearer a1", "Bearer a1", "Bearer a2"])
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"invalid_grant"}"#), (401, ""), (401, "<html>"), (400, "{}"),
+        (400, #"{"error":"no_such_thing"}"#),
+        (400, #"{"error":7}"#),
+    ])
+    func `A refresh token that is refused is deleted, and all who wait are logged out`(
+        status: Int, body: String
+    ) async throws {
+        let store = OAuth2.MemoryTokenStore()
+        let chain = chain(store: store)
+        _ = try await chain.ask()
+        server.revokeAccessTokens()
+        server.next(.answer(status, body))
+        let error = await failure { try await chain.load(HTTPRequest(url: AuthorizationServer.api)) }
+        #expect(error?.code == .cannotAuthenticate)
+        #expect(error?.message.contains("logged out") == true)
+        #expect((error?.underlying as? OAuth2.Failure)?.reason == .loggedOut)
+        #expect(error?.response?.status == .unauthorized)
+        #expect(await store.load() == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.answer(500, ""), .unavailable), (.answer(503, "down"), .unavailable), (.answer(429, "{}"), .unavailable),
+            (.answer(408, ""), .unavailable), (.fail(.timedOut), .unavailable), (.fail(.cannotConnect), .unavailable),
+            (.answer(200, ""), .malformed), (.answer(200, "[]"), .malformed), (.answer(200, "{}"), .malformed),
+            (.answer(200, #"{"access_token":"x"}"#), .malformed),
+            (.answer(200, #"{"access_token":7,"token_type":"Bearer"}"#), .malformed),
+            (.answer(200, #"{"access_token":"","token_type":"Bearer"}"#), .malformed),
+            (.answer(200, #"{"access_token":"a\r\nX: y","token_type":"Bearer"}"#), .malformed),
+            (.answer(200, #"{"access_token":"a b","token_type":"Bearer"}"#), .malformed),
+            (.answer(200, #"{"access_token":"x","token_type":"mac"}"#), .malformed),
+            (.answer(200, #"{"access_token":"x","token_type":"Bearer","expires_in":"soon"}"#), .malformed),
+            (.answer(200, #"{"access_token":"x","token_type":"Bearer","expires_in":{}}"#), .malformed),
+            (.answer(200, #"{"error":"invalid_grant"}"#), .malformed),
+            (.answer(400, #"{"error":"invalid_client"}"#), .refused),
+            (.answer(401, #"{"error":"invalid_client"}"#), .refused),
+            (.answer(400, #"{"error":"invalid_request"}"#), .refused), (.answer(403, ""), .refused),
+            (.answer(404, ""), .refused), (.answer(302, ""), .refused), (.answer(304, ""), .refused),
+        ] as [(AuthorizationServer.Mischief, OAuth2.Failure.Reason)])
+    func `What a server does wrong is told, and costs nobody the tokens`(
+        mischief: AuthorizationServer.Mischief, reason: OAuth2.Failure.Reason
+    ) async throws {
+        let store = OAuth2.MemoryTokenStore()
+        let chain = chain(store: store)
+        _ = try await chain.ask()
+        server.revokeAccessTokens()
+        server.next(mischief)
+        #expect(await chain.failing()?.reason == reason)
+        #expect(await store.load()?.refreshToken == "r1")
+        #expect(try await chain.ask() == .ok)
+    }
+
+    @Test(arguments: [
+        #"{"access_token":"a9","token_type":"bearer","expires_in":"3600"}"#,
+        #"{"access_token":"a9","token_type":"BEARER","expires_in":3600.5,"refresh_token":"","scope":""}"#,
+        #"{"access_token":"a9","token_type":"Bearer","expires_in":1e300,"more":{"x":[1]}}"#,
+        #"{"access_token":"a9","token_type":"Bearer","expires_in":null,"refresh_token":null,"scope":null}"#,
+        #"{"access_token":"a9","token_type":"Bearer","expires_in":-5}"#,
+    ])
+    func `What the RFC leaves open is read`(body: String) async throws {
+        server.state.withLock { _ = $0.good.insert("a9") }
+        server.next(.answer(200, body))
+        #expect(try await chain().ask() == .ok)
+    }
+
+    @Test func `Nobody signed in is said before anything is sent`() async throws {
+        #expect(await chain(.storedTokens).failing()?.reason == .loggedOut)
+        #expect(server.apiTokens.isEmpty && server.tokenForms.isEmpty)
+    }
+
+    @Test func `A token endpoint without TLS is refused before a secret is sent`() async throws {
+        let endpoint = try #require(URL(string: "http://auth.example.com/token"))
+        let chain = Authenticate(.testing(.clientCredentials(), endpoint: endpoint)) --> server
+        #expect(await chain.failing()?.reason == .misconfigured)
+        #expect(server.tokenForms.isEmpty)
+    }
+
+    @Test func `A reset deletes the tokens, and the next request asks again`() async throws {
+        let store = OAuth2.MemoryTokenStore()
+        let chain = chain(.clientCredentials(), store: store)
+        _ = try await chain.ask()
+        await chain.reset()
+        #expect(await store.load() == nil)
+        #expect(try await chain.ask() == .ok)
+        #expect(server.tokenForms.map { $0["grant_type"] } == ["client_credentials", "client_credentials"])
+    }
+
+    @Test func `A refresh token that was given beforehand is gone behind a reset`() async throws {
+        let chain = chain()
+        _ = try await chain.ask()
+        await chain.reset()
+        #expect(await chain.failing()?.reason == .loggedOut)
+        #expect(server.tokenForms.count == 1)
+    }
+
+    @Test func `A request that requires more has the token widened first`() async throws {
+        let chain = chain(.clientCredentials(scope: ["read"]))
+        _ = try await chain.ask(scopes: ["read"])
+        #expect(try await chain.ask(scopes: ["write"]) == .ok)
+        #expect(try await chain.ask(scopes: ["read"]) == .ok)
+        #expect(server.tokenForms.map { $0["scope"] } == ["read", "read write"])
+    }
+
+    @Test func `A scope that the server does not grant is asked for once, and nothing is sent`() async throws {
+        let server = AuthorizationServer(scope: "read")
+        let chain = chain(.clientCredentials(scope: ["read"]), over: server)
+        for _ in 0..<2 { #expect(await chain.failing(scopes: ["write"])?.reason == .refused) }
+        #expect(server.tokenForms.count == 1)
+        #expect(server.apiTokens.isEmpty)
+    }
+
+    @Test func `A grant that cannot ask for more says so`() async throws {
+        let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "a", refreshToken: "r0", scope: ["read"]))
+        #expect(await chain(.storedTokens, store: store).failing(scopes: ["write"])?.reason == .refused)
+        #expect(await store.load() != nil)
+    }
+
+    @Test(arguments: ["a b", "", "a\"b", "é"])
+    func `A scope that cannot be sent is refused`(scope: String) async {
+        #expect(await chain(.clientCredentials(scope: [scope])).failing()?.reason == .misconfigured)
+        #expect(server.tokenForms.isEmpty)
+    }
+}

@@ -1,0 +1,81 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct AutocancelTests {
+    private enum Mark {
+        @TaskLocal static var name = "none"
+    }
+
+    @Test func `a reset cancels what runs, and returns when all of it has ended`() async throws {
+        let held = HeldLoader()
+        let link = Autocancel()
+        let chain = link --> held
+        let request = try HTTPRequest.to("https://a.test")
+        let tasks = (0..<5).map { _ in Task { try await chain.load(request) } }
+        await held.waitForRunning(5)
+        await chain.reset()
+        #expect(link.running == 0 && held.running == 0)
+        for task in tasks {
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled && !task.isCancelled)
+        }
+    }
+
+    @Test func `what a cancelled load throws is told as cancelled`() async throws {
+        struct Odd: Error {}
+        let chain =
+            Autocancel()
+            --> AnyLoader { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw Odd()
+            }
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .cancelled && (error?.underlying as? HTTPError)?.underlying is Odd)
+    }
+
+    @Test func `cancelling the caller cancels the load`() async throws {
+        let held = HeldLoader()
+        let chain = Autocancel() --> held
+        let request = try HTTPRequest.to("https://a.test")
+        let task = Task { try await chain.load(request) }
+        await held.waitForRunning(1)
+        task.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled && held.running == 0)
+    }
+
+    @Test func `after a reset the chain works, and nothing is kept`() async throws {
+        let link = Autocancel()
+        let chain = link --> MockLoader { .ok($0) }
+        await chain.reset()
+        #expect(try await chain.load(try .to("https://a.test")).status == .ok)
+        #expect(link.running == 0)
+    }
+
+    @Test func `the priority and the locals of the task reach the loader`() async throws {
+        let chain =
+            Autocancel()
+            --> MockLoader { request in
+                #expect(Mark.name == "outer" && Task.currentPriority == .high)
+                return .ok(request)
+            }
+        let request = try HTTPRequest.to("https://a.test")
+        try await Task(priority: .high) {
+            try await Mark.$name.withValue("outer") { _ = try await chain.load(request) }
+        }.value
+    }
+
+    @Test func `errors and responses pass unchanged`() async throws {
+        let chain =
+            Autocancel()
+            --> MockLoader()
+            .then { HTTPResponse(request: $0, status: 404) }
+            .then { throw HTTPError(.connectionLost, request: $0) }
+        let request = try HTTPRequest.to("https://a.test")
+        #expect(try await chain.load(request).status == .notFound)
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .connectionLost)
+    }
+}

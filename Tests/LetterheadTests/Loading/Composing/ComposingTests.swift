@@ -1,0 +1,198 @@
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Notes its loads and resets. A class, because the test and the chain share it.
+private final class Note: LoaderLink, CustomStringConvertible {
+    private let counts = Mutex((loads: 0, resets: 0))
+    let description: String
+
+    init(_ name: String = "Note") { description = name }
+
+    var loads: Int { counts.withLock { $0.loads } }
+    var resets: Int { counts.withLock { $0.resets } }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        counts.withLock { $0.loads += 1 }
+        return try await next.load(request)
+    }
+
+    func reset(next: any HTTPLoader) async {
+        counts.withLock { $0.resets += 1 }
+        await next.reset()
+    }
+}
+
+private enum Lane: HTTPRequestOption {
+    static let defaultOptionValue: String? = nil
+}
+
+private enum Marked: HTTPRequestOption {
+    static let defaultOptionValue = true
+}
+
+private struct Odd: Error {}
+
+private func request(_ lane: String? = nil) -> HTTPRequest {
+    var request = HTTPRequest()
+    request.host = "a.test"
+    request[option: Lane.self] = lane
+    return request
+}
+
+@Suite struct ChooseTests {
+    private let a = Note("a")
+    private let b = Note("b")
+    private let below = Note("below")
+    private let mock = MockLoader { .ok($0) }
+
+    @Test func `the chosen link runs, and nil passes by`() async throws {
+        let chain = Choose { [a, b] in $0[option: Lane.self].map { $0 == "a" ? a : b } } --> below --> mock
+        for lane in ["a", "b", "a", nil] { _ = try await chain.load(request(lane)) }
+        #expect(a.loads == 2 && b.loads == 1 && below.loads == 4)
+    }
+
+    @Test func `the links it knows are reset once, and what is below them once`() async {
+        let chain = Choose(among: ["a": a --> b, "b": b]) { $0[option: Lane.self] } --> below --> mock
+        await chain.reset()
+        #expect(a.resets == 1 && b.resets == 1 && below.resets == 1)
+    }
+
+    @Test func `the links that a closure gave are reset once, however often it gave them`() async throws {
+        let chain = Choose { [a, b] in $0[option: Lane.self] == "a" ? a --> b : nil } --> below --> mock
+        for lane in ["a", "a", nil] { _ = try await chain.load(request(lane)) }
+        await chain.reset()
+        #expect(a.resets == 1 && b.resets == 1 && below.resets == 1)
+    }
+
+    @Test func `a link that a closure gave is not kept alive`() async throws {
+        weak var link: Note?
+        do {
+            let made = Note()
+            link = made
+            let isFirst = Mutex<Note?>(made)
+            let chain = Choose { _ in isFirst.withLock { $0.take() } } --> mock
+            _ = try await chain.load(request())
+        }
+        #expect(link == nil)
+    }
+
+    @Test func `a name that is not there, and a closure that throws, fail the load`() async throws {
+        let named = Choose(among: ["a": a]) { $0[option: Lane.self] } --> mock
+        let unknown = await #expect(throws: HTTPError.self) { try await named.load(request("c")) }
+        #expect(unknown?.code == .invalidRequest)
+        let throwing = Choose { _ in throw Odd() } --> mock
+        let error = await #expect(throws: HTTPError.self) { try await throwing.load(request()) }
+        #expect(error?.underlying is Odd && mock.requests.isEmpty)
+    }
+}
+
+@Suite struct WhenTests {
+    private let link = Note("link")
+    private let other = Note("other")
+    private let below = Note("below")
+    private let mock = MockLoader { .ok($0) }
+
+    @Test func `the link runs when the condition holds`() async throws {
+        let chain = When({ $0.method == .get }, link, otherwise: other) --> below --> mock
+        var post = request()
+        post.method = .post
+        for request in [request(), post, post] { _ = try await chain.load(request) }
+        #expect(link.loads == 1 && other.loads == 2 && below.loads == 3)
+    }
+
+    @Test func `a request opts out of a link by an option`() async throws {
+        let chain = When(Marked.self, link) --> mock
+        var out = request()
+        out[option: Marked.self] = false
+        _ = try await chain.load(out)
+        #expect(link.loads == 0)
+        _ = try await chain.load(request())
+        #expect(link.loads == 1)
+    }
+
+    @Test func `a reset reaches both links and what is below, once`() async {
+        await (When({ _ in false }, link, otherwise: other) --> below --> mock).reset()
+        #expect(link.resets == 1 && other.resets == 1 && below.resets == 1)
+    }
+
+    @Test func `a condition that throws fails the load`() async throws {
+        let chain = When({ _ in throw Odd() }, link) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.underlying is Odd && mock.requests.isEmpty)
+    }
+}
+
+@Suite struct AroundTests {
+    private let part = Note("part")
+    private let below = Note("below")
+
+    @Test func `the closure goes through the part or past it`() async throws {
+        let chain =
+            Around(part) { try await $0[option: Lane.self] == nil ? $2.load($0) : $1.load($0) }
+            --> below --> MockLoader { .ok($0) }
+        for lane in ["a", nil, nil] { _ = try await chain.load(request(lane)) }
+        #expect(part.loads == 1 && below.loads == 3)
+        await chain.reset()
+        #expect(part.resets == 1 && below.resets == 1)
+    }
+
+    @Test func `the response to another request fails the load`() async throws {
+        let chain = Around(part) { _, _, _ in .ok(request("other")) } --> MockLoader()
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .invalidResponse)
+    }
+}
+
+@Suite struct LinkGroupTests {
+    @Test func `a group is its links, in order`() async throws {
+        let (a, b) = (Note("a"), Note("b"))
+        let chain = LinkGroup("both", a --> b) --> LinkGroup("empty", nil) --> MockLoader { .ok($0) }
+        _ = try await chain.load(request())
+        await chain.reset()
+        #expect(a.loads == 1 && b.loads == 1 && a.resets == 1 && b.resets == 1)
+    }
+}
+
+@Suite struct ChainTreeTests {
+    private let mock = MockLoader()
+
+    @Test func `a chain prints itself on one line`() {
+        let chain =
+            Choose(among: ["x": Note("a") --> Note("b"), "y": Throttle(limit: 1)]) { _ in nil }
+            --> LinkGroup("group", Note("c")) --> When({ _ in true }, Note("d")) --> Throttle() --> mock
+        #expect(
+            "\(chain)" == "Choose(x: a --> b | y: Throttle(1)) --> group(c) --> When(d) --> Throttle --> MockLoader")
+    }
+
+    @Test func `a chain prints itself as a tree`() {
+        let inner = LinkGroup("inner", When({ _ in true }, Note("a"), otherwise: Note("b")))
+        let chain = ResetGuard() --> Choose(among: ["x": Note("p") --> inner, "y": Note("q")]) { _ in nil } --> mock
+        #expect(
+            chain.tree == """
+                ResetGuard
+                Choose
+                ├─ x: p
+                │  inner
+                │  └─ When
+                │     ├─ a
+                │     └─ otherwise: b
+                └─ y: q
+                MockLoader
+                """)
+    }
+
+    @Test func `a loader alone is a tree of one`() { #expect(mock.tree == "MockLoader") }
+}
+
+@Suite struct BranchedResetTests {
+    @Test func `every link of a branched chain is reset once`() async throws {
+        let links = (0..<6).map { Note("\($0)") }
+        let chain =
+            links[0] --> When({ _ in true }, links[1] --> links[2], otherwise: links[1])
+            --> Choose(among: ["a": LinkGroup("g", links[3]), "b": links[4]]) { _ in "a" } --> links[5] --> MockLoader()
+        await chain.reset()
+        #expect(links.map(\.resets) == [1, 1, 1, 1, 1, 1])
+    }
+}

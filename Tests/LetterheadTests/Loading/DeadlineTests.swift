@@ -1,0 +1,103 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct DeadlineTests {
+    private let clock = TestClock()
+
+    @Test func `a request without a deadline has none`() async throws {
+        let mock = MockLoader { .ok($0) }
+        _ = try await (Deadline(clock: clock) --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == nil)
+    }
+
+    @Test func `what is left is told anywhere below, and shrinks`() async throws {
+        let mock = MockLoader { request in
+            #expect(request.timeLeft == .seconds(2))
+            clock.advance(by: .seconds(5))
+            #expect(request.timeLeft == .seconds(-3))
+            return .ok(request)
+        }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = .seconds(2)
+        #expect(try await (Deadline(.seconds(60), clock: clock) --> mock).load(request).status == .ok)
+    }
+
+    @Test func `the link has a deadline for requests that have none`() async throws {
+        let mock = MockLoader { .ok($0) }
+        _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(60))
+    }
+
+    @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier counts`(
+        outer: Int, inner: Int, left: Int
+    ) async throws {
+        let mock = MockLoader { .ok($0) }
+        let chain = Deadline(.seconds(outer), clock: clock) --> Deadline(.seconds(inner), clock: clock) --> mock
+        _ = try await chain.load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(left))
+    }
+
+    @Test(arguments: [0, -1]) func `a deadline of zero or less is an error`(seconds: Int) async throws {
+        let mock = MockLoader { .ok($0) }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = .seconds(seconds)
+        let sent = request
+        let error = await #expect(throws: HTTPError.self) { try await (Deadline(clock: clock) --> mock).load(sent) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("deadline") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a redirect is not followed past the deadline`() async throws {
+        let mock = MockLoader { request in
+            clock.advance(by: .seconds(1))
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(clock.now.offset)"])
+        }
+        let chain = Deadline(.seconds(3), clock: clock) --> FollowRedirects() --> mock
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .timedOut && error?.message == "the deadline passed while following a redirect")
+        #expect(error?.response?.status == .found && mock.requests.count == 3)
+    }
+
+    @Test func `a streamed body is read until the deadline`() async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { Data("x".utf8) })
+        }
+        let response = try await (Deadline(.seconds(3), clock: clock) --> mock).load(try .to("https://a.test"))
+        var count = 0
+        let error = await #expect(throws: HTTPError.self) {
+            for try await _ in response.body {
+                count += 1
+                clock.advance(by: .seconds(1))
+            }
+        }
+        #expect(count == 3 && error?.message == "the deadline passed while reading the body")
+    }
+
+    @Test func `a template carries its deadline`() {
+        struct Get: RequestTemplate {
+            var path: RequestPath { "x" }
+        }
+        #expect(Get().deadline(in: .seconds(2)).options[DeadlineOption.self] == .seconds(2))
+    }
+
+    #if os(Linux)
+        @Test(arguments: [200, 60_000]) func `the transport ends an attempt at the deadline, if that is earlier`(
+            timeout: Int
+        ) async throws {
+            let server = try await MockServer.start { _ in
+                MockServer.Response().fault(.stall, at: .responseStart)
+            }
+            var request = HTTPRequest(url: server.url)
+            request.deadline = .milliseconds(60)
+            request.timeout = .milliseconds(timeout)
+            let sent = request
+            let chain = Deadline() --> CurlLoader()
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+            #expect(error?.code == .timedOut && error?.message == "the deadline passed while waiting for the answer")
+            await server.stop()
+        }
+    #endif
+}

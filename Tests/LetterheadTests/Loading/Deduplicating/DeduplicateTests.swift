@@ -1,0 +1,217 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HTTPRequest {
+    var request = HTTPRequest()
+    request.host = "a.test"
+    request.path = path
+    request.method = method
+    return request
+}
+
+@Suite(.timeLimit(.minutes(1))) struct DeduplicateTests {
+    private let held = HeldLoader()
+    private let link = Deduplicate()
+    private let clock = TestClock()
+
+    /// Begins loads one after the other; each waits for a load when this returns.
+    private func start(_ requests: [HTTPRequest]) async -> [Task<HTTPResponse, any Error>] {
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        for request in requests {
+            let before = link.waiting
+            tasks.append(Task { [chain = link --> held] in try await chain.load(request) })
+            await until { [link] in link.waiting > before }
+        }
+        return tasks
+    }
+
+    @Test func `equal requests share one load, and each gets a response of its own`() async throws {
+        let requests = [request(), request(), request()]
+        let tasks = await start(requests)
+        await held.waitForRunning(1)
+        held.open()
+        for (request, task) in zip(requests, tasks) {
+            let response = try await task.value
+            #expect(response.request.id == request.id)
+            #expect(response.sharedFrom == (request.id == requests[0].id ? nil : requests[0].id))
+        }
+        #expect(held.started.count == 1 && link.running == 0 && link.waiting == 0)
+    }
+
+    @Test(
+        arguments: [
+            { $0.path = "/other" }, { $0.query["a"] = "1" }, { $0.host = "b.test" }, { $0.port = 8443 },
+            { $0.scheme = "http" },
+            { $0.method = .head }, { $0.headers["Accept"] = "text/plain" },
+            { $0.headers["Authorization"] = "Bearer b" },
+            { $0.headers["Cookie"] = "a=1" }, { $0.timeout = .seconds(1) }, { $0.responseLimit = 5 },
+            { $0.authentication = .bearer("b") }, { $0.body = DataBody(Data("x".utf8)) },
+            { $0.deduplication = .never },
+            { $0.deduplication = .key("own") }, { $0.withheldHeaders = [.authorization] },
+            {
+                $0.serverEnvironment = URL(string: "https://a.test").map { ServerEnvironment(baseURL: $0) }
+            },
+        ] as [@Sendable (inout HTTPRequest) -> Void])
+    func `requests that differ are loaded apart`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
+        var other = request()
+        change(&other)
+        let changed = other
+        let chain = link --> held
+        async let first = chain.load(request())
+        await held.waitForRunning(1)
+        async let second = chain.load(changed)
+        await held.waitForRunning(2)
+        held.open()
+        _ = try await (first, second)
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+    func `methods that are not safe are loaded apart`(method: HTTPMethod) async throws {
+        let chain = link --> held
+        async let first = chain.load(request(method: method))
+        async let second = chain.load(request(method: method))
+        await held.waitForRunning(2)
+        held.open()
+        _ = try await (first, second)
+    }
+
+    @Test func `a key of the caller's joins what it names, but not across users`() async throws {
+        var requests = [request("/1", method: .post), request("/2", method: .post), request("/3", method: .post)]
+        for index in requests.indices { requests[index].deduplication = .key("k") }
+        requests[2].headers["Authorization"] = "Bearer other"
+        let tasks = await start(requests)
+        await held.waitForRunning(2)
+        held.open()
+        for task in tasks { _ = try await task.value }
+        #expect(held.started == ["/1", "/3"])
+    }
+
+    @Test func `equal bodies of a safe method share, others do not`() async throws {
+        var requests = [request(method: .query), request(method: .query), request(method: .query)]
+        for (index, text) in ["x", "x", "y"].enumerated() { requests[index].body = DataBody(Data(text.utf8)) }
+        let tasks = await start(requests)
+        await held.waitForRunning(2)
+        held.open()
+        for task in tasks { _ = try await task.value }
+    }
+
+    @Test func `headers that may differ are not compared`() async throws {
+        let link = Deduplicate(ignoring: ["X-Trace"])
+        let chain = link --> held
+        let requests = ["1", "2"].map { trace in
+            var request = request()
+            request.headers["X-Trace"] = trace
+            return request
+        }
+        async let first = chain.load(requests[0])
+        async let second = chain.load(requests[1])
+        await until { link.waiting == 2 }
+        #expect(link.running == 1)
+        await held.waitForRunning(1)
+        held.open()
+        _ = try await (first, second)
+    }
+
+    @Test(arguments: [0, 1, 2]) func `one that leaves leaves the others alone, the first like any`(
+        index: Int
+    ) async throws {
+        let tasks = await start([request(), request(), request()])
+        await held.waitForRunning(1)
+        tasks[index].cancel()
+        let error = await #expect(throws: HTTPError.self) { try await tasks[index].value }
+        #expect(error?.code == .cancelled && held.running == 1)
+        held.open()
+        for other in [0, 1, 2] where other != index { #expect(try await tasks[other].value.status == .ok) }
+        #expect(held.started.count == 1)
+    }
+
+    @Test func `the load is cancelled when the last one leaves, and nobody joins it any more`() async throws {
+        let tasks = await start([request(), request()])
+        await held.waitForRunning(1)
+        for task in tasks { task.cancel() }
+        await held.waitForRunning(0)
+        for task in tasks { await #expect(throws: HTTPError.self) { try await task.value } }
+        await until { [link] in link.running == 0 }
+        let next = await start([request()])
+        await held.waitForRunning(1)
+        held.open()
+        #expect(try await next[0].value.status == .ok)
+    }
+
+    @Test func `a failure is shared with the requests named, and not kept`() async throws {
+        let mock = MockLoader().then { request in
+            await until { [link] in link.waiting == 2 }
+            throw HTTPError(.connectionLost, request: request)
+        }.then { .ok($0) }
+        let chain = link --> mock
+        let requests = [request(), request()]
+        let tasks = requests.map { request in Task { try await chain.load(request) } }
+        for (request, task) in zip(requests, tasks) {
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .connectionLost && error?.request.id == request.id)
+        }
+        #expect(try await chain.load(request()).status == .ok)
+    }
+
+    @Test func `a third request after the end is sent`() async throws {
+        let mock = MockLoader { .ok($0) }
+        for _ in 0..<3 { _ = try await (link --> mock).load(request()) }
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `a streamed response goes to one, and the other loads its own`() async throws {
+        let mock = MockLoader { request in
+            await until { [link] in link.waiting == 2 || link.running == 0 }
+            let chunks = Chunks(3)
+            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { chunks.next() })
+        }
+        let chain = link --> mock
+        async let first = chain.load(request())
+        async let second = chain.load(request())
+        for response in [try await first, try await second] { #expect(try await response.body.data().count == 3) }
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test func `a request that asks for a stream shares with none`() async throws {
+        var streamed = request()
+        streamed.responseDelivery = .streamed
+        let sent = streamed
+        let chain = link --> held
+        async let first = chain.load(sent)
+        async let second = chain.load(sent)
+        await held.waitForRunning(2)
+        held.open()
+        _ = try await (first, second)
+    }
+
+    @Test func `each waits until its own deadline, and the load goes on for the others`() async throws {
+        let link = Deduplicate(clock: clock)
+        let chain = Deadline(clock: clock) --> link --> held
+        var hasty = request()
+        hasty.deadline = .seconds(1)
+        let short = hasty
+        let first = Task { try await chain.load(short) }
+        await held.waitForRunning(1)
+        async let second = chain.load(request())
+        await until { link.waiting == 2 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(error?.code == .timedOut && error?.request.deadline == .seconds(1))
+        held.open()
+        #expect(try await second.status == .ok)
+    }
+
+    @Test func `a reset cancels the loads and waits for their end`() async throws {
+        let tasks = await start([request(), request()])
+        await held.waitForRunning(1)
+        await (link --> held).reset()
+        #expect(link.running == 0 && held.running == 0)
+        for task in tasks {
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
+}

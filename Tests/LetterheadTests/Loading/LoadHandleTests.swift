@@ -1,0 +1,89 @@
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoadHandleTests {
+    /// What happened, in order. A class, because handlers run anywhere.
+    private final class Log: Sendable {
+        private let entries = Mutex<[String]>([])
+        var all: [String] { entries.withLock { $0 } }
+        func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+    }
+
+    private let log = Log()
+    private let held = HeldLoader()
+
+    private func start() throws -> LoadHandle {
+        held.start(try .to("https://a.test")) { [log] result in
+            switch result {
+            case .success(let response): log.add("\(response.status.code)")
+            case .failure(let error): log.add("\(error.code)")
+            }
+        }
+    }
+
+    @Test func `a load that is started ends with its result, once`() async throws {
+        let handle = try start()
+        await held.waitForRunning(1)
+        held.open()
+        await until { [log] in !log.all.isEmpty }
+        handle.cancel()
+        #expect(log.all == ["200"] && !handle.isCancelled)
+    }
+
+    @Test func `a load goes on without its handle`() async throws {
+        _ = try start()
+        await held.waitForRunning(1)
+        held.open()
+        await until { [log] in log.all == ["200"] }
+    }
+
+    @Test func `handlers are called once, the last added first`() async throws {
+        let handle = try start()
+        for name in ["1", "2", "3"] { handle.onCancel { [log] in log.add(name) } }
+        handle.cancel()
+        handle.cancel()
+        await until { [log] in log.all.count == 4 }
+        #expect(log.all.filter { $0 != "cancelled" } == ["3", "2", "1"] && log.all.contains("cancelled"))
+        #expect(handle.isCancelled)
+    }
+
+    @Test func `a handler that is added after the cancellation runs at once`() async throws {
+        let handle = try start()
+        handle.cancel()
+        handle.onCancel { [log] in log.add("late") }
+        #expect(log.all.contains("late"))
+        await until { [log] in log.all.count == 2 }
+    }
+
+    @Test func `a handler that is added after the end never runs`() async throws {
+        let handle = try start()
+        await held.waitForRunning(1)
+        held.open()
+        await until { [log] in !log.all.isEmpty }
+        handle.onCancel { [log] in log.add("never") }
+        handle.cancel()
+        #expect(log.all == ["200"])
+    }
+
+    @Test func `another load may be started from a completion and from a handler`() async throws {
+        let chain = MockLoader { .ok($0) }
+        let request = try HTTPRequest.to("https://a.test")
+        chain.start(request) { [log] _ in chain.start(request) { _ in log.add("second") } }
+        await until { [log] in log.all == ["second"] }
+        let handle = try start()
+        handle.onCancel { [log] in chain.start(request) { _ in log.add("third") } }
+        handle.cancel()
+        await until { [log] in log.all.contains("third") && log.all.contains("cancelled") }
+    }
+
+    @Test(arguments: 0..<200) func `cancelling and ending at once give exactly one completion`(_: Int) async throws {
+        let count = Mutex(0)
+        let mock = MockLoader { .ok($0) }
+        let handle = mock.start(try .to("https://a.test")) { _ in count.withLock { $0 += 1 } }
+        handle.cancel()
+        await until { count.withLock { $0 } > 0 }
+        #expect(count.withLock { $0 } == 1)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct Refused: Error {}
+
+@Suite struct ModifyRequestTests {
+    @Test func `what the closure changes arrives`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let chain =
+            ModifyRequest {
+                $0.path = "changed"
+                $0.headers["X"] = "1"
+            } --> mock
+        _ = try await chain.load(HTTPRequest.to("https://h/p"))
+        #expect(try mock.requests.map { try $0.urlString() } == ["https://h/changed"])
+        #expect(mock.requests.first?.headers == ["X": "1"])
+    }
+
+    @Test func `another request in its place is refused, and nothing is sent`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let other = try HTTPRequest.to("https://other")
+        let chain = ModifyRequest { $0 = other } --> mock
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.code == .invalidRequest)
+        #expect(error.message.contains("ModifyRequest"))
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `what the closure throws fails the load, and nothing is sent`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let chain = ModifyRequest { _ in throw Refused() } --> mock
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.underlying is Refused)
+        #expect(mock.requests.isEmpty)
+    }
+}
+
+@Suite struct ModifyResponseTests {
+    @Test func `what the closure changes is given, whatever the status was`() async throws {
+        let chain =
+            ModifyResponse { if $0.status == 500 { $0.status = 200 } }
+            --> MockLoader {
+                HTTPResponse(request: $0, status: 500)
+            }
+        #expect(try await chain.load(HTTPRequest.to("https://h")).status == .ok)
+    }
+
+    @Test func `it is not asked when there is no response`() async throws {
+        let chain = ModifyResponse { _ in Issue.record("asked without a response") } --> MockLoader()
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.code == .cannotConnect)
+    }
+
+    @Test func `a response to another request is refused`() async throws {
+        let other = try HTTPRequest.to("https://other")
+        let request = try HTTPRequest.to("https://h")
+        let chain = ModifyResponse { $0 = HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error.code == .invalidResponse)
+        #expect(error.request.id == request.id)
+        #expect(error.message.contains("ModifyResponse"))
+    }
+
+    @Test func `what the closure throws is in the error, with the response`() async throws {
+        let chain = ModifyResponse { _ in throw Refused() } --> MockLoader { .ok($0) }
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.underlying is Refused)
+        #expect(error.response?.status == .ok)
+    }
+}
+
+@Suite struct ModifyResultTests {
+    @Test func `a failure can become a response`() async throws {
+        let chain =
+            ModifyResult { result in
+                guard case .failure(let error) = result else { return try result.get() }
+                return HTTPResponse(request: error.request, status: 299)
+            } --> MockLoader()
+        #expect(try await chain.load(HTTPRequest.to("https://h")).status == 299)
+    }
+
+    @Test func `a response can become a failure`() async throws {
+        let chain = ModifyResult { _ in throw Refused() } --> MockLoader { .ok($0) }
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.underlying is Refused)
+    }
+
+    @Test func `a response to another request is refused`() async throws {
+        let other = try HTTPRequest.to("https://other")
+        let chain = ModifyResult { _ in HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
+        #expect(error.code == .invalidResponse)
+    }
+}
+
+@Suite struct AnyLoaderTests {
+    @Test func `a closure answers`() async throws {
+        let loader = AnyLoader { HTTPResponse(request: $0, status: 218) }
+        #expect(try await loader.load(HTTPRequest()).status == 218)
+        #expect("\(loader)" == "AnyLoader")
+    }
+
+    @Test func `what a closure throws is mapped`() async {
+        let mapped = await #expect(throws: HTTPError.self) {
+            try await AnyLoader { _ in throw URLError(.timedOut) }.load(HTTPRequest())
+        }
+        #expect(mapped?.code == .timedOut)
+    }
+
+    @Test func `a loader behind it answers and is reset`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let loader = AnyLoader(mock)
+        _ = try await loader.load(HTTPRequest.to("https://h"))
+        #expect(mock.requests.count == 1)
+        #expect("\(loader)" == "AnyLoader(MockLoader)")
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// The lines that a loader has written. A class, because loader and test share them.
+private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+@Suite struct PrintLoaderTests {
+    private let lines = Lines()
+    private func chain(_ loader: any HTTPLoader) -> any HTTPLoader {
+        PrintLoader(clock: TestClock()) { [lines] in lines.add($0) } --> loader
+    }
+
+    @Test func `it writes the request before and the result after`() async throws {
+        let mock = MockLoader { [lines] request in
+            lines.add("answering")
+            return .ok(request, body: Data("12345".utf8))
+        }
+        var request = try HTTPRequest.to("https://h/p?q=1", method: .post)
+        request.headers = ["Accept": "a", "X": "1"]
+        _ = try await chain(mock).load(request)
+        #expect(
+            lines.all == [
+                "--> POST https://h/p?q=1\n    Accept: a\n    X: 1", "answering", "<-- 200 OK, 5 bytes, in 0.0 ms",
+            ])
+    }
+
+    @Test func `it changes neither request nor response`() async throws {
+        let mock = MockLoader { .ok($0, body: Data("x".utf8)) }
+        let request = try HTTPRequest.to("https://h/p?q=1")
+        let response = try await chain(mock).load(request)
+        #expect(mock.requests.map(\.id) == [request.id])
+        #expect("\(try #require(mock.requests.first))" == "\(request)")
+        #expect(try await response.body.data() == Data("x".utf8))
+    }
+
+    @Test func `it writes an error and throws it on`() async throws {
+        let error = try await #require(throws: HTTPError.self) {
+            try await chain(MockLoader()).load(HTTPRequest.to("https://h/p"))
+        }
+        #expect(error.code == .cannotConnect)
+        #expect(lines.all.last?.hasPrefix("<-- cannotConnect: GET https://h/p: ") == true)
+    }
+
+    @Test func `no line shows a secret`() async throws {
+        var request = try HTTPRequest.to("https://h/marker?token=SECRET&q=marker")
+        request.headers = ["Authorization": "Bearer SECRET", "Cookie": "SECRET", "X": "marker"]
+        request.body = TextBody("SECRET")
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: 200, headers: ["Set-Cookie": "SECRET"], body: HTTPResponseBody(Data("SECRET".utf8))
+            )
+        }
+        _ = try await chain(mock).load(request)
+        _ = try? await chain(MockLoader()).load(request)
+        let text = lines.all.joined(separator: "\n")
+        #expect(!text.contains("SECRET"))
+        #expect(text.contains("marker"))
+    }
+
+    @Test func `names of one's own are redacted too`() async throws {
+        var request = try HTTPRequest.to("https://h/marker?otp=SECRET")
+        request.headers = ["X-Sign": "SECRET"]
+        request.redaction = .standard.adding(headers: ["X-Sign"], parameters: ["otp"])
+        _ = try await chain(MockLoader { .ok($0) }).load(request)
+        #expect(!lines.all.joined().contains("SECRET"))
+    }
+}

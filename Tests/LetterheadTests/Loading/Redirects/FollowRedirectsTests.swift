@@ -1,0 +1,135 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct FollowRedirectsTests {
+    @Test(arguments: [
+        (301, "GET", "GET"), (302, "GET", "GET"), (303, "GET", "GET"), (307, "GET", "GET"), (308, "GET", "GET"),
+        (301, "HEAD", "HEAD"), (302, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (307, "HEAD", "HEAD"),
+        (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "POST", "POST"),
+        (301, "PUT", "PUT"), (302, "PUT", "PUT"), (303, "PUT", "GET"), (307, "PUT", "PUT"), (308, "PUT", "PUT"),
+        (301, "DELETE", "DELETE"), (303, "DELETE", "GET"), (302, "PATCH", "PATCH"), (303, "PATCH", "GET"),
+    ]) func `the method after a redirect is that of RFC 9110 and Fetch`(
+        status: Int, method: String, after: String
+    ) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (status, "/2")])
+        var first = try HTTPRequest.to("https://a.test/1", method: HTTPMethod(method))
+        let hasBody = method != "GET" && method != "HEAD"
+        if hasBody { first.body = Words() }
+        first.headers = ["Content-Type": "text/plain", "Content-Language": "en", "X-Other": "1"]
+        let response = try await (FollowRedirects() --> mock).load(first)
+        let second = try #require(mock.requests.last)
+        #expect(response.status == .ok && second.target == "/2" && second.id == first.id)
+        #expect(second.method.rawValue == after)
+        #expect(second.body.isEmpty == (!hasBody || after != method))
+        #expect(second.headers.contains(.contentType) == (after == method))
+        #expect(second.headers.contains("Content-Language") == (after == method))
+        #expect(second.headers["X-Other"] == "1")
+    }
+
+    @Test(arguments: [
+        ("to?x=1", "https://a.test/d/to?x=1"), ("../to", "https://a.test/to"), ("//b.test/x", "https://b.test/x"),
+        ("?q=2", "https://a.test/d/from?q=2"), ("https://c.test:8443", "https://c.test:8443"),
+        ("/ü b?ü=ö|", "https://a.test/%C3%BC%20b?%C3%BC=%C3%B6%7C"), ("HTTPS://A.TEST/X", "https://A.TEST/X"),
+        ("/a%2fb?c=%2F", "https://a.test/a%2fb?c=%2F"), ("https://u:p@b.test/", "https://b.test/"),
+    ]) func `a location is resolved against the URL that was answered`(location: String, target: String) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/d/from": (302, location)])
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/d/from"))
+        #expect(try response.request.urlString() == target)
+    }
+
+    @Test func `the fragment is inherited, unless the location has its own`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1#f": (302, "/2"), "https://a.test/2#f": (302, "/3#g")])
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1#f"))
+        #expect(response.request.fragment == "g" && response.redirects[0].target.fragment == "f")
+    }
+
+    @Test func `every redirect is remembered, in order`() async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (301, "/2"), "https://a.test/2": (307, "https://b.test/3"),
+        ])
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.redirects.map(\.status.code) == [301, 307])
+        #expect(response.redirects.map(\.request.target) == ["/1", "/2"])
+        #expect(response.redirects[1].headers["Location"] == "https://b.test/3")
+        #expect("\(response.redirects[1])".contains("GET https://b.test/3"))
+    }
+
+    @Test(arguments: [
+        ("file:///etc/passwd", RedirectRefusal.scheme), ("ftp://a.test/", .scheme), ("data:text/plain,x", .scheme),
+        ("http://a.test/", .downgrade), ("", .location), ("https://", .location), ("https://a%2Fb/", .location),
+        ("https://a\\b/", .location), ("https://a.test:99999/", .location), ("/a\tb", .location),
+        ("https:relative", .location),
+    ]) func `a redirect to nowhere is itself the result, and says why`(
+        location: String, refusal: RedirectRefusal
+    ) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.status == .found && response.redirectRefusal == refusal && mock.requests.count == 1)
+    }
+
+    @Test(arguments: [300, 304, 305, 306, 200, 399]) func `other statuses are not followed`(status: Int) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (status, "/2")])
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.status.code == status && response.redirectRefusal == nil && response.redirects.isEmpty)
+    }
+
+    @Test func `a redirect without a location is the result`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .found) }
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.status == .found && response.redirectRefusal == .location)
+    }
+
+    @Test(arguments: [(307, "POST"), (308, "PUT"), (301, "PUT")])
+    func `a body that can be sent once is never sent again, nor left out`(status: Int, method: String) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (status, "/2")])
+        var first = try HTTPRequest.to("https://a.test/1", method: HTTPMethod(method))
+        first.body = Words(isReplayable: false)
+        let response = try await (FollowRedirects() --> mock).load(first)
+        #expect(response.status.code == status && response.redirectRefusal == .oneTimeBody && mock.requests.count == 1)
+    }
+
+    @Test func `a one-time body is left behind where the method changes`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (303, "/2")])
+        var first = try HTTPRequest.to("https://a.test/1", method: .post)
+        first.body = Words(isReplayable: false)
+        let response = try await (FollowRedirects() --> mock).load(first)
+        #expect(response.status == .ok && response.request.body.isEmpty && response.request.method == .get)
+    }
+
+    @Test func `a circle ends, saying so`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/2": (302, "/1#x")])
+        let first = try HTTPRequest.to("https://a.test/1")
+        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("circle") == true)
+        #expect(error?.response?.status == .found && mock.requests.count == 2)
+    }
+
+    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit holds, saying so`(limit: Int, sent: Int) async throws {
+        let mock = MockLoader { request in
+            let next = try #require(request.path.segments.last.flatMap { Int($0) }) + 1
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(next)"])
+        }
+        let first = try HTTPRequest.to("https://a.test/1")
+        let chain = FollowRedirects(.safely.limit(limit)) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of \(limit)") == true)
+        #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
+    }
+
+    @Test func `a page may send back to itself with a cookie`() async throws {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/1", "Set-Cookie": "a=1"]) }
+            .then { .ok($0) }
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.status == .ok)
+    }
+
+    @Test func `a negative limit is an error`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        let first = try HTTPRequest.to("https://a.test/1")
+        let chain = FollowRedirects(.safely.limit(-1)) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("limit") == true)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct RedirectCredentialsTests {
+    @Test(arguments: [
+        ("https://a.test/2", true), ("https://a.test:443/2", true), ("https://A.TEST/2", true),
+        ("https://b.test/2", false), ("https://sub.a.test/2", false), ("https://a.test:8443/2", false),
+    ]) func `credentials stay with scheme, host and port`(location: String, isKept: Bool) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.headers = [
+            "authorization": "a", "Cookie": "b", "Proxy-Authorization": "c", "X-Tenant-Key": "d", "X-Api-Key": "e",
+            "Host": "a.test", "X-Other": "f",
+        ]
+        let chain = FollowRedirects(.safely.withholding(["x-tenant-key"])) --> mock
+        let response = try await chain.load(first)
+        #expect(response.request.headers == (isKept ? first.headers : ["X-Other": "f"]))
+    }
+
+    @Test func `an upgrade to https is another origin`() async throws {
+        let mock = MockLoader.redirecting(["http://a.test/1": (302, "https://a.test/1")])
+        var first = try HTTPRequest.to("http://a.test/1")
+        first.headers["Authorization"] = "a"
+        #expect(try await (FollowRedirects() --> mock).load(first).request.headers.isEmpty)
+    }
+
+    @Test(arguments: ["https://b.test/2", "https://a.test/2"])
+    func `what was dropped stays dropped, wherever the next redirect leads`(last: String) async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, last),
+        ])
+        let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")), headers: ["X-Home": "1"])
+        var first = HTTPRequest()
+        first.path = "/1"
+        first.headers["Authorization"] = "a"
+        _ = try await (FollowRedirects() --> ApplyEnvironment(home) --> mock).load(first)
+        #expect(mock.requests.map { $0.headers.map(\.name.rawValue) } == [["Authorization", "X-Home"], [], []])
+    }
+
+    @Test func `the environment fills the headers of a hop within its origin, and leaves its URL alone`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/v1/1?k=1": (302, "2")])
+        let home = ServerEnvironment(
+            baseURL: try #require(URL(string: "https://a.test/v1")), headers: ["X-Home": "1"], query: ["k": "1"])
+        var first = HTTPRequest()
+        first.path = "1"
+        let response = try await (FollowRedirects() --> ApplyEnvironment(home) --> mock).load(first)
+        #expect(try response.request.urlString() == "https://a.test/v1/2" && response.request.headers["X-Home"] == "1")
+    }
+
+    @Test func `the names that the client lists stay withheld under a policy of the request`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/")])
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.headers["X-Tenant-Key"] = "d"
+        first.redirectPolicy = .safely.limit(2)
+        let chain = FollowRedirects(.safely.withholding(["X-Tenant-Key"])) --> mock
+        let response = try await chain.load(first)
+        #expect(response.request.headers.isEmpty && response.request.withheldHeaders.contains("X-Tenant-Key"))
+    }
+}

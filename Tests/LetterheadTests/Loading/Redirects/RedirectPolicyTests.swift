@@ -1,0 +1,93 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct RedirectPolicyTests {
+    @Test func `never makes the redirect the result`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.redirectPolicy = .never
+        let response = try await (FollowRedirects() --> mock).load(first)
+        #expect(response.status == .found && response.redirectRefusal == .policy)
+    }
+
+    @Test(arguments: [
+        ("/2", true), ("https://A.test:443/2", true), ("https://a.test:444/2", false), ("https://b.test/", false),
+    ]) func `the same origin is scheme, host and port`(location: String, isFollowed: Bool) async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
+        let response = try await (FollowRedirects(.sameOrigin) --> mock).load(try .to("https://a.test/1"))
+        #expect(response.redirectRefusal == (isFollowed ? nil : .otherOrigin))
+    }
+
+    @Test func `the original method, body and headers may be kept`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (303, "https://b.test/2")])
+        var first = try HTTPRequest.to("https://a.test/1", method: .post)
+        first.body = Words()
+        first.headers = ["Content-Type": "text/x", "Authorization": "secret"]
+        let response = try await (FollowRedirects(.keepingOriginal) --> mock).load(first)
+        #expect(response.request.method == .post && !response.request.body.isEmpty)
+        #expect(response.request.headers == ["Content-Type": "text/x"])
+    }
+
+    @Test func `https to http is followed where it is allowed`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "http://a.test/2")])
+        let chain = FollowRedirects(.safely.allowingDowngrade()) --> mock
+        #expect(try await chain.load(try .to("https://a.test/1")).request.scheme == "http")
+    }
+
+    @Test func `a custom policy may change the proposal, or refuse it`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/other": (302, "/3")])
+        let policy = RedirectPolicy.custom { proposal, response in
+            #expect(response.status == .found)
+            guard proposal.path == "/2" else { return nil }
+            var proposal = proposal
+            proposal.path = "/other"
+            return proposal
+        }
+        let response = try await (FollowRedirects(policy) --> mock).load(try .to("https://a.test/1"))
+        #expect(response.request.path == "/other" && response.redirectRefusal == .policy)
+    }
+
+    @Test func `a custom redirect to nowhere is an error`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        let policy = RedirectPolicy.custom { proposal, _ in
+            var proposal = proposal
+            proposal.host = nil
+            return proposal
+        }
+        let first = try HTTPRequest.to("https://a.test/1")
+        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects(policy) --> mock).load(first) }
+        #expect(error?.code == .invalidRequest && error?.response?.status == .found)
+    }
+
+    @Test func `a custom policy may not replace the request by another one`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        let first = try HTTPRequest.to("https://a.test/1")
+        let other = try HTTPRequest.to("https://a.test/2")
+        let chain = FollowRedirects(.custom { _, _ in other }) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.code == .invalidRequest && mock.requests.count == 1)
+    }
+
+    @Test func `a custom policy that leads elsewhere takes no credentials there`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        let policy = RedirectPolicy.custom { proposal, _ in
+            var proposal = proposal
+            proposal.host = "b.test"
+            return proposal
+        }
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.headers["Authorization"] = "secret"
+        let response = try await (FollowRedirects(policy) --> mock).load(first)
+        #expect(response.request.host == "b.test" && response.request.headers.isEmpty)
+    }
+
+    @Test func `what a custom policy throws fails the load`() async throws {
+        struct Refused: Error {}
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
+        let first = try HTTPRequest.to("https://a.test/1")
+        let chain = FollowRedirects(.custom { _, _ in throw Refused() }) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.underlying is Refused)
+    }
+}

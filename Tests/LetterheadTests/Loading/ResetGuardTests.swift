@@ -1,0 +1,61 @@
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ResetGuardTests {
+    @Test func `a load during a reset fails at once, and one behind it works`() async throws {
+        let slow = HeldReset()
+        let mock = MockLoader { .ok($0) }
+        let chain = ResetGuard() --> slow --> mock
+        async let reset: Void = chain.reset()
+        await slow.waitForResets(1)
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .resetInProgress && error?.mayHaveBeenSent == false && mock.requests.isEmpty)
+        slow.open()
+        await reset
+        #expect(try await chain.load(request).status == .ok)
+    }
+
+    @Test func `a reset during a reset wipes nothing twice, and returns with the first`() async throws {
+        let slow = HeldReset()
+        let chain = ResetGuard() --> slow --> MockLoader()
+        async let first: Void = chain.reset()
+        await slow.waitForResets(1)
+        let others = (0..<5).map { _ in
+            Task {
+                await chain.reset()
+                return slow.isOpen
+            }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(slow.resets == 1)
+        slow.open()
+        await first
+        for other in others { #expect(await other.value) }
+        #expect(slow.resets == 1)
+        await chain.reset()
+        #expect(slow.resets == 2)
+    }
+}
+
+/// A link whose reset takes until it is told to end. A class, because the test and the chain share it.
+final class HeldReset: LoaderLink {
+    private let state = Mutex((resets: 0, isOpen: false))
+    var resets: Int { state.withLock { $0.resets } }
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try await next.load(request)
+    }
+
+    func reset(next: any HTTPLoader) async {
+        state.withLock { $0.resets += 1 }
+        await until { self.isOpen }
+        await next.reset()
+    }
+
+    func open() { state.withLock { $0.isOpen = true } }
+    func waitForResets(_ count: Int) async { await until { self.resets >= count } }
+}

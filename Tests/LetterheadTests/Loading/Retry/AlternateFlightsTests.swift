@@ -1,0 +1,166 @@
+@testable import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// A service whose token can be held back. A class, because the test and the chain share it.
+private final class TokenService: HTTPLoader {
+    private struct State {
+        var token = 1
+        var refreshes = 0
+        var waiting = 0
+        var isOpen = false
+    }
+
+    private let state = Mutex(State())
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    /// How many were refused and have not gone again.
+    var refused: Int { state.withLock { $0.waiting } }
+
+    func expire() { state.withLock { $0.token += 1 } }
+    func open() { state.withLock { $0.isOpen = true } }
+    func close() { state.withLock { $0.isOpen = false } }
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard request.path == "/token" else {
+            let isRight = state.withLock { state in
+                let isRight = request.headers["Authorization"] == "\(state.token)"
+                state.waiting += isRight ? 0 : 1
+                return isRight
+            }
+            return HTTPResponse(request: request, status: isRight ? 200 : 401)
+        }
+        state.withLock { $0.refreshes += 1 }
+        while !state.withLock({ $0.isOpen }) {
+            if Task.isCancelled { throw HTTPError(.cancelled, request: request) }
+            await Task.yield()
+        }
+        return HTTPResponse(
+            request: request, status: 200, headers: ["X-Token": "\(state.withLock { $0.token })"])
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct AlternateFlightsTests {
+    private let service = TokenService()
+    private let heard = Journal()
+
+    private func chain(
+        _ clock: TestClock = TestClock(isAutomatic: true),
+        key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" }
+    ) -> any HTTPLoader {
+        let refresh = AltRequestValidator(
+            key: key, request: { _, _ in .plain(.post) { $0.path = "/token" } },
+            onResponse: { [heard] original, answer in
+                heard.write(original.headers["X-Load"] ?? "")
+                original.headers["Authorization"] = answer.headers["X-Token"]
+            }, onError: { [heard] error in heard.write("\(error)") })
+        return Deadline(clock: clock)
+            --> Retry(validators: [refresh], RetrySettings(maximumRetries: 1, clock: clock)) --> service
+    }
+
+    private func start(
+        _ chain: any HTTPLoader, _ name: String, _ configure: (inout HTTPRequest) -> Void = { _ in }
+    ) -> Task<Result<HTTPResponse, HTTPError>, Never> {
+        var request = HTTPRequest.plain(.post)
+        request.headers["X-Load"] = name
+        configure(&request)
+        return Task { [request] in
+            do throws(HTTPError) { return .success(try await chain.load(request)) } catch { return .failure(error) }
+        }
+    }
+
+    @Test func `twenty loads that are refused at once send one refresh, and each hears with its own original`() async {
+        let chain = chain()
+        let tasks = (1...20).map { start(chain, "\($0)") }
+        await until { [service] in service.refused == 20 && service.refreshes == 1 }
+        service.open()
+        for task in tasks { #expect(await task.value.status == 200) }
+        #expect(service.refreshes == 1)
+        #expect(Set(heard.all) == Set((1...20).map(String.init)) && heard.all.count == 20)
+    }
+
+    @Test func `who leaves does not take the refresh from the others, and the last one does`() async {
+        let chain = chain()
+        let (one, other) = (start(chain, "1"), start(chain, "2"))
+        await until { [service] in service.refused == 2 && service.refreshes == 1 }
+        one.cancel()
+        #expect(await one.value.code == .cancelled)
+        service.open()
+        #expect(await other.value.status == 200)
+        #expect(service.refreshes == 1)
+    }
+
+    @Test func `the last who leaves ends the refresh, and the next load begins a new one`() async {
+        let chain = chain()
+        let one = start(chain, "1")
+        await until { [service] in service.refreshes == 1 }
+        one.cancel()
+        #expect(await one.value.code == .cancelled)
+        service.open()
+        #expect(await start(chain, "2").value.status == 200)
+        #expect(service.refreshes == 2 && heard.all == ["2"])
+    }
+
+    @Test func `an attempt that began before a refresh ended uses its answer`() async throws {
+        let held = Mutex(true)
+        let slow = Tally()
+        let refresh = AltRequestValidator(
+            request: { _, _ in .plain(.post) { $0.path = "/token" } },
+            onResponse: { original, answer in original.headers["Authorization"] = answer.headers["X-Token"] })
+        let gate = AnyLoader { [service] request in
+            if request.headers["X-Load"] == "slow", slow.next() == 1 {
+                while held.withLock({ $0 }) { await Task.yield() }
+            }
+            return try await service.load(request)
+        }
+        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 1)) --> gate
+        service.open()
+        let late = start(chain, "slow")
+        await until { slow.value == 1 }
+        #expect(await start(chain, "1").value.status == 200)
+        held.withLock { $0 = false }
+        #expect(await late.value.status == 200)
+        #expect(service.refreshes == 1)
+        service.expire()
+        #expect(await start(chain, "2").value.status == 200)
+        #expect(service.refreshes == 2)
+    }
+
+    @Test func `loads with another key have a refresh of their own`() async {
+        let chain = chain(key: { $0.headers["X-User"] ?? "" })
+        let tasks = ["a", "b", "a", "b"].map { user in start(chain, user) { $0.headers["X-User"] = user } }
+        await until { [service] in service.refused == 4 && service.refreshes == 2 }
+        service.open()
+        for task in tasks { #expect(await task.value.status == 200) }
+        #expect(service.refreshes == 2)
+    }
+
+    @Test func `a load whose deadline comes first leaves with timedOut`() async {
+        let clock = TestClock()
+        let chain = chain(clock)
+        let hasty = start(chain, "hasty") { $0.deadline = .seconds(1) }
+        let patient = start(chain, "patient")
+        await until { [service] in service.refused == 2 && service.refreshes == 1 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        #expect(await hasty.value.code == .timedOut)
+        service.open()
+        #expect(await patient.value.status == 200)
+    }
+
+    @Test func `a reset ends the refresh and those who wait for it, and later loads work`() async {
+        let chain = chain()
+        let task = start(chain, "1")
+        await until { [service] in service.refreshes == 1 }
+        await chain.reset()
+        #expect(await task.value.code == .cancelled && heard.all == [])
+        service.open()
+        #expect(await start(chain, "2").value.status == 200)
+    }
+
+    @Test func `two validators do not share`() async {
+        let first = HTTPRetryStrategy.Sharing()
+        #expect(heard.all.isEmpty && first.forKey("a").key == first.forKey("a").key)
+        #expect(first.key != HTTPRetryStrategy.Sharing().key && first.forKey("a").key != first.forKey("b").key)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+
+/// A retry over a scripted loader, on a clock that moves itself: what was sent, and how long was waited.
+struct RetryScene {
+    let clock: TestClock
+    let mock: MockLoader
+    let chain: any HTTPLoader
+
+    init(
+        _ mock: MockLoader, validators: [any HTTPValidator] = [DefaultValidator()],
+        clock: TestClock = TestClock(isAutomatic: true),
+        maximumRetries: Int = 0, budget: RetryBudget = .standard, random: @escaping @Sendable () -> Double = { 1 },
+        onRetry: @escaping @Sendable (RetryEvent) async -> Void = { _ in }
+    ) {
+        self.clock = clock
+        self.mock = mock
+        let settings = RetrySettings(
+            maximumRetries: maximumRetries, budget: budget, clock: clock,
+            now: { Date(timeIntervalSince1970: 784_111_777) }, random: random, onRetry: onRetry)
+        chain = Deadline(clock: clock) --> Retry(validators: validators, settings) --> mock
+    }
+
+    /// How many requests were sent.
+    var sent: Int { mock.requests.count }
+
+    func load(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) { return .success(try await chain.load(request)) } catch { return .failure(error) }
+    }
+
+    func load(
+        _ method: HTTPMethod = .get, _ configure: (inout HTTPRequest) -> Void = { _ in }
+    ) async -> Result<HTTPResponse, HTTPError> {
+        await load(.plain(method, configure))
+    }
+}
+
+extension HTTPRequest {
+    /// A request to a host that does not exist.
+    static func plain(_ method: HTTPMethod = .get, _ configure: (inout HTTPRequest) -> Void = { _ in }) -> HTTPRequest {
+        var request = HTTPRequest()
+        request.method = method
+        request.host = "a.test"
+        request.path = "/x"
+        configure(&request)
+        return request
+    }
+}
+
+extension MockLoader {
+    /// Answers with these statuses in order, then always with the last; 0 is a lost connection.
+    static func answering(_ statuses: Int..., headers: HTTPHeaders = [:], body: String = "") -> MockLoader {
+        let number = Tally()
+        return MockLoader { request in
+            let status = statuses[min(number.next(), statuses.count) - 1]
+            guard status > 0 else { throw HTTPError(.connectionLost, request: request) }
+            return HTTPResponse(
+                request: request, status: HTTPStatus(status), headers: headers, body: HTTPResponseBody(Data(body.utf8)))
+        }
+    }
+
+    /// Always fails.
+    static func failing(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> MockLoader {
+        MockLoader { throw HTTPError(code, request: $0, mayHaveBeenSent: mayHaveBeenSent) }
+    }
+}
+
+/// Counts from 1. A class, because closures share it.
+final class Tally: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    var value: Int { count.withLock { $0 } }
+}
+
+/// What happened, in order. A class, because closures share it.
+final class Journal: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func write(_ line: String) { lines.withLock { $0.append(line) } }
+
+    var all: [String] { lines.withLock { $0 } }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    var status: Int? { (try? get())?.status.code }
+    var code: HTTPError.Code? { error?.code }
+    var error: HTTPError? { if case .failure(let error) = self { error } else { nil } }
+    var attempts: [HTTPAttempt] { (try? get())?.attempts ?? error?.attempts ?? [] }
+}

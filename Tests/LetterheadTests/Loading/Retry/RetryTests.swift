@@ -1,0 +1,176 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+    @Test func `without a word about repeats there is one attempt`() async {
+        let scene = RetryScene(.answering(503, 200))
+        let result = await scene.load()
+        #expect(result.status == 503 && scene.sent == 1 && result.attempts.count == 1)
+    }
+
+    @Test func `two failures and a success are two repeats`() async {
+        let scene = RetryScene(.answering(0, 0, 200))
+        let result = await scene.load {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        #expect(result.status == 200 && scene.sent == 3 && result.attempts.map(\.number) == [1, 2, 3])
+    }
+
+    @Test(
+        arguments: [
+            HTTPRetryStrategy.immediate, .delayed(.seconds(1)), .exponential(base: .seconds(1)),
+            .fibonacci(unit: .seconds(1)),
+            .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero }, .afterTask(task: { _ in }),
+            .after({ _ in nil }, onResponse: { _, _ in }), .immediate.times(1).then(.delayed(.seconds(1))),
+        ], [0, 1, 4]) func `so many repeats are one more attempt, whatever the strategy`(
+            strategy: HTTPRetryStrategy, count: Int
+        ) async
+    {
+        let scene = RetryScene(.answering(503))
+        let result = await scene.load {
+            $0.retryStrategy = strategy; $0.maximumRetries = count
+        }
+        #expect(scene.sent == count + 1 && result.attempts.count == count + 1 && result.status == 503)
+    }
+
+    @Test func `each load has all its repeats, also with the same request`() async {
+        let scene = RetryScene(.answering(503))
+        let request = HTTPRequest.plain {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        async let one = scene.load(request)
+        async let other = scene.load(request)
+        _ = await (one, other, scene.load(request))
+        #expect(scene.sent == 9)
+    }
+
+    @Test func `a response's request can be sent again as any other`() async throws {
+        let scene = RetryScene(.answering(503, 503, 503, 503, 200))
+        let first = await scene.load {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 1
+        }
+        let second = await scene.load(try first.get().request)
+        #expect(second.attempts.count == 2 && scene.sent == 4)
+    }
+
+    @Test(arguments: [
+        (HTTPRetryStrategy.immediate, [0, 0, 0]), (.delayed(.seconds(2)), [2, 2, 2]),
+        (.delayed(.seconds(-5)), [0, 0, 0]),
+        (.exponential(base: .seconds(1)), [1, 2, 4]), (.fibonacci(unit: .seconds(3)), [3, 3, 6]),
+        (.delays([.seconds(1), .seconds(5), .seconds(2)]), [1, 5, 2]),
+    ]) func `the clock shows the documented waits`(strategy: HTTPRetryStrategy, seconds: [Int]) async {
+        let scene = RetryScene(.answering(503))
+        let result = await scene.load {
+            $0.retryStrategy = strategy; $0.maximumRetries = 3
+        }
+        let waits = seconds.map { Duration.seconds($0) }
+        #expect(scene.clock.sleeps == waits.filter { $0 > .zero })
+        #expect(result.attempts.map(\.delay) == waits + [nil])
+    }
+
+    @Test func `the longest draws of back-off double up to the cap`() async {
+        let scene = RetryScene(.answering(503))
+        _ = await scene.load {
+            $0.retryStrategy = .exponential(base: .seconds(1), cap: .seconds(20)); $0.maximumRetries = 7
+        }
+        #expect(scene.clock.sleeps == [1, 2, 4, 8, 16, 20, 20].map { .seconds($0) })
+    }
+
+    @Test func `jitter is drawn anew for each wait`() async {
+        let number = Tally()
+        let scene = RetryScene(.answering(503), random: { [0, 0.5, 0.25][number.next() - 1] })
+        let result = await scene.load {
+            $0.retryStrategy = .exponential(base: .seconds(4)); $0.maximumRetries = 3
+        }
+        #expect(result.attempts.compactMap(\.delay) == [.zero, .seconds(4), .seconds(4)])
+    }
+
+    @Test func `429 twice waits three seconds twice`() async {
+        let scene = RetryScene(.answering(429, 429, 200), maximumRetries: 5)
+        #expect(await scene.load().status == 200)
+        #expect(scene.clock.sleeps == [.seconds(3), .seconds(3)])
+    }
+
+    @Test func `an edited map of the default validator is honoured`() async {
+        let scene = RetryScene(
+            .answering(504, 429), validators: [DefaultValidator(retriableStatuses: [504: .immediate])],
+            maximumRetries: 5)
+        #expect(await scene.load().status == 429)
+        #expect(scene.sent == 2 && scene.clock.sleeps == [])
+    }
+
+    @Test func `without a validator the request's own policy judges`() async {
+        let scene = RetryScene(.answering(503, 0, 404), validators: [])
+        let result = await scene.load {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 5
+        }
+        #expect(result.status == 404 && scene.sent == 3)
+    }
+
+    @Test func `a condition takes the place of the standard, over the default validator too`() async {
+        let scene = RetryScene(.answering(404, 404, 503))
+        let result = await scene.load {
+            $0.retryStrategy = .immediate.when(.statuses([404])); $0.maximumRetries = 5
+        }
+        #expect(result.status == 503 && scene.sent == 3)
+    }
+
+    @Test func `time and attempts end the repeats of a strategy`() async {
+        let slow = RetryScene(.answering(503))
+        _ = await slow.load {
+            $0.retryStrategy = .delayed(.seconds(10)).when(.standard && .within(.seconds(25))); $0.maximumRetries = 9
+        }
+        #expect(slow.sent == 4)
+        let few = RetryScene(.answering(503))
+        _ = await few.load {
+            $0.retryStrategy = .immediate.when(.standard && .attempts(2)); $0.maximumRetries = 9
+        }
+        #expect(few.sent == 2)
+    }
+
+    @Test func `408 is repeated once`() async {
+        let scene = RetryScene(.answering(408), maximumRetries: 5)
+        #expect(await scene.load().status == 408)
+        #expect(scene.sent == 2)
+    }
+
+    @Test(arguments: [-1, Int.min]) func `a negative maximum is refused before anything is sent`(count: Int) async {
+        let scene = RetryScene(.answering(200))
+        let result = await scene.load { $0.maximumRetries = count }
+        #expect(result.code == .invalidRequest && scene.sent == 0)
+        let standard = RetryScene(.answering(200), maximumRetries: count)
+        #expect(await standard.load().code == .invalidRequest)
+    }
+
+    @Test func `two retries in one chain do not multiply`() async {
+        let mock = MockLoader.answering(503)
+        let chain = Retry() --> Retry(RetrySettings(maximumRetries: 5)) --> mock
+        let request = HTTPRequest.plain {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        let response = try? await chain.load(request)
+        #expect(mock.requests.count == 3 && response?.attempts.count == 3)
+    }
+
+    @Test func `a template steers it`() async throws {
+        struct Get: RequestTemplate {
+            let path: RequestPath = "x"
+        }
+        let mock = MockLoader.answering(503, 503, 200)
+        let clock = TestClock(isAutomatic: true)
+        let client = HTTPClient(retrying: RetrySettings(clock: clock), transport: mock)
+        let template = Get().environment(ServerEnvironment(baseURL: try #require(URL(string: "http://a.test"))))
+        let response = try await client.send(template.retry(.delayed(.seconds(1)), maximumRetries: 2))
+        #expect(response.attempts.count == 3 && clock.sleeps == [.seconds(1), .seconds(1)])
+    }
+
+    @Test func `a client's maximum counts for requests that say nothing, and a request's own over it`() async {
+        let scene = RetryScene(.answering(503), maximumRetries: 2)
+        _ = await scene.load()
+        #expect(scene.sent == 3)
+        _ = await scene.load { $0.maximumRetries = 0 }
+        #expect(scene.sent == 4)
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+private func request(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttling = .always)
+    -> HTTPRequest
+{
+    var request = HTTPRequest()
+    request.host = host
+    request.path = path
+    request.throttling = throttling
+    return request
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LimitRateTests {
+    private let clock = TestClock()
+
+    /// Loads begun one after the other; each is answered or waits when this returns.
+    private func start(_ requests: [HTTPRequest], _ link: LimitRate, _ mock: MockLoader) async -> [Task<
+        HTTPResponse, any Error
+    >] {
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        for request in requests {
+            let before = link.waiting + mock.requests.count
+            tasks.append(Task { [chain = Deadline(clock: clock) --> link --> mock] in try await chain.load(request) })
+            await until { link.waiting + mock.requests.count > before }
+        }
+        return tasks
+    }
+
+    @Test func `so many go at once, and the others one by one as time goes on`() async throws {
+        let link = LimitRate(2, per: .seconds(1), clock: clock)
+        let mock = MockLoader { .ok($0) }
+        let tasks = await start((1...5).map { request("/\($0)") }, link, mock)
+        #expect(mock.requests.count == 2 && link.waiting == 3)
+        for count in 3...5 {
+            await clock.waitForSleepers(1)
+            clock.advance(by: .milliseconds(500))
+            await until { mock.requests.count == count }
+        }
+        for task in tasks { _ = try await task.value }
+        #expect(mock.requests.map(\.path.string) == ["/1", "/2", "/3", "/4", "/5"])
+        #expect(clock.sleeps == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])
+    }
+
+    @Test func `hosts are limited apart`() async throws {
+        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let chain = link --> MockLoader { .ok($0) }
+        _ = try await chain.load(request())
+        _ = try await chain.load(request(host: "b.test"))
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test func `a request may pass by`() async throws {
+        let chain = LimitRate(1, per: .seconds(1), clock: clock) --> MockLoader { .ok($0) }
+        for _ in 0..<5 { _ = try await chain.load(request("/", .never)) }
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test func `the higher priority goes first`() async throws {
+        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let mock = MockLoader { .ok($0) }
+        let tasks = await start(
+            [request("/1"), request("/first"), request("/low", .priority(-1)), request("/high", .priority(1))], link,
+            mock)
+        for count in 2...4 {
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+            await until { mock.requests.count == count }
+        }
+        for task in tasks { _ = try await task.value }
+        #expect(mock.requests.map(\.path.string) == ["/1", "/first", "/high", "/low"])
+    }
+
+    @Test(
+        arguments: [
+            (429, ["Retry-After": "30"]), (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
+            (200, ["RateLimit": #""default";r=0;t=30"#]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]),
+        ] as [(Int, HTTPHeaders)]) func `the whole host is held back when the server says so`(
+            status: Int, headers: HTTPHeaders
+        ) async throws
+    {
+        let link = LimitRate(clock: clock, now: { Date(timeIntervalSince1970: 970) })
+        let mock = MockLoader { .ok($0) }
+            .then { HTTPResponse(request: $0, status: HTTPStatus(status), headers: headers) }
+        _ = await start([request("/told")], link, mock)
+        await until { mock.requests.count == 1 }
+        _ = try await (link --> mock).load(request("/other", host: "b.test"))
+        let tasks = await start([request("/1"), request("/2"), request("/3")], link, mock)
+        #expect(link.waiting == 3)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(29))
+        #expect(link.waiting == 3)
+        clock.advance(by: .seconds(1))
+        for task in tasks { _ = try await task.value }
+        #expect(clock.sleeps == [.seconds(30)])
+    }
+
+    @Test func `those in line are held back, too`() async throws {
+        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let held = HeldLoader()
+        let mock = MockLoader { .ok($0) }.then { request in
+            _ = try await held.load(request)
+            return HTTPResponse(request: request, status: 429, headers: ["Retry-After": "60"])
+        }
+        let tasks = await start([request("/1"), request("/2"), request("/3")], link, mock)
+        await held.waitForRunning(1)
+        held.open()
+        _ = try await tasks[0].value
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        await until { clock.sleeps.count == 2 }
+        #expect(clock.sleeps == [.seconds(1), .seconds(59)] && mock.requests.count == 1)
+        clock.advance(by: .seconds(59))
+        await until { clock.sleeps.count == 3 }
+        clock.advance(by: .seconds(1))
+        for task in tasks { _ = try await task.value }
+    }
+
+    @Test func `a server cannot hold longer than is allowed`() async throws {
+        let link = LimitRate(longestHold: .seconds(10), clock: clock)
+        let mock = MockLoader { .ok($0) }
+            .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
+        _ = try await (link --> mock).load(request())
+        let tasks = await start([request()], link, mock)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        _ = try await tasks[0].value
+    }
+
+    @Test func `a wait that would pass the deadline fails at once`() async throws {
+        let link = LimitRate(1, per: .seconds(10), clock: clock)
+        let chain = Deadline(.seconds(9), clock: clock) --> link --> MockLoader { .ok($0) }
+        _ = try await chain.load(request())
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .timedOut && error?.message == "the deadline passed while waiting for the rate limit")
+        #expect(error?.mayHaveBeenSent == false && clock.sleeps.isEmpty && link.waiting == 0)
+    }
+
+    @Test func `a hold sends away at once who is in line and cannot go in time any more`() async throws {
+        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let held = HeldLoader()
+        let mock = MockLoader { .ok($0) }.then { request in
+            _ = try await held.load(request)
+            return HTTPResponse(request: request, status: 429, headers: ["Retry-After": "60"])
+        }
+        var hasty = request("/hasty")
+        hasty.deadline = .seconds(20)
+        let tasks = await start([request("/1"), request("/2"), hasty], link, mock)
+        await held.waitForRunning(1)
+        held.open()
+        let error = await #expect(throws: HTTPError.self) { try await tasks[2].value }
+        #expect(error?.code == .timedOut && clock.now.offset == .zero)
+        tasks[1].cancel()
+        await #expect(throws: HTTPError.self) { try await tasks[1].value }
+    }
+
+    @Test(arguments: [1, 2]) func `who is cancelled leaves its place to the others`(index: Int) async throws {
+        let link = LimitRate(1, per: .seconds(1), clock: clock)
+        let mock = MockLoader { .ok($0) }
+        let tasks = await start((0...3).map { request("/\($0)") }, link, mock)
+        await clock.waitForSleepers(1)
+        tasks[index].cancel()
+        let error = await #expect(throws: HTTPError.self) { try await tasks[index].value }
+        #expect(error?.code == .cancelled && link.waiting == 2)
+        for count in 2...3 {
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+            await until { mock.requests.count == count }
+        }
+        #expect(mock.requests.count == 3 && link.waiting == 0)
+    }
+
+    @Test func `a reset sends away who waits, and forgets what was learned`() async throws {
+        let link = LimitRate(clock: clock)
+        let mock = MockLoader { .ok($0) }
+            .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "60"]) }
+        _ = try await (link --> mock).load(request())
+        let tasks = await start([request("/1"), request("/2")], link, mock)
+        await clock.waitForSleepers(1)
+        await (link --> mock).reset()
+        for task in tasks {
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+        }
+        #expect(link.waiting == 0 && clock.sleepers == 0)
+        #expect(try await (link --> mock).load(request()).status == .ok)
+    }
+
+    @Test func `the line may be bounded`() async throws {
+        let link = LimitRate(1, per: .seconds(1), queueLimit: 1, clock: clock)
+        let mock = MockLoader { .ok($0) }
+        let tasks = await start([request("/1"), request("/2")], link, mock)
+        let error = await #expect(throws: HTTPError.self) { try await (link --> mock).load(request("/3")) }
+        #expect(error?.code == .queueFull)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        for task in tasks { _ = try await task.value }
+    }
+
+    @Test(arguments: [
+        LimitRate(0), LimitRate(-1), LimitRate(1, per: .zero), LimitRate(1, per: .seconds(-1)),
+        LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1), LimitRate(longestHold: .seconds(-1)),
+    ]) func `a setting out of its range is an error`(link: LimitRate) async throws {
+        let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(request()) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("LimitRate") == true)
+    }
+}

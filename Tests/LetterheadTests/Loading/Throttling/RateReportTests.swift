@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Letterhead
+
+@Suite struct RateReportTests {
+    private func report(_ headers: HTTPHeaders, status: HTTPStatus = .ok) -> RateReport? {
+        RateReport(HTTPResponse(request: HTTPRequest(), status: status, headers: headers), now: { 1_800_000_000 })
+    }
+
+    @Test(
+        arguments: [
+            (["RateLimit": #""default";r=5;t=30"#], 5, 30), (["ratelimit": #""a";r=5;t=30, "b";r=1;t=900"#], 1, 900),
+            (["RateLimit": #""a";t=30;r=0, "b";r=0;t=900"#], 0, 900),
+            (["RateLimit": "limit=10, remaining=3, reset=20"], 3, 20),
+            (["RateLimit-Limit": "9", "RateLimit-Remaining": "2", "RateLimit-Reset": "15"], 2, 15),
+            (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1800000060"], 0, 60),
+            (["x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000060000"], 0, 60),
+            (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"], 0, 0),
+            (["X-RateLimit-Remaining": "7.0", "X-RateLimit-Reset": "1.5"], 7, 1.5),
+        ] as [(HTTPHeaders, Int, Double)]) func `what is left of a window is read from its many forms`(
+            headers: HTTPHeaders, remaining: Int, seconds: Double
+        )
+    {
+        #expect(report(headers)?.window == RateReport.Window(remaining: remaining, reset: .seconds(seconds)))
+    }
+
+    @Test(
+        arguments: [
+            ["RateLimit": "x"], ["RateLimit": #""a";r=1"#], ["RateLimit": #""a";r=-1;t=5"#],
+            ["X-RateLimit-Remaining": "0"],
+            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
+            ["RateLimit-Remaining": "nan", "RateLimit-Reset": "1"],
+            ["Content-Type": "text/plain"], [:], ["RateLimit": ""], ["RateLimit": ";;=,=,r=;t="], ["Retry-After": "5"],
+        ] as [HTTPHeaders]) func `what is malformed or says nothing counts for nothing`(headers: HTTPHeaders)
+    {
+        #expect(report(headers) == nil)
+    }
+
+    @Test(arguments: [429, 503]) func `a retry after is a hold on these statuses`(status: Int) {
+        #expect(report(["Retry-After": "5"], status: HTTPStatus(status))?.hold == .seconds(5))
+    }
+
+    @Test func `no number is too large`() {
+        let huge = String(repeating: "9", count: 400)
+        #expect(report(["X-RateLimit-Remaining": "\(huge)", "X-RateLimit-Reset": "5"]) == nil)
+        #expect(
+            report(["X-RateLimit-Remaining": "99999999999999999999", "X-RateLimit-Reset": "5"])?.window?.reset
+                == .seconds(5))
+    }
+}
+
+@Suite struct RateBucketTests {
+    @Test func `it never lets more go in any window than twice the count, and refills evenly`() {
+        var bucket = RateBucket(count: 10, per: .seconds(1))
+        var (now, gone): (Duration, [Duration]) = (.zero, [])
+        for _ in 0..<100 {
+            now += bucket.wait(at: now)
+            bucket.take(at: now)
+            gone.append(now)
+        }
+        #expect(gone.filter { $0 < .seconds(1) }.count == 19)
+        #expect(gone[99] == .milliseconds(9_000))
+    }
+
+    @Test func `of one window the smallest remainder counts, and a new window begins anew`() throws {
+        var bucket = RateBucket(count: .max, per: .seconds(1))
+        func learn(_ remaining: Int, _ reset: Int, at now: Int) {
+            var report = RateReport(
+                HTTPResponse(request: HTTPRequest(), status: 429, headers: ["Retry-After": "0"]), now: { 0 })
+            report?.window = RateReport.Window(remaining: remaining, reset: .seconds(reset))
+            if let report { bucket.learn(report, at: .seconds(now), longestHold: .seconds(3_600)) }
+        }
+        learn(1, 60, at: 0)
+        learn(5, 59, at: 1)
+        #expect(bucket.wait(at: .seconds(1)) == .zero && bucket.wait(at: .seconds(1), ahead: 1) == .seconds(59))
+        bucket.take(at: .seconds(1))
+        #expect(bucket.wait(at: .seconds(1)) == .seconds(59))
+        #expect(bucket.wait(at: .seconds(60)) == .zero)
+        learn(0, 60, at: 61)
+        #expect(bucket.wait(at: .seconds(61)) == .seconds(60))
+    }
+}
+
+@Suite struct RateStateTests {
+    @Test func `lanes that know nothing any more are forgotten`() {
+        var state = RateState<Int>(RateBucket(count: 1, per: .seconds(1)), longestHold: .seconds(60))
+        for index in 0..<10_000 {
+            let passes = state.pass(.named("\(index)"), at: .seconds(index))
+            #expect(passes)
+        }
+        #expect(state.laneCount <= 128)
+    }
+}

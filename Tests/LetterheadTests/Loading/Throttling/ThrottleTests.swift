@@ -1,0 +1,279 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private func request(_ path: RequestPath, _ throttling: Throttling = .always) -> HTTPRequest {
+    var request = HTTPRequest()
+    request.host = "a.test"
+    request.path = path
+    request.throttling = throttling
+    return request
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ThrottleTests {
+    private let gate = HeldLoader()
+    private let clock = TestClock()
+
+    /// Loads begun one after the other, each only when the one before runs or waits.
+    private func start(
+        _ requests: [HTTPRequest], _ throttle: Throttle
+    ) async -> [Task<Result<HTTPResponse, HTTPError>, Never>] {
+        var tasks: [Task<Result<HTTPResponse, HTTPError>, Never>] = []
+        for request in requests {
+            let before = throttle.running + throttle.waiting
+            tasks.append(
+                Task { [chain = throttle --> gate] in
+                    do throws(HTTPError) { return .success(try await chain.load(request)) } catch {
+                        return .failure(error)
+                    }
+                })
+            await until { throttle.running + throttle.waiting > before }
+        }
+        return tasks
+    }
+
+    @Test func `two hundred loads never pass a limit of three, and use it`() async throws {
+        let throttle = Throttle(limit: 3)
+        let chain = throttle --> gate
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<200 { group.addTask { _ = try await chain.load(request("/\(index)")) } }
+            for count in stride(from: 3, through: 200, by: 3) {
+                await gate.waitForStarted(min(count, 200))
+                gate.open()
+            }
+            await gate.waitForStarted(200)
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(gate.peak == 3 && throttle.running == 0 && throttle.waiting == 0)
+    }
+
+    @Test func `who came first goes first`() async throws {
+        let throttle = Throttle(limit: 1)
+        let paths = (0..<20).map { "/\($0)" }
+        let tasks = await start(paths.map { request("\(raw: $0)") }, throttle)
+        for path in paths {
+            await until { gate.started.last == path }
+            gate.open()
+        }
+        for task in tasks { _ = await task.value }
+        #expect(gate.started == paths)
+    }
+
+    @Test func `a higher priority goes first, and within one who came first`() async throws {
+        let throttle = Throttle(limit: 1)
+        let tasks = await start(
+            [
+                request("/first"), request("/low", .priority(-1)), request("/a"), request("/high", .priority(9)),
+                request("/b"), request("/high2", .priority(9)),
+            ], throttle)
+        for count in 1...6 {
+            await gate.waitForStarted(count)
+            gate.open()
+        }
+        for task in tasks { _ = await task.value }
+        #expect(gate.started == ["/first", "/high", "/high2", "/a", "/b", "/low"])
+    }
+
+    @Test func `a request may pass by, and counts for nothing`() async throws {
+        let throttle = Throttle(limit: 0)
+        async let response = (throttle --> gate).load(request("/free", .never))
+        await gate.waitForRunning(1)
+        #expect(throttle.running == 0)
+        gate.open()
+        #expect(try await response.status == .ok)
+    }
+
+    @Test func `a limit of 0 is a pause, and raising it starts as many as fit`() async throws {
+        let throttle = Throttle(limit: 0)
+        let tasks = await start([request("/1"), request("/2"), request("/3")], throttle)
+        #expect(gate.started.isEmpty && throttle.waiting == 3)
+        throttle.limit = 2
+        await gate.waitForRunning(2)
+        #expect(throttle.running == 2 && throttle.waiting == 1)
+        throttle.limit = 3
+        await gate.waitForRunning(3)
+        gate.open()
+        for task in tasks { _ = try await task.value.get() }
+    }
+
+    @Test func `lowering the limit ends nothing, and starts nobody until there is room`() async throws {
+        let throttle = Throttle(limit: 3)
+        let tasks = await start((1...4).map { request("/\($0)") }, throttle)
+        throttle.limit = 1
+        await gate.waitForRunning(3)
+        gate.open("/1")
+        gate.open("/2")
+        await until { throttle.running == 1 }
+        #expect(throttle.waiting == 1 && gate.started.count == 3)
+        gate.open("/3")
+        await gate.waitForStarted(4)
+        gate.open()
+        for task in tasks { _ = try await task.value.get() }
+    }
+
+    @Test func `who is cancelled leaves the line, and the others keep their places`() async throws {
+        let throttle = Throttle(limit: 1)
+        let tasks = await start((1...4).map { request("/\($0)") }, throttle)
+        tasks[2].cancel()
+        let error = await #expect(throws: HTTPError.self) { try await tasks[2].value.get() }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && throttle.waiting == 2)
+        for count in 1...3 {
+            await gate.waitForStarted(count)
+            gate.open()
+        }
+        for index in [0, 1, 3] { _ = try await tasks[index].value.get() }
+        #expect(gate.started == ["/1", "/2", "/4"] && throttle.running == 0)
+    }
+
+    @Test func `a task that was cancelled before does not wait`() async throws {
+        let throttle = Throttle(limit: 0)
+        let task = Task { [chain = throttle --> gate] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await chain.load(request("/1"))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled && throttle.waiting == 0)
+    }
+
+    @Test func `a slot is free after a failure`() async throws {
+        let throttle = Throttle(limit: 1)
+        let chain = throttle --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
+        for _ in 0..<3 {
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(request("/")) }
+            #expect(error?.code == .connectionLost)
+        }
+        #expect(throttle.running == 0)
+    }
+
+    @Test func `a slot is free after a cancellation while it ran`() async throws {
+        let throttle = Throttle(limit: 1)
+        let tasks = await start([request("/1")], throttle)
+        await gate.waitForRunning(1)
+        tasks[0].cancel()
+        _ = await tasks[0].value
+        #expect(throttle.running == 0)
+    }
+
+    @Test func `a reset sends away who waits`() async throws {
+        let throttle = Throttle(limit: 1)
+        let tasks = await start((1...3).map { request("/\($0)") }, throttle)
+        await (throttle --> gate).reset()
+        for task in tasks[1...] {
+            let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
+            #expect(error?.code == .cancelled)
+        }
+        gate.open()
+        _ = try await tasks[0].value.get()
+        #expect(throttle.running == 0 && throttle.waiting == 0 && gate.started == ["/1"])
+    }
+
+    @Test func `the line may be bounded`() async throws {
+        let throttle = Throttle(limit: 1, queueLimit: 1)
+        let tasks = await start([request("/1"), request("/2")], throttle)
+        let error = await #expect(throws: HTTPError.self) { try await (throttle --> gate).load(request("/3")) }
+        #expect(error?.code == .queueFull && error?.mayHaveBeenSent == false)
+        tasks[1].cancel()
+        _ = await tasks[1].value
+        let third = await start([request("/3")], throttle)
+        gate.open()
+        await gate.waitForStarted(2)
+        gate.open()
+        #expect(try await third[0].value.get().status == .ok)
+    }
+
+    @Test(arguments: [Throttle(limit: -1), Throttle(limit: 0, queueLimit: -1)])
+    func `a negative limit is an error`(throttle: Throttle) async throws {
+        let error = await #expect(throws: HTTPError.self) { try await (throttle --> gate).load(request("/")) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true)
+    }
+
+    @Test func `a limit that becomes negative sends away who waits`() async throws {
+        let throttle = Throttle(limit: 0)
+        let tasks = await start([request("/1")], throttle)
+        throttle.limit = -1
+        let error = await #expect(throws: HTTPError.self) { try await tasks[0].value.get() }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func `hosts are counted apart, and forgotten`() async throws {
+        let throttle = Throttle(limit: 1, per: .host)
+        var other = request("/other")
+        other.host = "b.test"
+        let tasks = await start([request("/1"), request("/2"), other], throttle)
+        await gate.waitForRunning(2)
+        #expect(throttle.waiting == 1)
+        gate.open()
+        await gate.waitForStarted(3)
+        gate.open()
+        for task in tasks { _ = try await task.value.get() }
+        #expect(gate.started.sorted() == ["/1", "/2", "/other"] && gate.started.last == "/2")
+    }
+
+    @Test func `keys are counted apart, and one that throws is an error`() async throws {
+        struct NoKey: Error {}
+        let throttle = Throttle(
+            limit: 1,
+            per: .key { request in
+                if request.path == "/bad" { throw NoKey() }
+                return request.path.string
+            })
+        let tasks = await start([request("/1"), request("/2")], throttle)
+        await gate.waitForRunning(2)
+        let error = await #expect(throws: HTTPError.self) { try await (throttle --> gate).load(request("/bad")) }
+        #expect(error?.code == .invalidRequest && error?.underlying is NoKey && error?.message.contains("key") == true)
+        gate.open()
+        for task in tasks { _ = try await task.value.get() }
+    }
+
+    @Test func `who has a deadline waits until then`() async throws {
+        let throttle = Throttle(limit: 0, clock: clock)
+        let chain = Deadline(.seconds(5), clock: clock) --> throttle --> gate
+        let task = Task { try await chain.load(request("/")) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(
+            error?.code == .timedOut && error?.message == "the deadline passed while waiting for a slot of the Throttle"
+        )
+        #expect(error?.mayHaveBeenSent == false && throttle.waiting == 0 && clock.sleepers == 0)
+    }
+
+    @Test func `a slot that comes before the deadline is used, and the alarm is called off`() async throws {
+        let throttle = Throttle(limit: 0, clock: clock)
+        let chain = Deadline(.seconds(5), clock: clock) --> throttle --> gate
+        let task = Task { try await chain.load(request("/")) }
+        await clock.waitForSleepers(1)
+        throttle.limit = 1
+        await gate.waitForRunning(1)
+        #expect(clock.sleepers == 0)
+        gate.open()
+        #expect(try await task.value.status == .ok)
+    }
+
+    @Test(arguments: [true, false]) func `a streamed response keeps its slot until it is read or dropped`(
+        isRead: Bool
+    ) async throws {
+        let throttle = Throttle(limit: 1)
+        let chain =
+            throttle
+            --> MockLoader { request in
+                let chunks = Chunks(2)
+                return HTTPResponse(
+                    request: request, status: .ok, body: HTTPResponseBody(length: nil) { chunks.next() })
+            }
+        var response: HTTPResponse? = try await chain.load(request("/"))
+        #expect(throttle.running == 1)
+        if isRead { #expect(try await response?.body.data().count == 2) } else { response = nil }
+        #expect(throttle.running == 0)
+        _ = response
+    }
+
+    @Test func `a request from within a load does not deadlock when it passes by`() async throws {
+        let throttle = Throttle(limit: 1)
+        let inner = throttle --> MockLoader { .ok($0) }
+        let outer = throttle --> MockLoader { _ in try await inner.load(request("/inner", .never)) }
+        #expect(try await outer.load(request("/outer")).status == .ok)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Letterhead
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private struct Odd: Error, CustomStringConvertible {
+    var description: String { "SECRET" }
+}
+
+@Suite struct HTTPErrorTests {
+    private func request(_ text: String = "https://h/harmless?token=SECRET&q=SECRET") throws -> HTTPRequest {
+        HTTPRequest(url: try #require(URL(string: text)))
+    }
+
+    @Test func `it says what failed, where, and what to do, on one line`() throws {
+        let error = HTTPError(.timedOut, request: try request(), message: "no answer within 1 s")
+        #expect("\(error)" == "timedOut: GET https://h/harmless?token=…&q=…: no answer within 1 s")
+    }
+
+    @Test func `it tells the status and how many attempts were made`() throws {
+        let request = try request("https://h/p")
+        let attempts = [HTTPAttempt(number: 1), HTTPAttempt(number: 2)]
+        let error = HTTPError(
+            .unacceptableStatus, request: request, response: HTTPResponse(request: request, status: 503),
+            attempts: attempts)
+        #expect("\(error)" == "unacceptableStatus: GET https://h/p answered 503 Service Unavailable after 2 attempts")
+    }
+
+    @Test func `its localized description is the same text`() throws {
+        let error: any Error = HTTPError(.timedOut, request: try request(), message: "no answer")
+        #expect(error.localizedDescription == "\(error)")
+    }
+
+    @Test func `codes are an open set`() {
+        let own = HTTPError.Code(rawValue: "quotaExceeded")
+        #expect(own.description == "quotaExceeded")
+        #expect(own != .unknown)
+    }
+
+    @Test func `all codes of the library are distinct`() {
+        let codes: [HTTPError.Code] = [
+            .cancelled, .invalidRequest, .cannotConnect, .connectionLost, .insecureConnection, .cannotAuthenticate,
+            .timedOut, .invalidResponse, .responseTooLarge, .cannotDecodeResponse, .unacceptableStatus,
+            .validationFailed, .emptyResponse, .retriesExhausted, .tooManyRedirects, .paginationLoop,
+            .resetInProgress, .unknown,
+        ]
+        #expect(Set(codes).count == codes.count)
+    }
+
+    @Test func `something is changed in a copy`() throws {
+        let error = HTTPError(
+            .timedOut, request: try request(), underlying: Odd(), message: "m", mayHaveBeenSent: false)
+        let changed = error.with(attempts: [HTTPAttempt(number: 1)])
+        #expect(changed.code == .timedOut)
+        #expect(changed.attempts.count == 1)
+        #expect(changed.message == "m")
+        #expect(changed.underlying is Odd)
+        #expect(!changed.mayHaveBeenSent)
+        #expect(error.attempts.isEmpty)
+    }
+
+    @Test func `an invalid request was certainly not sent`() throws {
+        #expect(!HTTPError(.invalidRequest, request: try request()).mayHaveBeenSent)
+        #expect(HTTPError(.connectionLost, request: try request()).mayHaveBeenSent)
+    }
+}
+
+@Suite struct HTTPErrorMappingTests {
+    @Test(
+        arguments: [
+            (.cancelled, .cancelled), (.userCancelledAuthentication, .cancelled),
+            (.badURL, .invalidRequest), (.unsupportedURL, .invalidRequest),
+            (.requestBodyStreamExhausted, .invalidRequest),
+            (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
+            (.networkConnectionLost, .cannotConnect), (.dnsLookupFailed, .cannotConnect),
+            (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .cannotConnect),
+            (.redirectToNonExistentLocation, .cannotConnect), (.cannotLoadFromNetwork, .cannotConnect),
+            (.internationalRoamingOff, .cannotConnect), (.callIsActive, .cannotConnect),
+            (.dataNotAllowed, .cannotConnect),
+            (.secureConnectionFailed, .insecureConnection), (.serverCertificateHasBadDate, .insecureConnection),
+            (.serverCertificateUntrusted, .insecureConnection), (.serverCertificateHasUnknownRoot, .insecureConnection),
+            (.serverCertificateNotYetValid, .insecureConnection), (.clientCertificateRejected, .insecureConnection),
+            (.clientCertificateRequired, .insecureConnection),
+            (.appTransportSecurityRequiresSecureConnection, .insecureConnection),
+            (.userAuthenticationRequired, .cannotAuthenticate), (.timedOut, .timedOut),
+            (.badServerResponse, .invalidResponse), (.cannotParseResponse, .invalidResponse),
+            (.zeroByteResource, .invalidResponse), (.resourceUnavailable, .invalidResponse),
+            (.dataLengthExceedsMaximum, .invalidResponse), (.cannotDecodeRawData, .cannotDecodeResponse),
+            (.cannotDecodeContentData, .cannotDecodeResponse),
+            (.downloadDecodingFailedMidStream, .cannotDecodeResponse),
+            (.downloadDecodingFailedToComplete, .cannotDecodeResponse), (.unknown, .unknown),
+            (.fileDoesNotExist, .unknown),
+        ] as [(URLError.Code, HTTPError.Code)])
+    func `a URLError has the code that fits`(foundation: URLError.Code, code: HTTPError.Code) {
+        let error = HTTPError(URLError(foundation), request: HTTPRequest())
+        #expect(error.code == code)
+        #expect((error.underlying as? URLError)?.code == foundation)
+    }
+
+    @Test func `cancellation, coding and unknown errors have theirs`() {
+        let request = HTTPRequest()
+        let context = EncodingError.Context(codingPath: [], debugDescription: "")
+        #expect(HTTPError(CancellationError(), request: request).code == .cancelled)
+        #expect(HTTPError(EncodingError.invalidValue(1, context), request: request).code == .invalidRequest)
+        let corrupted = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+        #expect(HTTPError(corrupted, request: request).code == .cannotDecodeResponse)
+        #expect(HTTPError(Odd(), request: request).code == .unknown)
+        #expect(HTTPError(Odd(), request: request).underlying is Odd)
+    }
+
+    @Test func `an HTTPError stays what it is, and gets the response if it had none`() {
+        let request = HTTPRequest()
+        let error = HTTPError(.timedOut, request: request, message: "m")
+        let mapped = HTTPError(error, request: HTTPRequest(), response: HTTPResponse(request: request, status: 200))
+        #expect(mapped.code == .timedOut)
+        #expect(mapped.request.id == request.id)
+        #expect(mapped.response?.status == .ok)
+    }
+
+    @Test func `a decoding error is told by path and reason, never by value`() throws {
+        struct User: Decodable { struct Inner: Decodable { let age: Int }; let list: [Inner] }
+        let thrown = try #require(throws: (any Error).self) {
+            try JSONDecoder().decode(User.self, from: Data(#"{"list":[{"age":"SECRET"}]}"#.utf8))
+        }
+        let text = "\(HTTPError(thrown, request: HTTPRequest()))"
+        #expect(text.contains("list.0.age"))
+        #expect(text.contains("Int"))
+        #expect(!text.contains("SECRET"))
+    }
+
+    @Test func `an error of another component is told by its type, never by what it says`() {
+        let text = "\(HTTPError(Odd(), request: HTTPRequest()))"
+        #expect(text.contains("Odd"))
+        #expect(!text.contains("SECRET"))
+    }
+}

@@ -1,0 +1,101 @@
+import Letterhead
+import Testing
+
+@Suite struct HTTPHeadersTests {
+    @Test func `a name is found in any case, and goes out as it was spelled`() {
+        var headers = HTTPHeaders()
+        headers["content-TYPE"] = "text/plain"
+        #expect(headers["Content-Type"] == "text/plain")
+        #expect(headers[.contentType] == "text/plain")
+        #expect(headers.map(\.name.rawValue) == ["content-TYPE"])
+    }
+
+    @Test func `values of one name stand in the order they were added`() {
+        var headers: HTTPHeaders = ["X": "1", "Y": "0", "x": "2"]
+        headers.append("X", "3")
+        #expect(headers.values(for: "X") == ["1", "2", "3"])
+        #expect(headers.map(\.value) == ["1", "0", "2", "3"])
+    }
+
+    @Test func `a name reads as its values joined by commas`() {
+        let headers: HTTPHeaders = ["Accept": "a", "accept": "b"]
+        #expect(headers["Accept"] == "a, b")
+    }
+
+    @Test func `Set-Cookie reads as its first value, since it cannot be joined`() {
+        let headers: HTTPHeaders = ["Set-Cookie": "a=1", "set-cookie": "b=2"]
+        #expect(headers["Set-Cookie"] == "a=1")
+        #expect(headers.values(for: .setCookie) == ["a=1", "b=2"])
+    }
+
+    @Test func `setting replaces all values at the place of the first`() {
+        var headers: HTTPHeaders = ["A": "1", "X": "1", "B": "1", "x": "2", "C": "1"]
+        headers["X"] = "new"
+        #expect(headers.map { "\($0.name)=\($0.value)" } == ["A=1", "X=new", "B=1", "C=1"])
+    }
+
+    @Test func `nil removes all values`() {
+        var headers: HTTPHeaders = ["X": "1", "A": "1", "x": "2"]
+        headers["X"] = nil
+        #expect(headers.map(\.name) == ["A"])
+        #expect(!headers.contains("x"))
+        headers["Missing"] = nil
+        #expect(headers.count == 1)
+    }
+
+    @Test func `an empty value is a value`() {
+        let headers: HTTPHeaders = ["X": ""]
+        #expect(headers["X"] == "")
+        #expect(headers.contains("X"))
+    }
+
+    @Test(arguments: [(" a ", "a"), ("\ta b\t", "a b"), ("  ", ""), ("a", "a")])
+    func `blanks at the ends of a value are no part of it`(value: String, trimmed: String) {
+        var appended = HTTPHeaders()
+        appended.append("X", value)
+        var set = HTTPHeaders()
+        set["X"] = value
+        let all = [appended, set, ["X": value], HTTPHeaders(["X": value] as [String: String])]
+        #expect(all.map { $0["X"] } == Array(repeating: trimmed, count: 4))
+    }
+
+    @Test func `filling adds the names that are missing, all values of each`() {
+        var headers: HTTPHeaders = ["accept": "mine"]
+        headers.fill(from: ["Accept": "theirs", "X": "1", "x": "2"])
+        #expect(headers.map { "\($0.name)=\($0.value)" } == ["accept=mine", "X=1", "x=2"])
+    }
+
+    @Test func `replacing puts all values of a name in place of those here`() {
+        var headers: HTTPHeaders = ["X": "1", "A": "1", "x": "2"]
+        headers.replace(with: ["X": "3", "X": "4"])
+        #expect(headers.map { "\($0.name)=\($0.value)" } == ["A=1", "X=3", "X=4"])
+    }
+
+    @Test func `equal dictionaries make equal headers`() {
+        let dictionary = ["B": "2", "A": "1", "C": "3"]
+        #expect(HTTPHeaders(dictionary).map(\.name) == ["A", "B", "C"])
+    }
+
+    @Test func `a copy is independent`() {
+        let original: HTTPHeaders = ["X": "1"]
+        var copy = original
+        copy["X"] = "2"
+        copy.append("Y", "3")
+        #expect(original == ["X": "1"])
+    }
+
+    @Test func `names that differ in case are one key of a set`() {
+        let names: Set<HTTPHeaders.Name> = ["ETag", "etag", "ETAG", .eTag]
+        #expect(names.count == 1)
+        #expect(HTTPHeaders.Name("K") != HTTPHeaders.Name("\u{212A}"))
+    }
+
+    @Test(
+        arguments: [
+            (.wwwAuthenticate, "WWW-Authenticate"), (.eTag, "ETag"), (.te, "TE"), (.setCookie, "Set-Cookie"),
+            (.contentType, "Content-Type"), (.ifNoneMatch, "If-None-Match"),
+        ] as [(HTTPHeaders.Name, String)])
+    func `the usual names are spelled as they are registered`(name: HTTPHeaders.Name, text: String) {
+        #expect(name.rawValue == text)
+    }
+}

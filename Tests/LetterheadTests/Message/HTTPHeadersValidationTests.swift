@@ -1,0 +1,70 @@
+import Foundation
+import Letterhead
+import Testing
+
+/// What RFC 9110, 5.1 and 5.5 allow, for every byte.
+@Suite struct HTTPHeadersValidationTests {
+    private static let tokenCharacters =
+        "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+    private func refusal(name: String, value: String) -> HTTPError? {
+        var request = HTTPRequest()
+        request.host = "example.com"
+        request.headers.append(HTTPHeaders.Name(name), value)
+        do throws(HTTPError) { try request.validate() } catch { return error }
+        return nil
+    }
+
+    @Test(arguments: UInt8.min...UInt8.max)
+    func `a name with a byte that is no token character is refused`(byte: UInt8) {
+        let character = Character(Unicode.Scalar(byte))
+        let isToken = Self.tokenCharacters.contains(character)
+        for name in ["\(character)", "X\(character)Y", "\(character)Y", "X\(character)"] {
+            #expect((refusal(name: name, value: "v") == nil) == isToken)
+            #expect(isToken || refusal(name: name, value: "v")?.code == .invalidRequest)
+        }
+    }
+
+    @Test func `an empty name is refused`() {
+        #expect(refusal(name: "", value: "v")?.code == .invalidRequest)
+    }
+
+    @Test(arguments: UInt8.min...UInt8.max)
+    func `a value with a control character is refused, and any other byte is not`(byte: UInt8) {
+        let character = Character(Unicode.Scalar(byte))
+        let isControl = (byte < 0x20 && byte != 0x09) || byte == 0x7F
+        for value in ["a\(character)b", "\(character)b", "a\(character)", "\(character)"] {
+            #expect((refusal(name: "X", value: value) != nil) == isControl, "byte \(byte)")
+        }
+    }
+
+    @Test(arguments: ["a\r\nX-Injected: 1", "a\nb", "a\r", "\u{0}", "a\r\n b", "é\r\n"])
+    func `a value that would end its line is refused`(value: String) {
+        #expect(refusal(name: "X", value: value)?.code == .invalidRequest)
+    }
+
+    @Test func `the error names the header and never its value`() throws {
+        let error = try #require(refusal(name: "X-Marker", value: "SECRET\r\nX-Injected: SECRET"))
+        for text in ["\(error)", String(reflecting: error), error.message, error.localizedDescription] {
+            #expect(text.contains("X-Marker"))
+            #expect(!text.contains("SECRET"))
+            #expect(!text.contains("X-Injected"))
+        }
+    }
+
+    @Test func `the error for a name tells its place and not its text`() throws {
+        let error = try #require(refusal(name: "SECRET\r\n", value: "v"))
+        #expect("\(error)".contains("header 1"))
+        #expect(!"\(error)".contains("SECRET"))
+    }
+
+    @Test(arguments: ["Ā", "é", "🌎", "日本"])
+    func `text beyond ASCII is kept as UTF-8`(value: String) {
+        #expect(refusal(name: "X", value: value) == nil)
+    }
+
+    @Test(arguments: ["Content-Length", "content-length", "Transfer-Encoding", "TRANSFER-ENCODING"])
+    func `a header that frames the message is the library's to write`(name: String) {
+        #expect(refusal(name: name, value: "5")?.code == .invalidRequest)
+    }
+}

@@ -1,0 +1,35 @@
+import Letterhead
+import Testing
+
+@Suite struct HTTPOriginTests {
+    @Test func `case and a default port make no difference`() {
+        #expect(
+            HTTPOrigin(scheme: "HTTPS", host: "Example.COM")
+                == HTTPOrigin(scheme: "https", host: "example.com", port: 443))
+        #expect(HTTPOrigin(scheme: "http", host: "h") == HTTPOrigin(scheme: "http", host: "h", port: 80))
+    }
+
+    @Test func `another scheme, host or port is another origin`() {
+        let origin = HTTPOrigin(scheme: "https", host: "h")
+        #expect(origin != HTTPOrigin(scheme: "http", host: "h"))
+        #expect(origin != HTTPOrigin(scheme: "http", host: "h", port: 443))
+        #expect(origin != HTTPOrigin(scheme: "https", host: "g"))
+        #expect(origin != HTTPOrigin(scheme: "https", host: "h", port: 8443))
+        #expect(origin != HTTPOrigin(scheme: "https", host: "h."))
+    }
+
+    @Test(arguments: [
+        (HTTPOrigin(scheme: "HTTP", host: "H"), "http://h"),
+        (HTTPOrigin(scheme: "https", host: "h", port: 443), "https://h"),
+        (HTTPOrigin(scheme: "https", host: "h", port: 80), "https://h:80"),
+    ]) func `it is written with the port only when that is not the default`(origin: HTTPOrigin, text: String) {
+        #expect("\(origin)" == text)
+    }
+
+    @Test func `a request without host has no origin`() {
+        var request = HTTPRequest()
+        #expect(request.origin == nil)
+        request.host = "H"
+        #expect(request.origin == HTTPOrigin(scheme: "https", host: "h"))
+    }
+}

@@ -1,0 +1,63 @@
+import Letterhead
+import Testing
+
+private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
+private enum Region: HTTPRequestOption { static let defaultOptionValue = "none" }
+private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5 }
+
+@Suite struct HTTPRequestOptionTests {
+    @Test func `an option that is not set has its default`() {
+        #expect(HTTPRequest()[option: Tenant.self] == "none")
+    }
+
+    @Test func `an option that is set has its value, and copies are independent`() {
+        var request = HTTPRequest()
+        request[option: Tenant.self] = "acme"
+        var copy = request
+        copy[option: Tenant.self] = "other"
+        #expect(request[option: Tenant.self] == "acme")
+        #expect(copy[option: Tenant.self] == "other")
+    }
+
+    @Test func `an explicit nil is remembered`() {
+        var request = HTTPRequest()
+        #expect(request[option: Budget.self] == 5)
+        request[option: Budget.self] = nil
+        #expect(request[option: Budget.self] == nil)
+        #expect(request.options.contains(Budget.self))
+    }
+
+    @Test func `two options of one type do not collide`() {
+        var request = HTTPRequest()
+        request[option: Tenant.self] = "acme"
+        #expect(request[option: Region.self] == "none")
+    }
+
+    @Test func `an option can be forgotten`() {
+        var options = HTTPRequestOptions()
+        options[Budget.self] = nil
+        options.remove(Budget.self)
+        #expect(options[Budget.self] == 5)
+        #expect(!options.contains(Budget.self))
+    }
+
+    @Test func `options taken over win over those set here, and leave the others`() {
+        var options = HTTPRequestOptions()
+        options[Tenant.self] = "acme"
+        options[Region.self] = "eu"
+        var others = HTTPRequestOptions()
+        others[Tenant.self] = "other"
+        others[Budget.self] = nil
+        options.replace(with: others)
+        #expect(options[Tenant.self] == "other")
+        #expect(options[Region.self] == "eu")
+        #expect(options[Budget.self] == nil)
+    }
+
+    @Test func `no option shows in the text of a request`() {
+        var request = HTTPRequest()
+        request[option: Tenant.self] = "acme"
+        #expect(!"\(request)".contains("acme"))
+        #expect(!String(reflecting: request).contains("acme"))
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct HTTPRequestTests {
+    @Test func `a fresh request is a GET over https that leaves everything else open`() {
+        let request = HTTPRequest()
+        #expect(request.method == .get)
+        #expect(request.scheme == "https")
+        #expect(request.host == nil)
+        #expect(request.port == nil)
+        #expect(request.userInfo == nil)
+        #expect(request.path == "")
+        #expect(request.query.isEmpty)
+        #expect(request.fragment == nil)
+        #expect(request.headers.isEmpty)
+        #expect(request.body.isEmpty)
+        #expect(request.timeout == nil)
+        #expect(request.serverEnvironment == nil)
+        #expect(!request.options.contains(TimeoutOption.self))
+        #expect(!request.options.contains(ServerEnvironmentOption.self))
+    }
+
+    @Test func `copies share an id, and two fresh requests differ`() {
+        let request = HTTPRequest()
+        var copy = request
+        copy.path = "other"
+        copy.method = .post
+        #expect(copy.id == request.id)
+        #expect(HTTPRequest().id != request.id)
+    }
+
+    @Test func `a change to a copy leaves the original`() {
+        var original = HTTPRequest()
+        original.headers["X"] = "1"
+        original.timeout = .seconds(1)
+        var copy = original
+        copy.headers["X"] = "2"
+        copy[query: "a"] = "1"
+        copy.timeout = .seconds(2)
+        copy.host = "h"
+        #expect(original.headers == ["X": "1"])
+        #expect(original.query.isEmpty)
+        #expect(original.timeout == .seconds(1))
+        #expect(original.host == nil)
+    }
+
+    @Test func `a query parameter is set in one line`() {
+        var request = HTTPRequest()
+        request[query: "query"] = "anakin"
+        #expect(request.query.escaped == "query=anakin")
+        #expect(request[query: "query"] == "anakin")
+        request[query: "query"] = nil
+        #expect(request.query.isEmpty)
+    }
+
+    @Test func `a request of a URL has its parts`() throws {
+        let url = try #require(URL(string: "http://user:pass@Example.com:8080/a%2Fb/c?x=1&y#top"))
+        let request = HTTPRequest(method: .delete, url: url)
+        #expect(request.method == .delete)
+        #expect(request.scheme == "http")
+        #expect(request.host == "Example.com")
+        #expect(request.port == 8080)
+        #expect(request.userInfo == "user:pass")
+        #expect(request.path.segments == ["a/b", "c"])
+        #expect(request.query.map(\.name) == ["x", "y"])
+        #expect(request.fragment == "top")
+    }
+
+    @Test func `it travels between tasks`() async {
+        var request = HTTPRequest()
+        request[query: "a"] = "1"
+        let sent = request
+        let text = await Task { sent.query.escaped }.value
+        #expect(text == "a=1")
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct HTTPRequestURLTests {
+    @Test(arguments: [
+        "http://127.0.0.1:8080/x", "https://example.com", "https://example.com/", "https://example.com?a=1",
+        "https://example.com/?a=1&a=2&b", "https://example.com/a?", "https://example.com/a#f",
+        "https://example.com/a?#",
+        "https://u:p@example.com/a", "https://u@example.com", "https://[::1]:443/a",
+        "https://example.com/a%2Fb/%zz".replacing("%zz", with: "%7A"),
+        "https://example.com/%e2%82%ac?%e2%82%ac=%E2%82%AC", "https://example.com/a//b/../c/./d/",
+        "https://example.com/;p=1,2/(x)!*'",
+        "https://example.com/?q=a+b&c=%2B&d=a%20b", "https://example.com/?a=1;b=2&&c==", "https://EXAMPLE.com/CaSe",
+        "https://example.com/a?b?c/d#e?f", "https://example.com/:@&=$",
+    ]) func `a URL comes back byte for byte`(text: String) throws {
+        let url = try #require(URL(string: text, encodingInvalidCharacters: false))
+        #expect(url.absoluteString == text)
+        let request = HTTPRequest(url: url)
+        #expect(try request.urlString() == text)
+        #expect(try request.url().absoluteString == text)
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `any URL that Foundation takes comes back byte for byte`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let pieces = ["a", "/", "?", "#", "&", "=", "%41", "%2f", "+", ";", ":", "@", "..", "~", "!", ","]
+        for _ in 0..<300 {
+            let text = "https://example.com/" + generator.text(of: pieces, upTo: 12)
+            guard let url = URL(string: text, encodingInvalidCharacters: false) else { continue }
+            #expect(try HTTPRequest(url: url).urlString() == url.absoluteString)
+        }
+    }
+
+    @Test func `a request without query has no question mark`() throws {
+        var request = HTTPRequest()
+        request.host = "h"
+        request.path = "a"
+        #expect(request.target == "/a")
+        #expect(try request.urlString() == "https://h/a")
+    }
+
+    @Test(arguments: [("", "/"), ("a", "/a"), ("/a", "/a"), ("a/", "/a/")] as [(RequestPath, String)])
+    func `the target begins with a slash`(path: RequestPath, target: String) {
+        var request = HTTPRequest()
+        request.path = path
+        #expect(request.target == target)
+        request[query: "q"] = "1+2"
+        #expect(request.target == target + "?q=1%2B2")
+    }
+
+    @Test func `without a host there is no URL, and the error says what to do`() throws {
+        let request = HTTPRequest()
+        let error = #expect(throws: HTTPError.self) { try request.url() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("host") == true)
+        #expect(error?.message.contains("environment") == true)
+    }
+
+    @Test(arguments: ["a b", "[", "h\r\nx", "é"]) func `a host that no URL can hold is an error`(host: String) {
+        var request = HTTPRequest()
+        request.host = host
+        let error = #expect(throws: HTTPError.self) { try request.url() }
+        #expect(error?.code == .invalidRequest)
+    }
+}

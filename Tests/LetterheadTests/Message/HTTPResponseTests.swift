@@ -1,0 +1,56 @@
+import Foundation
+import Letterhead
+import Testing
+
+private enum Note: HTTPResponseValue { static let defaultResponseValue = "none" }
+private enum Limit: HTTPResponseValue { static let defaultResponseValue: Int? = 5 }
+
+@Suite struct HTTPResponseTests {
+    @Test func `a response has its request, status, headers and body`() async throws {
+        let request = HTTPRequest()
+        let response = HTTPResponse(
+            request: request, status: 201, headers: ["Set-Cookie": "a=1", "set-cookie": "b=2"],
+            body: HTTPResponseBody(Data("hi".utf8)))
+        #expect(response.request.id == request.id)
+        #expect(response.status == .created)
+        #expect(response.headers.values(for: "Set-Cookie") == ["a=1", "b=2"])
+        #expect(try await response.body.data() == Data("hi".utf8))
+    }
+
+    @Test func `a response is empty unless it says otherwise`() async throws {
+        let response = HTTPResponse(request: HTTPRequest(), status: 200)
+        #expect(response.headers.isEmpty)
+        #expect(response.body.length == 0)
+        #expect(try await response.body.data().isEmpty)
+        #expect(response.attempts.isEmpty)
+    }
+
+    @Test func `a typed value travels with it, and has a default`() {
+        var response = HTTPResponse(request: HTTPRequest(), status: 200)
+        #expect(response[value: Note.self] == "none")
+        response[value: Note.self] = "seen"
+        response[value: Limit.self] = nil
+        #expect(response[value: Note.self] == "seen")
+        #expect(response[value: Limit.self] == nil)
+    }
+
+    @Test func `it prints its status, its request, its headers and its body`() throws {
+        let request = HTTPRequest(url: try #require(URL(string: "https://h/p?q=1")))
+        let response = HTTPResponse(
+            request: request, status: 404, headers: ["X": "1"], body: HTTPResponseBody(Data("nothing here".utf8)))
+        #expect("\(response)" == "404 Not Found for GET https://h/p?q=1\nX: 1\n\nnothing here")
+    }
+}
+
+@Suite struct HTTPAttemptTests {
+    @Test(arguments: [
+        (HTTPAttempt(number: 1), "attempt 1: no answer"),
+        (
+            HTTPAttempt(number: 2, status: 503, delay: .seconds(1)),
+            "attempt 2: 503 Service Unavailable, repeated after 1.0 seconds"
+        ),
+        (HTTPAttempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
+    ]) func `an attempt says its number, its outcome and what followed`(attempt: HTTPAttempt, text: String) {
+        #expect("\(attempt)" == text)
+    }
+}

@@ -1,0 +1,63 @@
+import Letterhead
+import Testing
+
+@Suite struct HTTPStatusTests {
+    @Test func `a code that nobody registered is classed by its first digit`() {
+        #expect(HTTPStatus(218).code == 218)
+        #expect(HTTPStatus(218).isSuccess)
+        #expect(HTTPStatus(599).isServerError)
+        #expect(HTTPStatus(218).reasonPhrase.isEmpty)
+        #expect("\(HTTPStatus(218))" == "218")
+    }
+
+    @Test(arguments: 0...999) func `a code is of one class at most`(code: Int) {
+        let status = HTTPStatus(code)
+        let classes = [
+            status.isInformational, status.isSuccess, status.isRedirection, status.isClientError, status.isServerError,
+        ]
+        #expect(classes == (1...5).map { $0 == code / 100 })
+    }
+
+    @Test func `a registered code has a name and a phrase`() {
+        #expect(HTTPStatus.tooEarly.code == 425)
+        #expect("\(HTTPStatus.tooEarly)" == "425 Too Early")
+        #expect("\(HTTPStatus.notFound)" == "404 Not Found")
+    }
+
+    @Test func `statuses are compared by their code`() {
+        let literal: HTTPStatus = 404
+        #expect(literal == .notFound)
+        #expect(HTTPStatus.ok < .notFound)
+    }
+}
+
+@Suite struct HTTPStatusSetTests {
+    @Test func `success is 2xx`() {
+        #expect((0...999).filter { HTTPStatusSet.success.contains(HTTPStatus($0)) } == Array(200...299))
+    }
+
+    @Test(arguments: [0, 100, 204, 599, 999]) func `any status is in the set of all`(code: Int) {
+        #expect(HTTPStatusSet.any.contains(HTTPStatus(code)))
+    }
+
+    @Test func `a union holds the statuses of both`() {
+        let set = HTTPStatusSet.success.union([.notFound, 410])
+        #expect(
+            [199, 200, 299, 300, 404, 410, 411].map { set.contains(HTTPStatus($0)) }
+                == [false, true, true, false, true, true, false])
+    }
+
+    @Test func `sets of the same statuses are equal, however they were written`() {
+        let listed: HTTPStatusSet = [200, 404]
+        let repeated: HTTPStatusSet = [201, 200, 200]
+        #expect(listed == [404, 200])
+        #expect(repeated == HTTPStatusSet(200...201))
+        #expect(HTTPStatusSet(200...250).union(HTTPStatusSet(240...299)) == .success)
+        #expect(Set([listed, [404, 200]]).count == 1)
+    }
+
+    @Test func `an empty set accepts nothing`() {
+        let none: HTTPStatusSet = []
+        #expect(!none.contains(.ok))
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct QueryParametersTests {
+    private enum Order: String, QueryValue { case ascending = "asc" }
+
+    private struct Span: QueryValue {
+        var low, high: Int
+        func append(to query: inout QueryParameters, name: String) { query.append(name, "\(low)..\(high)") }
+    }
+
+    @Test(
+        arguments: [
+            ([:], ""),
+            (["a": 1, "b": 2, "a": 3], "a=1&b=2&a=3"),
+            (["a": nil], ""),
+            (["a": ""], "a="),
+            (["a": QueryFlag()], "a"),
+            (["tag": ["a", "b"]], "tag=a&tag=b"),
+            (["tag": [String]()], ""),
+            (["tag": ["a", nil, "b"] as [String?]], "tag=a&tag=b"),
+            (["t": true, "f": false], "t=true&f=false"),
+            (["d": 0.1, "f": Float(1.5), "n": -3, "u": UInt64.max], "d=0.1&f=1.5&n=-3&u=18446744073709551615"),
+            (["date": Date(timeIntervalSince1970: 0)], "date=1970-01-01T00%3A00%3A00Z"),
+            (["order": Order.ascending], "order=asc"),
+            (["span": Span(low: 1, high: 2)], "span=1..2"),
+            (["sub": "xay".dropFirst()], "sub=ay"),
+            (
+                ["id": UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))],
+                "id=00010203-0405-0607-0809-0A0B0C0D0E0F"
+            ),
+            (["é &=": "1+2 é&=/?#"], "%C3%A9%20%26%3D=1%2B2%20%C3%A9%26%3D%2F%3F%23"),
+            (["a": "%41"], "a=%2541"),
+            (["[]": "~-._"], "%5B%5D=~-._"),
+            (["": ""], "="),
+        ] as [(QueryParameters, String)])
+    func `a literal goes out in order, and each value is escaped once`(query: QueryParameters, escaped: String) {
+        #expect(query.escaped == escaped)
+    }
+
+    @Test func `an absent optional is left out, and a present one is written`() {
+        let query: QueryParameters = ["no": String?.none, "yes": String?.some("1"), "number": Int?.some(2)]
+        #expect(query.escaped == "yes=1&number=2")
+    }
+
+    @Test(arguments: [
+        "", "a=1&a=2&b", "a=&b", "a", "=", "a==b", "&", "&&a=1&", "a%20b=c+d", "a=%2f&b=%2F", "x=1;y=2",
+        "q=é".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "",
+    ]) func `the query of a URL keeps its bytes`(text: String) {
+        #expect(QueryParameters(escaped: text).escaped == text)
+    }
+
+    @Test func `the query of a URL is read unescaped`() {
+        let query = QueryParameters(escaped: "a%20b=c%26d&flag&e=&p=1+2")
+        #expect(query.map(\.name) == ["a b", "flag", "e", "p"])
+        #expect(query.map(\.value) == ["c&d", nil, "", "1+2"])
+    }
+
+    @Test func `a combining mark hides no separator`() {
+        let query = QueryParameters(escaped: "a=\u{301}b&\u{301}c=1")
+        #expect(query.map { Array($0.name.unicodeScalars) } == [["a"], ["\u{301}", "c"]])
+        #expect(query.map { $0.value.map { Array($0.unicodeScalars) } } == [["\u{301}", "b"], ["1"]])
+    }
+
+    @Test func `what goes out the same is equal, wherever it came from`() {
+        #expect(QueryParameters(escaped: "a=1&b=x%20y&flag") == ["a": 1, "b": "x y", "flag": QueryFlag()])
+        #expect(QueryParameters(escaped: "a=1+2") != ["a": "1+2"])
+        #expect(Set([QueryParameters(escaped: "a=1"), ["a": 1]]).count == 1)
+    }
+
+    @Test func `the first value of a name is read, and setting replaces all at its place`() {
+        var query: QueryParameters = ["a": 1, "x": 1, "b": 1, "x": 2]
+        #expect(query["x"] == "1")
+        query["x"] = "new"
+        #expect(query.escaped == "a=1&x=new&b=1")
+        query["x"] = nil
+        #expect(query.escaped == "a=1&b=1")
+        query["c"] = ""
+        #expect(query.escaped == "a=1&b=1&c=")
+    }
+
+    @Test func `setting touches the bytes of its own name only`() {
+        var query = QueryParameters(escaped: "a=%2f&b=+")
+        query["b"] = "+"
+        #expect(query.escaped == "a=%2f&b=%2B")
+    }
+
+    @Test func `all values of a name are read in order`() {
+        let query: QueryParameters = ["a": 1, "b": 0, "a": QueryFlag(), "a": ""]
+        #expect(query.values(for: "a") == ["1", nil, ""])
+        #expect(query.contains("b"))
+        #expect(!query.contains("B"))
+    }
+
+    @Test func `filling adds the names that are missing, all values of each`() {
+        var query: QueryParameters = ["k": 9]
+        query.fill(from: ["k": 1, "j": 2, "j": 3])
+        #expect(query.escaped == "k=9&j=2&j=3")
+    }
+
+    @Test func `replacing puts all values of a name in place of those here`() {
+        var query: QueryParameters = ["a": 1, "x": 1, "x": 2]
+        query.replace(with: ["x": 3, "y": 4])
+        #expect(query.escaped == "a=1&x=3&y=4")
+    }
+
+    @Test func `set takes any value, and nil removes the name`() {
+        var query: QueryParameters = ["a": 1, "tag": "x"]
+        query.set("tag", to: ["b", "c"])
+        #expect(query.escaped == "a=1&tag=b&tag=c")
+        query.set("tag", to: nil)
+        #expect(query.escaped == "a=1")
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `any escaped query keeps its bytes, and its items read back the same`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let pieces = [
+            "a", "=", "&", "%", "%4", "%41", "%zz", "+", " ", "é", "\u{301}", "%C3%A9", "%FF", ";", "/", "?", "\r\n",
+            "\0",
+        ]
+        for _ in 0..<500 {
+            let text = generator.text(of: pieces, upTo: 10)
+            let query = QueryParameters(escaped: text)
+            #expect(Array(query.escaped.utf8) == Array(text.utf8), "\(text.debugDescription)")
+            let rebuilt = QueryParameters(query.map { QueryParameters.Item($0.name, $0.value) })
+            let again = QueryParameters(escaped: rebuilt.escaped)
+            #expect(again.map(\.name) == query.map(\.name), "\(text.debugDescription)")
+            #expect(again.map(\.value) == query.map(\.value), "\(text.debugDescription)")
+        }
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func `any name and value come back from the wire`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<500 {
+            let scalars = (0..<6).map { _ in Unicode.Scalar(UInt32.random(in: 0...0x24F, using: &generator)) ?? "x" }
+            let text = String(String.UnicodeScalarView(scalars))
+            let wire = QueryParameters([.init(text, text)]).escaped
+            #expect(wire.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x2B })
+            let read = QueryParameters(escaped: wire)
+            #expect(read.map { Array($0.name.utf8) } == [Array(text.utf8)])
+            #expect(read.map { $0.value.map { Array($0.utf8) } } == [Array(text.utf8)])
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Letterhead
+import Testing
+
+/// All texts that Swift makes of a value.
+private func texts<Value>(of value: Value) -> [String] {
+    var dumped = ""
+    dump(value, to: &dumped)
+    var printed = ""
+    print(value, to: &printed)
+    var debugPrinted = ""
+    debugPrint(value, to: &debugPrinted)
+    return [
+        dumped, printed, debugPrinted, "\(value)", String(describing: value), String(reflecting: value),
+        "\([value])", "\(Optional(value) as Any)", "\(["key": value])",
+    ]
+}
+
+private func expectRedacted<Value>(_ value: Value, shows marker: String, line: Int = #line) {
+    let location = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
+    for text in texts(of: value) {
+        #expect(!text.contains("SECRET"), sourceLocation: location)
+        #expect(text.contains(marker), sourceLocation: location)
+    }
+}
+
+private struct Text: HTTPBody {
+    let text: String
+    var type = "application/json"
+    var additionalHeaders: HTTPHeaders { ["Content-Type": type] }
+    func encode() throws -> Data { Data(text.utf8) }
+}
+
+@Suite struct RedactionTests {
+    static let headers: HTTPHeaders = [
+        "Authorization": "Bearer SECRET", "cookie": "a=SECRET", "PROXY-AUTHORIZATION": "SECRET", "X-Api-Key": "SECRET",
+        "Set-Cookie": "SECRET", "X-Harmless": "marker",
+    ]
+    static let query: QueryParameters = [
+        "token": "SECRET", "Access_Token": "SECRET", "password": "SECRET", "q": "marker",
+    ]
+
+    private func request() throws -> HTTPRequest {
+        var request = HTTPRequest(url: try #require(URL(string: "https://me:SECRET@h/marker?api_key=SECRET#SECRET")))
+        request.query = Self.query
+        request.headers = Self.headers
+        request.body = Text(text: #"{"password":"SECRET","name":"marker"}"#)
+        return request
+    }
+
+    @Test func `no text of a request shows a secret`() throws { expectRedacted(try request(), shows: "marker") }
+
+    @Test func `no text of a response shows a secret`() throws {
+        let response = HTTPResponse(
+            request: try request(), status: 200, headers: Self.headers,
+            body: HTTPResponseBody(Data(#"{"access_token":"SECRET","name":"marker"}"#.utf8)))
+        expectRedacted(response, shows: "marker")
+    }
+
+    @Test func `no text of headers or of one shows a secret`() throws {
+        expectRedacted(Self.headers, shows: "marker")
+        expectRedacted(try #require(Self.headers.first), shows: "Authorization")
+    }
+
+    @Test func `no text of a query or of an item shows a secret`() throws {
+        expectRedacted(Self.query, shows: "marker")
+        expectRedacted(try #require(Self.query.first), shows: "token")
+        expectRedacted(QueryParameters(escaped: "token=SECRET&q=marker"), shows: "marker")
+        expectRedacted(QueryParameters(escaped: "tok%65n=SECRET&q=marker"), shows: "marker")
+    }
+
+    @Test func `no text of an error shows a secret, nor any value of a query, nor a body`() throws {
+        let request = try request()
+        let response = HTTPResponse(request: request, status: 500, body: HTTPResponseBody(Data("a body".utf8)))
+        let error = HTTPError(
+            .unacceptableStatus, request: request, response: response,
+            underlying: HTTPError(.unknown, request: request), message: "")
+        expectRedacted(error, shows: "/marker")
+        for text in texts(of: error) {
+            #expect(!text.contains("q=marker"))
+            #expect(!text.contains("a body"))
+        }
+    }
+
+    @Test func `a result is redacted like what it holds`() throws {
+        let request = try request()
+        expectRedacted(Result<HTTPRequest, HTTPError>.success(request), shows: "marker")
+        expectRedacted(Result<HTTPRequest, HTTPError>.failure(HTTPError(.unknown, request: request)), shows: "marker")
+    }
+
+    @Test func `user and password of a URL are not shown`() throws {
+        let request = try request()
+        #expect("\(request)".contains("https://<redacted>@h/marker"))
+    }
+
+    @Test func `names of one's own are added to the standard ones`() throws {
+        var request = HTTPRequest(url: try #require(URL(string: "https://h/marker?otp=SECRET&token=SECRET")))
+        request.headers = ["X-Signature": "SECRET", "Authorization": "SECRET"]
+        request.redaction = .standard.adding(headers: ["x-signature"], parameters: ["OTP"])
+        expectRedacted(request, shows: "marker")
+        expectRedacted(HTTPResponse(request: request, status: 200, headers: request.headers), shows: "marker")
+    }
+
+    @Test(arguments: ["Location", "Content-Location", "Referer", "Link", "Refresh", "X-Next"] as [HTTPHeaders.Name])
+    func `a secret query name is redacted in a URL that a header holds`(name: HTTPHeaders.Name) {
+        let headers: HTTPHeaders = [
+            name: "<https://u:SECRET@h/cb?code=SECRET&state=marker&token=SECRET#access_token=SECRET>; rel=\"next\""
+        ]
+        expectRedacted(headers, shows: "state=marker")
+    }
+
+    @Test(arguments: [
+        #"{"password":"SECRET","x":"marker"}"#,
+        #"{ "Password" : "SECRET", "x": "marker" }"#,
+        #"{"token":"a\"SECRET","x":"marker"}"#,
+        #"{"x":"\u{301}y","password":"SECRET","z":"marker"}"#.replacing(#"\u{301}"#, with: "\u{301}"),
+        #"{"code":"SECRET"#,
+        #"{"token":["SECRET",{"a":"SECRET"}],"x":"marker"}"#,
+        #"{"secret":{"value":"SECRET","n":[1,"}SECRET"]},"x":"marker"}"#,
+        #"{"pass\u0077ord":"SECRET","x":"marker"}"#,
+        #"[{"a":[{"id_token":"SECRET"}]},"marker"]"#,
+        #"{"next":"https://h/?access_token=SECRET&page=marker"}"#,
+        "{\"x\":\"marker\",\r\n\"token\"\r\n:\r\n\"SECRET\"}",
+    ]) func `a secret member of a JSON body is redacted, wherever it stands`(json: String) {
+        var request = HTTPRequest()
+        request.path = "marker"
+        request.body = Text(text: json)
+        expectRedacted(request, shows: "marker")
+        let response = HTTPResponse(
+            request: request, status: 200, headers: ["Content-Type": "application/json"],
+            body: HTTPResponseBody(Data(json.utf8)))
+        expectRedacted(response, shows: "marker")
+    }
+
+    @Test(arguments: ["application/x-www-form-urlencoded", "Application/X-WWW-Form-URLencoded; charset=utf-8"])
+    func `a secret field of a form is redacted`(type: String) {
+        var request = HTTPRequest()
+        request.body = Text(text: "pass%77ord=SECRET&client_secret=\u{301}a SECRET&x=marker&token", type: type)
+        expectRedacted(request, shows: "marker")
+    }
+
+    @Test func `a secret part of a multipart body is not shown`() {
+        var request = HTTPRequest()
+        request.path = "marker"
+        request.body = MultipartBody([.text("SECRET", name: "password"), .text("v", name: "n")])
+        expectRedacted(request, shows: "marker")
+        let bytes = try? request.body.encode()
+        request.body = DataBody(bytes ?? Data(), contentType: "multipart/form-data; boundary=x")
+        expectRedacted(request, shows: "marker")
+    }
+
+    @Test func `a number is redacted too, and what follows it stays`() {
+        var request = HTTPRequest()
+        request.body = Text(text: #"{"code":123456,"x":"marker","key":true}"#)
+        #expect("\(request)".contains(#"{"code":"<redacted>","x":"marker","key":"<redacted>"}"#))
+    }
+
+    @Test func `a body that is no text is shown as hexadecimal`() {
+        var request = HTTPRequest()
+        request.path = "p"
+        let response = HTTPResponse(request: request, status: 200, body: HTTPResponseBody(Data([0x00, 0xFF, 0x10])))
+        #expect("\(response)".hasSuffix("\n\n00ff10"))
+    }
+
+    @Test func `a long body is cut, without halving a character`() {
+        let text = String(repeating: "a", count: 511) + "é" + String(repeating: "b", count: 100)
+        let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data(text.utf8)))
+        #expect("\(response)".hasSuffix(String(repeating: "a", count: 511) + "… (613 bytes)"))
+    }
+
+    @Test func `a secret that the cut would halve is not shown`() {
+        let text = #"{"a":""# + String(repeating: "a", count: 485) + #"","password":"SECRETSECRET"}"#
+        let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data(text.utf8)))
+        #expect(!"\(response)".contains("SEC"))
+    }
+
+    @Test func `a description shows method, path and query, headers and the text of the body`() throws {
+        var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/p?q=1")))
+        request.headers["X"] = "1"
+        request.body = Text(text: "é")
+        #expect("\(request)" == "POST https://h/p?q=1\nX: 1\n\né")
+    }
+
+    @Test(arguments: ["\r\n", "\n", "\u{1B}[31m", "\u{0}", "\u{7F}", "\u{85}", "\u{9B}31m", "\u{2028}", "\u{2029}"])
+    func `no value can forge a line of a log`(mark: String) {
+        var request = HTTPRequest(url: URL(filePath: "/"))
+        request.host = "h\(mark)x"
+        request.headers = ["X": "a\(mark)b", HTTPHeaders.Name("N\(mark)"): "v"]
+        request.query = QueryParameters(escaped: "a=\(mark)")
+        request.method = HTTPMethod("G\(mark)T")
+        for text in [
+            "\(request)", "\(HTTPError(.unknown, request: request))", "\(request.headers)", "\(request.query)",
+        ] {
+            for scalar in mark.unicodeScalars where scalar.value < 0x20 || scalar.value > 0x7E {
+                #expect(!text.split(separator: "\n").joined().unicodeScalars.contains(scalar))
+            }
+        }
+        #expect("\(request)".split(separator: "\n").count == 3)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct RequestPathTests {
+    private enum Kind: String { case open = "o/p" }
+
+    private struct Identifier: RawRepresentable, LosslessStringConvertible {
+        let rawValue: String
+        init(rawValue: String) { self.rawValue = rawValue }
+        init?(_ description: String) { rawValue = description }
+        var description: String { "described" }
+    }
+
+    private func refusal(_ path: RequestPath) -> HTTPError? {
+        var request = HTTPRequest()
+        request.host = "example.com"
+        request.path = path
+        do throws(HTTPError) { try request.validate() } catch { return error }
+        return nil
+    }
+
+    @Test(arguments: [
+        ("a/b ?", "a%2Fb%20%3F"), ("../admin", "..%2Fadmin"), ("a/b?x#y", "a%2Fb%3Fx%23y"), ("%2e%2e", "%252e%252e"),
+        ("é", "%C3%A9"), ("\\", "%5C"), ("a;b=c", "a%3Bb%3Dc"), ("//evil", "%2F%2Fevil"), ("...", "..."),
+        ("http://evil", "http%3A%2F%2Fevil"), ("\r\n", "%0D%0A"), ("@", "%40"), ("a.b-c_d~e", "a.b-c_d~e"),
+        (" ", "%20"),
+    ]) func `a value is one segment, whatever it holds`(value: String, segment: String) throws {
+        let path: RequestPath = "users/\(value)/x"
+        #expect(path.string == "users/\(segment)/x")
+        #expect(path.segments == ["users", value, "x"])
+        #expect(refusal(path) == nil)
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func `no value can add a segment, a query or a host`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let pieces = [
+            "/", "..", ".", "?", "#", "%2F", "%", "\\", ":", "//", "@", "é", "\u{301}", "\r\n", "\0", "a", " ", ";",
+        ]
+        for _ in 0..<750 {
+            let value = generator.text(of: pieces, upTo: 6)
+            let path: RequestPath = "\(value)/\(value)"
+            guard !["", ".", ".."].contains(value) else {
+                #expect(refusal(path)?.code == .invalidRequest)
+                continue
+            }
+            #expect(path.string.filter { $0 == "/" }.count == 1, "\(value.debugDescription)")
+            #expect(path.string.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"?#\\:@".utf8.contains($0) })
+            #expect(path.segments.map { Array($0.utf8) } == [Array(value.utf8), Array(value.utf8)])
+            #expect(refusal(path) == nil, "\(value.debugDescription)")
+        }
+    }
+
+    @Test(arguments: ["", ".", ".."]) func `an empty value and dots are refused`(value: String) throws {
+        let error = try #require(refusal("users/\(value)/x"))
+        #expect(error.code == .invalidRequest)
+        #expect(error.message.contains("path"))
+    }
+
+    @Test(
+        arguments: [
+            "//evil", "http://evil/", "https://user:SECRET@evil", "x-scheme://evil", "//", "//\u{301}evil",
+            "\(raw: "//evil")", "\(raw: "http:")//evil", "/\(raw: "/evil")", "HTTPS://EVIL",
+        ] as [RequestPath]) func `a path that begins with a host is refused, and the error does not repeat it`(
+            path: RequestPath
+        ) throws
+    {
+        let error = try #require(refusal(path))
+        #expect(error.code == .invalidRequest)
+        #expect(error.message.contains("host"))
+        for text in ["\(error)", String(reflecting: error), "\(error.request)"] {
+            #expect(!text.contains("SECRET"))
+            #expect(!text.lowercased().contains("evil"))
+        }
+    }
+
+    @Test(arguments: ["a?token=SECRET", "a#SECRET", "\(raw: "a?b=SECRET")"] as [RequestPath])
+    func `a query or a fragment in a path is refused, and the error does not repeat it`(path: RequestPath) throws {
+        let error = try #require(refusal(path))
+        #expect(error.code == .invalidRequest)
+        #expect(!"\(error)".contains("SECRET"))
+    }
+
+    @Test(
+        arguments: [
+            ("a/b", "a/b"), ("/a", "/a"), ("a%2Fb", "a%2Fb"), ("a b", "a%20b"), ("50%", "50%25"), ("é", "%C3%A9"),
+            ("a\\b", "a%5Cb"), ("x:y@z;a=b,c", "x:y@z;a=b,c"), ("localhostfoo", "localhostfoo"), ("", ""),
+            ("a//b/", "a//b/"),
+            ("\\\\evil", "%5C%5Cevil"), ("/\\evil", "/%5Cevil"), ("http:/x", "http:/x"),
+        ] as [(RequestPath, String)]) func `a literal stays, and what a path may not hold is escaped`(
+            path: RequestPath, string: String
+        )
+    {
+        #expect(path.string == string)
+        #expect(refusal(path) == nil)
+    }
+
+    @Test func `numbers, identifiers, enumerations and UUIDs are values`() {
+        let id = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+        let part = "xab".dropFirst()
+        let path: RequestPath = "\(1)/\(2.5)/\(true)/\(Kind.open)/\(id)/\(part)"
+        #expect(path.string == "1/2.5/true/o%2Fp/00010203-0405-0607-0809-0A0B0C0D0E0F/ab")
+    }
+
+    @Test func `a value that is text in two ways goes by its raw value`() {
+        #expect(("\(Identifier(rawValue: "a/b"))" as RequestPath).string == "a%2Fb")
+    }
+
+    @Test func `a raw value brings its own slashes and escapes`() {
+        let path: RequestPath = "files/\(raw: "2026/a%20b c")"
+        #expect(path.string == "files/2026/a%20b%20c")
+    }
+}

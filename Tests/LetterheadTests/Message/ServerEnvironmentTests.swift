@@ -1,0 +1,155 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct ServerEnvironmentTests {
+    private func environment(
+        _ url: String = "https://env.example/api", method: HTTPMethod? = nil, headers: HTTPHeaders = [:],
+        query: QueryParameters = [:]
+    ) throws -> ServerEnvironment {
+        ServerEnvironment(baseURL: try #require(URL(string: url)), method: method, headers: headers, query: query)
+    }
+
+    private func url(_ path: RequestPath, in environment: ServerEnvironment) throws -> String {
+        var request = HTTPRequest()
+        request.path = path
+        environment.apply(to: &request)
+        return try request.urlString()
+    }
+
+    @Test(
+        arguments: [
+            ("https://h/api", "people"), ("https://h/api/", "people"), ("https://h/api", "people"),
+            ("https://h/api/", "people"),
+        ] as [(String, RequestPath)])
+    func `a relative path stands behind the prefix with exactly one slash`(base: String, path: RequestPath) throws {
+        #expect(try url(path, in: environment(base)) == "https://h/api/people")
+    }
+
+    @Test func `a path that begins with a slash is complete`() throws {
+        #expect(try url("/people", in: environment("https://h/api")) == "https://h/people")
+        #expect(try url("/people", in: environment("https://h/api/")) == "https://h/people")
+    }
+
+    @Test func `an empty path is the prefix itself`() throws {
+        #expect(try url("", in: environment("https://h/api")) == "https://h/api")
+        #expect(try url("", in: environment("https://h/api/")) == "https://h/api/")
+        #expect(try url("", in: environment("https://h")) == "https://h")
+    }
+
+    @Test func `a slash at the end of a path stays`() throws {
+        #expect(try url("people/", in: environment()) == "https://env.example/api/people/")
+    }
+
+    @Test func `a text that only looks like a host is a relative path`() throws {
+        #expect(try url("localhostfoo", in: environment()) == "https://env.example/api/localhostfoo")
+    }
+
+    @Test func `a path that is refused stays refused behind a prefix`() throws {
+        for path in ["//evil", "http://evil", "a?b"] as [RequestPath] {
+            var request = HTTPRequest()
+            request.path = path
+            try environment().apply(to: &request)
+            #expect(throws: HTTPError.self) { try request.validate() }
+            #expect(request.host == "env.example")
+        }
+    }
+
+    @Test func `scheme and port come with the host`() throws {
+        #expect(try url("a", in: environment("http://127.0.0.1:8080")) == "http://127.0.0.1:8080/a")
+    }
+
+    @Test func `a request with a host of its own gets nothing of another`() throws {
+        let environment = try environment(headers: ["X": "1"], query: ["k": 1])
+        var request = HTTPRequest(url: try #require(URL(string: "https://other.example/people")))
+        environment.apply(to: &request)
+        #expect(try request.urlString() == "https://other.example/people")
+        #expect(request.headers.isEmpty)
+    }
+
+    @Test(arguments: ["http://env.example/people", "https://env.example:8443/people"])
+    func `another scheme or port of the same host gets nothing either`(text: String) throws {
+        let environment = try environment(headers: ["X": "1"], query: ["k": 1])
+        var request = HTTPRequest(url: try #require(URL(string: text)))
+        environment.apply(to: &request)
+        #expect(try request.urlString() == text)
+        #expect(request.headers.isEmpty)
+    }
+
+    @Test func `an absolute request to the same origin gets headers and query, and keeps its path`() throws {
+        let environment = try environment(headers: ["X": "1"], query: ["k": 1])
+        var request = HTTPRequest(url: try #require(URL(string: "https://ENV.example:443/people")))
+        environment.apply(to: &request)
+        #expect(request.target == "/people?k=1")
+        #expect(request.headers == ["X": "1"])
+    }
+
+    @Test func `headers fill what is missing, whatever the case of their names`() throws {
+        let environment = try environment(headers: ["Accept": "theirs", "X": "1", "X": "2"])
+        var request = HTTPRequest()
+        request.headers["accept"] = "mine"
+        environment.apply(to: &request)
+        #expect(request.headers == ["accept": "mine", "X": "1", "X": "2"])
+    }
+
+    @Test func `query items fill what is missing, those of the base URL first`() throws {
+        let environment = try environment("https://h?k=1&b=2", query: ["k": 3, "j": 4])
+        var request = HTTPRequest()
+        request[query: "own"] = "0"
+        environment.apply(to: &request)
+        #expect(request.query.escaped == "own=0&k=1&b=2&j=4")
+        var other = HTTPRequest()
+        other[query: "k"] = "9"
+        environment.apply(to: &other)
+        #expect(other.query.escaped == "k=9&b=2&j=4")
+    }
+
+    @Test func `the method is for requests that name none`() throws {
+        let environment = try environment(method: .post)
+        var open = HTTPRequest()
+        environment.apply(to: &open)
+        #expect(open.method == .post)
+        var named = HTTPRequest()
+        named.method = .get
+        environment.apply(to: &named)
+        #expect(named.method == .get)
+    }
+
+    @Test func `a scheme or port of the request's own stays, and then the headers are not meant for it`() throws {
+        let environment = try environment(headers: ["X": "1"])
+        var request = HTTPRequest()
+        request.port = 8443
+        environment.apply(to: &request)
+        #expect(try request.urlString() == "https://env.example:8443/api")
+        #expect(request.headers.isEmpty)
+    }
+
+    @Test func `a base URL without scheme is https, and gives its headers too`() throws {
+        let environment = try environment("//env.example/api", headers: ["X": "1"])
+        var request = HTTPRequest()
+        environment.apply(to: &request)
+        #expect(try request.urlString() == "https://env.example/api")
+        #expect(request.headers == ["X": "1"])
+    }
+
+    @Test(arguments: ["api", "https:///x", ""]) func `a base URL without host leaves the request without one`(
+        text: String
+    ) throws {
+        guard let url = URL(string: text) else { return }
+        var request = HTTPRequest()
+        ServerEnvironment(baseURL: url).apply(to: &request)
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
+        #expect(error?.message.contains("host") == true)
+    }
+
+    @Test func `it prints as its base URL without user, password and query`() throws {
+        let environment = try environment(
+            "https://u:SECRET@h/api?token=SECRET", headers: ["Authorization": "SECRET"], query: ["token": "SECRET"])
+        var dumped = ""
+        dump(environment, to: &dumped)
+        for text in ["\(environment)", String(reflecting: environment), dumped] {
+            #expect(text.contains("https://h/api"))
+            #expect(!text.contains("SECRET"))
+        }
+    }
+}

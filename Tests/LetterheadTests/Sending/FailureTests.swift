@@ -1,0 +1,108 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What an error says of the body that came with an unwelcome status.
+struct FailureTests {
+    struct Problem: Decodable, Sendable, Equatable {
+        var title: String
+    }
+
+    struct Broken: RequestTemplate {
+        typealias Failure = Problem
+        var path: RequestPath { "broken" }
+    }
+
+    private func error(
+        status: HTTPStatus = 422, _ body: String, type: String = "application/json", isSecret: Bool = false
+    ) async -> HTTPError? {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: status, headers: ["Content-Type": type],
+                body: HTTPResponseBody(Data(body.utf8)))
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        do {
+            try await client.send(Broken().option(SecretBodiesOption.self, isSecret))
+            return nil
+        } catch {
+            return error as? HTTPError
+        }
+    }
+
+    @Test func `an endpoint's own failure is decoded`() async {
+        #expect(await error(#"{"title":"no"}"#)?.failure(of: Broken.self) == Problem(title: "no"))
+    }
+
+    @Test(arguments: ["", "no", "{}", "[1]", "{\"title\":1}"])
+    func `a body that is none is no failure`(body: String) async {
+        let error = await error(body)
+        #expect(error?.failure(of: Broken.self) == nil)
+        #expect(error?.response?.status == 422)
+    }
+
+    @Test func `problem details are read with their extensions`() async {
+        let body = #"{"type":"https://x/out","title":"Out of credit","status":403,"detail":"30 < 50","balance":30}"#
+        let problem = await error(body, type: "application/problem+json; charset=utf-8")?.problem
+        #expect(problem?.type == "https://x/out" && problem?.title == "Out of credit" && problem?.status == 403)
+        #expect(problem?.detail == "30 < 50" && problem?.instance == nil)
+        #expect(problem?.extensions == ["balance": 30])
+    }
+
+    @Test func `a problem of another media type is none`() async {
+        #expect(await error(#"{"title":"x"}"#)?.problem == nil)
+        #expect(await error(#"{"title":1}"#, type: "application/problem+json")?.problem?.type == "about:blank")
+    }
+
+    @Test func `an excerpt has at most 512 bytes of text and redacts what is secret`() async throws {
+        let excerpt = try #require(
+            await error(#"{"token":"SECRET","note":"marker "# + String(repeating: "x", count: 999))?.bodyExcerpt)
+        #expect(excerpt.utf8.count <= 530 && excerpt.contains("marker") && !excerpt.contains("SECRET"))
+    }
+
+    @Test func `bytes that are no text, and bodies that are secret as a whole, have no excerpt`() async {
+        #expect(await error("a\0b")?.bodyExcerpt == nil)
+        let secret = await error(#"{"x":"SECRET"}"#, isSecret: true)
+        #expect(secret?.bodyExcerpt == nil && secret?.response.map { "\($0)".contains("SECRET") } == false)
+    }
+
+    @Test func `the status is judged before the body is decoded`() async {
+        #expect(await error("not JSON")?.code == .unacceptableStatus)
+    }
+
+    @Test func `an error's response keeps at most a mebibyte of the body`() async {
+        #expect(await error(String(repeating: "x", count: 3 << 20))?.response?.body.length == 1 << 20)
+    }
+
+    @Test func `a name of the server's is shown without control characters, and cut`() async throws {
+        struct Counts: RequestTemplate {
+            typealias Response = [String: Int]
+            var path: RequestPath { "counts" }
+        }
+        let mock = MockLoader { request in
+            let name = "a\\n\\u001b" + String(repeating: "x", count: 10_000)
+            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data(#"{"\#(name)":""}"#.utf8)))
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let text = try #require(await #expect(throws: HTTPError.self) { try await client.send(Counts()) }).description
+        #expect(text.contains(#"a\u{a}\u{1b}xxx"#) && text.utf8.count < 400)
+    }
+
+    @Test func `a decoding error says where and what was found, and has the DecodingError inside`() async throws {
+        struct User: Decodable, Sendable { var id: Int }
+        struct Users: RequestTemplate {
+            typealias Response = [User]
+            var path: RequestPath { "users" }
+        }
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, body: HTTPResponseBody(Data(#"[{"id":1},{"id":"SECRET"}]"#.utf8)))
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Users()) }
+        #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
+        #expect(error?.description.contains("1.id") == true && error?.description.contains("SECRET") == false)
+        #expect(error?.response?.status == .ok && error?.attempts.count == 1)
+    }
+}

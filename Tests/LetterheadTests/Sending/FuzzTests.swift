@@ -1,0 +1,15 @@
+import Testing
+
+#if os(Linux)
+    /// What a server sends reaches no trap and no endless loop, and costs no more than its length.
+    @Suite(.timeLimit(.minutes(5)))
+    struct FuzzTests {
+        @Test func `a million mutated inputs are read without a crash, in time that grows with their length`()
+            async throws
+        {
+            let (status, output) = try await ChildProcess.run("fuzz", ["1000000"], seconds: 280)
+            #expect(status == 0, "\(output)")
+            #expect(output.contains("ok: 1000000 inputs"))
+        }
+    }
+#endif

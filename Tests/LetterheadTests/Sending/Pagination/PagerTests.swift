@@ -1,0 +1,167 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Pages on demand: one load for all who ask, and a reset that drops what is late.
+@Suite(.timeLimit(.minutes(1)))
+struct PagerTests {
+    struct Numbers: RequestTemplate {
+        typealias Response = [Int]
+        var path: RequestPath { "numbers" }
+    }
+
+    /// Lets loads pass one by one.
+    final class Gate: Sendable {
+        private let state = Mutex((open: 0, waiters: [CheckedContinuation<Void, Never>]()))
+        let arrived = Atomic<Int>(0)
+
+        func pass() async {
+            arrived.add(1, ordering: .relaxed)
+            await withCheckedContinuation { waiter in
+                let isOpen = state.withLock { state in
+                    if state.open > 0 { state.open -= 1 } else { state.waiters.append(waiter) }
+                    return state.waiters.isEmpty
+                }
+                if isOpen { waiter.resume() }
+            }
+        }
+
+        func letOneThrough() {
+            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                state.open += 1
+                return nil
+            }
+            waiter?.resume()
+        }
+    }
+
+    private func pager(_ gate: Gate? = nil, pages: Int = 3) -> (pager: Pager<Paginated<Numbers>>, mock: MockLoader) {
+        let mock = MockLoader { request in
+            await gate?.pass()
+            let page = Int(request[query: "page"] ?? "") ?? 0
+            return try .ok(request, json: page <= pages ? [page] : [])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        return (client.pager(of: Numbers().paginated()), mock)
+    }
+
+    @Test func `pages come one by one until there are no more`() async throws {
+        let (pager, _) = pager(pages: 2)
+        #expect(pager.hasMore)
+        #expect(try await pager.next()?.value == [1])
+        #expect(try await pager.next()?.value == [2])
+        #expect(pager.hasMore)
+        #expect(try await pager.next() == nil)
+        #expect(!pager.hasMore)
+        #expect(try await pager.next() == nil)
+    }
+
+    @Test func `calls that overlap share one load`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        async let first = pager.next()
+        while gate.arrived.load(ordering: .relaxed) == 0 { await Task.yield() }
+        let second = Task { try await pager.next() }
+        for _ in 0..<100 { await Task.yield() }
+        gate.letOneThrough()
+        let pages = (try await first, try await second.value)
+        #expect(pages.0?.value == [1])
+        #expect(mock.requests.count == (pages.1?.value == [1] ? 1 : 2))
+    }
+
+    @Test func `a reset drops a late answer and starts over`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        gate.letOneThrough()
+        #expect(try await pager.next()?.value == [1])
+        let late = Task { try await pager.next() }
+        while gate.arrived.load(ordering: .relaxed) < 2 { await Task.yield() }
+        pager.reset()
+        await #expect(throws: CancellationError.self) { try await late.value }
+        gate.letOneThrough()
+        gate.letOneThrough()
+        #expect(try await pager.next()?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "1"])
+    }
+
+    @Test func `cancelling one call leaves the other its page`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        let leaving = Task { try await pager.next() }
+        while gate.arrived.load(ordering: .relaxed) == 0 { await Task.yield() }
+        let staying = Task { try await pager.next() }
+        for _ in 0..<100 { await Task.yield() }
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        gate.letOneThrough()
+        gate.letOneThrough()
+        #expect(try await staying.value?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] }.allSatisfy { $0 == "1" })
+    }
+
+    @Test func `a page that came ahead and was given up is asked for again, as a pager does after a cancelled call`()
+        async throws
+    {
+        let arrived = Atomic<Bool>(false)
+        let isOpen = Atomic<Bool>(false)
+        let mock = MockLoader { request in
+            let page = Int(request[query: "page"] ?? "") ?? 0
+            if page == 2, !isOpen.load(ordering: .relaxed) {
+                arrived.store(true, ordering: .relaxed)
+                try await Task.sleep(for: .seconds(60))
+            }
+            return try .ok(request, json: [page])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        var kept = client.pages(of: Numbers().paginated(), walk: PageWalk(prefetches: true)).makeAsyncIterator()
+        #expect(try await kept.next()?.value == [1])
+        while !arrived.load(ordering: .relaxed) { await Task.yield() }
+        let call = Task { [kept] in
+            var copy = kept
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await copy.next()
+        }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        isOpen.store(true, ordering: .relaxed)
+        #expect(try await kept.next()?.value == [2])
+    }
+
+    @Test func `behind the maximum of pages there are no more`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [1]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated(), walk: PageWalk(maximumPages: 1))
+        #expect(try await pager.next()?.checkpoint != nil)
+        #expect(!pager.hasMore)
+    }
+
+    @Test func `an error leaves the pager where it is`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+            .then { request in try .ok(request, json: [1]) }
+            .then { request in HTTPResponse(request: request, status: 503) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        #expect(try await pager.next()?.value == [1])
+        await #expect(throws: HTTPError.self) { try await pager.next() }
+        #expect(try await pager.next()?.value == [2])
+    }
+
+    @Test func `a pager that is dropped ends its load`() async throws {
+        let ended = Atomic<Bool>(false)
+        let loading = Atomic<Bool>(false)
+        let mock = MockLoader { request in
+            loading.store(true, ordering: .relaxed)
+            defer { ended.store(true, ordering: .relaxed) }
+            try await Task.sleep(for: .seconds(60))
+            return HTTPResponse(request: request, status: .ok)
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let call = Task { _ = try await client.pager(of: Numbers().paginated()).next() }
+        while !loading.load(ordering: .relaxed) { await Task.yield() }
+        call.cancel()
+        while !ended.load(ordering: .relaxed) { await Task.yield() }
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+}

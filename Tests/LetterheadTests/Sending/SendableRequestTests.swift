@@ -1,0 +1,231 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private struct Refused: Error {}
+
+private struct Unencodable: HTTPBody {
+    func encode() throws -> Data {
+        throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
+    }
+}
+
+/// A template whose hook is a closure, and which counts how often it is called.
+private struct Hooked: RequestTemplate {
+    typealias Response = String
+    let path: RequestPath = "a"
+    let hook: @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
+
+    func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { try await hook(result) }
+}
+
+/// A builder of one's own: a signature over what the standard one builds.
+private struct Signed<Template: RequestTemplate>: RequestBuilder {
+    let template: Template
+    func request() throws(HTTPError) -> HTTPRequest {
+        var request = try StandardRequestBuilder(template).request()
+        request.headers["X-Signature"] = "over \(request.target)"
+        return request
+    }
+}
+
+/// A builder that has a URLRequest.
+private struct Foreign<Template: RequestTemplate>: RequestBuilder {
+    let template: Template
+    let foreign: URLRequest
+    func request() throws(HTTPError) -> HTTPRequest { try HTTPRequest(foreign) }
+}
+
+@Suite struct SendableRequestTests {
+    private func chain(_ mock: MockLoader) -> any HTTPLoader { ApplyEnvironment(.of("https://h")) --> mock }
+
+    private func answering(_ status: HTTPStatus, _ text: String = "") -> MockLoader {
+        MockLoader { HTTPResponse(request: $0, status: status, body: HTTPResponseBody(Data(text.utf8))) }
+    }
+
+    @Test func `the whole flow gives the value and its response`() async throws {
+        let mock = answering(200, #"{"id":1,"login":"ada"}"#)
+        let sendable = SendableRequest(Endpoint("a", answering: Person.self), over: chain(mock))
+        let (value, response) = try await sendable.sendWithResponse()
+        #expect(value == Person(id: 1, login: "ada"))
+        #expect(response.status == .ok)
+        #expect(response.request.id == mock.requests.first?.id)
+    }
+
+    @Test func `it can be sent again, each time as a new request`() async throws {
+        let mock = answering(200)
+        let sendable = SendableRequest(Endpoint("a"), over: chain(mock))
+        try await sendable.send()
+        try await sendable.send()
+        #expect(mock.requests.count == 2)
+        #expect(mock.requests[0].id != mock.requests[1].id)
+    }
+
+    @Test(arguments: [100, 199, 300, 304, 400, 404, 418, 500, 599, 700])
+    func `a status that does not count as success is an error with the response and its body`(code: Int) async throws {
+        let sendable = SendableRequest(
+            Endpoint("a", answering: String.self), over: chain(answering(HTTPStatus(code), "why")))
+        let error = try await #require(throws: HTTPError.self) { try await sendable.send() }
+        #expect(error.code == .unacceptableStatus)
+        #expect(error.response?.status.code == code)
+        #expect(error.response?.body.buffered == Data("why".utf8))
+    }
+
+    @Test(arguments: [200, 201, 204, 206, 218, 299]) func `any 2xx is success`(code: Int) async throws {
+        try await SendableRequest(Endpoint("a"), over: chain(answering(HTTPStatus(code)))).send()
+    }
+
+    @Test(arguments: [HTTPHeaders.Name.ifNoneMatch, .ifModifiedSince])
+    func `304 is success for a conditional request`(name: HTTPHeaders.Name) async throws {
+        let response = try await SendableRequest(Endpoint("a").header(name, "x"), over: chain(answering(304))).send()
+        #expect(response.status == .notModified)
+    }
+
+    @Test func `the template's accepted set is the one that counts`() async throws {
+        let found = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(404)))
+        #expect(try await found.send().status == .notFound)
+        let refused = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(200)))
+        let error = try await #require(throws: HTTPError.self) { try await refused.send() }
+        #expect(error.code == .unacceptableStatus)
+    }
+
+    @Test func `a streamed body of an unwelcome status is in the error, as far as it comes`() async throws {
+        let left = Mutex([Data("one".utf8), Data("two".utf8)])
+        let mock = MockLoader { request in
+            let body = HTTPResponseBody(length: nil) {
+                if let piece = left.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return piece }
+                throw Refused()
+            }
+            return HTTPResponse(request: request, status: 500, body: body)
+        }
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(Endpoint("a"), over: chain(mock)).send()
+        }
+        #expect(error.response?.body.buffered == Data("onetwo".utf8))
+    }
+
+    @Test func `what the caller's own builder builds is what is sent`() async throws {
+        let mock = answering(200)
+        try await SendableRequest(Signed(template: Endpoint("a").query("q", 1)), over: chain(mock)).send()
+        #expect(mock.requests.first?.headers["X-Signature"] == "over /a?q=1")
+        #expect(
+            try Signed(template: Endpoint("a").with { $0.baseURL = URL(string: "https://h") }).urlRequest()
+                .value(forHTTPHeaderField: "X-Signature") == "over /a")
+    }
+
+    @Test func `a builder can hand over a URLRequest`() async throws {
+        var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
+        foreign.httpMethod = "PUT"
+        foreign.httpBody = Data("x".utf8)
+        let mock = answering(200, "ok")
+        let builder = Foreign(template: Endpoint("a", answering: String.self), foreign: foreign)
+        #expect(try await SendableRequest(builder, over: chain(mock)).send() == "ok")
+        let request = try #require(mock.requests.first)
+        #expect(try request.urlString() == "https://other/p?a=%2F")
+        #expect(request.method == .put)
+        #expect(try request.body.encode() == Data("x".utf8))
+    }
+
+    @Test func `a request that cannot be built sends nothing`() async throws {
+        let mock = answering(200)
+        let template = Endpoint("a").with {
+            $0.method = .post
+            $0.parameters = ["a": 1]
+            $0.body = TextBody("t")
+        }
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(template, over: chain(mock)).send()
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a body that fails to encode sends nothing, and its value is not told`() async throws {
+        let mock = answering(200)
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(Endpoint("a").body(Unencodable()), over: chain(mock)).send()
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(error.underlying is EncodingError)
+        #expect(!"\(error)".contains("SECRET"))
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `the hook hears a success once, before it is decoded`() async throws {
+        let heard = Mutex<[Int]>([])
+        let template = Hooked { result in
+            var response = try result.get()
+            heard.withLock { $0.append(response.status.code) }
+            response.body = HTTPResponseBody(Data("changed".utf8))
+            return response
+        }
+        #expect(try await SendableRequest(template, over: chain(answering(200, "sent"))).send() == "changed")
+        #expect(heard.withLock { $0 } == [200])
+    }
+
+    @Test(arguments: [
+        (404, HTTPError.Code.unacceptableStatus), (0, .cannotConnect),
+    ]) func `the hook hears a failure once, and may let it pass`(status: Int, code: HTTPError.Code) async throws {
+        let heard = Mutex<[HTTPError.Code]>([])
+        let template = Hooked { result in
+            if case .failure(let error) = result { heard.withLock { $0.append(error.code) } }
+            return try result.get()
+        }
+        let mock = status == 0 ? MockLoader() : answering(HTTPStatus(status))
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(template, over: chain(mock)).send()
+        }
+        #expect(error.code == code)
+        #expect(heard.withLock { $0 } == [code])
+    }
+
+    @Test func `the hook turns a failure into a success, which is decoded`() async throws {
+        let template = Hooked { result in
+            guard case .failure(let error) = result else { return try result.get() }
+            return HTTPResponse(request: error.request, status: 200, body: HTTPResponseBody(Data("saved".utf8)))
+        }
+        #expect(try await SendableRequest(template, over: chain(answering(500))).send() == "saved")
+        #expect(try await SendableRequest(template, over: chain(MockLoader())).send() == "saved")
+    }
+
+    @Test func `the hook turns a success into a failure, which has the response`() async throws {
+        let sendable = SendableRequest(Hooked { _ in throw Refused() }, over: chain(answering(200)))
+        let error = try await #require(throws: HTTPError.self) { try await sendable.send() }
+        #expect(error.underlying is Refused)
+        #expect(error.response?.status == .ok)
+    }
+
+    @Test func `cancelling the caller's task is Swift's own error`() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let mock = MockLoader { request in
+            start.finish()
+            try await Task.sleep(for: .seconds(3600))
+            return .ok(request)
+        }
+        let task = Task { try await SendableRequest(Endpoint("a"), over: chain(mock)).send() }
+        for await _ in started {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `a load that was cancelled by another is an HTTPError`() async throws {
+        let mock = MockLoader { _ in throw CancellationError() }
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(Endpoint("a"), over: chain(mock)).send()
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `an empty success reaches the caller`() async throws {
+        try await SendableRequest(Endpoint("a", answering: Void.self), over: chain(answering(204))).send()
+        #expect(
+            try await SendableRequest(Endpoint("a", answering: Person?.self), over: chain(answering(204))).send() == nil
+        )
+    }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import Letterhead
+
+@Suite struct PercentEncodingTests {
+    @Test(arguments: [
+        ("plain-._~09AZ", "plain-._~09AZ"), ("1+2 é&=", "1%2B2%20%C3%A9%26%3D"), ("", ""), ("a/b ?", "a%2Fb%20%3F"),
+        ("100%", "100%25"), ("🌎", "%F0%9F%8C%8E"), ("\r\n\0", "%0D%0A%00"),
+    ]) func `a value is escaped once, everything but unreserved characters`(text: String, escaped: String) {
+        #expect(PercentEncoding.escape(text, .unreserved) == escaped)
+        #expect(PercentEncoding.unescape(escaped) == text)
+    }
+
+    @Test(arguments: 0...255) func `each byte is escaped alike alone, in front and at the end`(byte: UInt8) {
+        let isKept =
+            byte < 128 && "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
+        let hex = String(byte, radix: 16, uppercase: true)
+        let escaped = isKept ? Array([byte]) : Array("%\(hex.count < 2 ? "0" : "")\(hex)".utf8)
+        for (head, tail) in [(0, 0), (0, 5), (5, 0), (1, 1), (2, 2)] {
+            let (front, back) = (Array(repeating: UInt8(ascii: "a"), count: head), Array("bcdef".utf8.prefix(tail)))
+            #expect(Self.escape(front + [byte] + back) == front + escaped + back)
+        }
+    }
+
+    private static func escape(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.withUnsafeBufferPointer { bytes in
+            let size = bytes.count + 2 * PercentEncoding.count(bytes, .unreserved)
+            return [UInt8](unsafeUninitializedCapacity: size) { output, count in
+                count = PercentEncoding.write(bytes, .unreserved, to: output)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("a%2Fb", "a%2Fb"), ("a%zz", "a%25zz"), ("50%", "50%25"), ("a b", "a%20b"), ("é", "%C3%A9"), ("a%", "a%25"),
+    ]) func `an escape in a literal stays, and a lone percent sign is escaped`(text: String, escaped: String) {
+        #expect(PercentEncoding.escapeLiteral(text, .pathLiteral) == escaped)
+    }
+}

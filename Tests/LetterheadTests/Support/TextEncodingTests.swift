@@ -1,0 +1,16 @@
+import Foundation
+import Testing
+
+@testable import Letterhead
+
+@Suite struct TextEncodingTests {
+    @Test(
+        arguments: [
+            ("UTF-8", .utf8), ("utf8", .utf8), ("ISO-8859-1", .isoLatin1), ("Windows-1252", .windowsCP1252),
+            ("us-ascii", .ascii), ("Shift_JIS", .shiftJIS), ("utf-16le", .utf16LittleEndian), ("klingon", nil),
+            ("", nil),
+        ] as [(String, String.Encoding?)])
+    func `a charset is known by its name in any case`(name: String, encoding: String.Encoding?) {
+        #expect(TextEncoding.encoding(of: name) == encoding)
+    }
+}

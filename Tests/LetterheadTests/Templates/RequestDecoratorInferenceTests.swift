@@ -1,0 +1,50 @@
+import Foundation
+import Letterhead
+import Testing
+
+/// What a decorator says nothing of is its base's, and what it writes itself is never taken for something else.
+struct RequestDecoratorInferenceTests {
+    struct Post: RequestTemplate {
+        typealias Response = [Int]
+        typealias Failure = String
+        var method: HTTPMethod { .post }
+        var path: RequestPath { "x" }
+        var body: some HTTPBody { JSONBody([1]) }
+    }
+
+    struct Plain<Base: RequestTemplate>: RequestDecorator { let base: Base }
+    struct OtherBody<Base: RequestTemplate>: RequestDecorator {
+        let base: Base
+        var body: DataBody { DataBody(Data([1])) }
+    }
+    struct SomeBody<Base: RequestTemplate>: RequestDecorator {
+        let base: Base
+        var body: some HTTPBody { DataBody(Data([1])) }
+    }
+    struct OtherResponse<Base: RequestTemplate>: RequestDecorator {
+        let base: Base
+        func decode(_ response: HTTPResponse) async throws -> Int { 3 }
+    }
+
+    private func types<Template: RequestTemplate>(of template: Template) -> [String] {
+        ["\(Template.Body.self)", "\(Template.Response.self)", "\(Template.Failure.self)"]
+    }
+
+    @Test func `without a word, body, response and failure are the base's`() {
+        #expect(types(of: Plain(base: Post())) == ["JSONBody", "Array<Int>", "String"])
+        #expect(types(of: Post().header("a", "b").query("c", 1).paginated()) == ["JSONBody", "Array<Int>", "String"])
+    }
+
+    @Test func `a body of its own is the one that is sent`() throws {
+        #expect(types(of: OtherBody(base: Post())).first == "DataBody")
+        #expect(try StandardRequestBuilder(OtherBody(base: Post())).request().body is DataBody)
+        #expect(try StandardRequestBuilder(SomeBody(base: Post())).request().body is DataBody)
+        #expect(try StandardRequestBuilder(Post().multipart([])).request().body is MultipartBody)
+        #expect(try StandardRequestBuilder(Post().body(DataBody(Data()))).request().body is DataBody)
+    }
+
+    @Test func `a decoding of its own makes the response`() {
+        #expect(types(of: OtherResponse(base: Post())) == ["JSONBody", "Int", "String"])
+        #expect(types(of: Post().paginated().unwrapping(\.count).header("a", "b")) == ["JSONBody", "Int", "String"])
+    }
+}

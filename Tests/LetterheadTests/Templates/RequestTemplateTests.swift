@@ -1,0 +1,125 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct Minimal: RequestTemplate {
+    var path: RequestPath { "" }
+    var baseURL: URL? { URL(string: "https://api.example/v1") }
+}
+
+private struct SomeBody: RequestTemplate {
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "a" }
+    var body: some HTTPBody { TextBody("text") }
+}
+
+private struct AnyBody: RequestTemplate {
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "a" }
+    var body: any HTTPBody { TextBody("text") }
+}
+
+private struct StoredBody: RequestTemplate {
+    let method = HTTPMethod.post
+    let path: RequestPath = "a"
+    let body = TextBody("text")
+}
+
+private struct OptionalBody: RequestTemplate {
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "a" }
+    var body: TextBody?
+}
+
+private struct GenericBody<Content: HTTPBody>: RequestTemplate {
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "a" }
+    let body: Content
+}
+
+private struct WrongBody: RequestTemplate {
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "a" }
+    var body: String { "SECRET" }
+}
+
+@Suite struct RequestTemplateTests {
+    private func request(_ template: some RequestTemplate) throws -> HTTPRequest {
+        try StandardRequestBuilder(template).request()
+    }
+
+    @Test func `a template that gives only its URL is a GET of that URL`() async throws {
+        let mock = MockLoader { .ok($0) }
+        _ = try await HTTPClient(transport: mock).send(Minimal())
+        let request = try #require(mock.requests.first)
+        #expect(request.method == .get)
+        #expect(try request.urlString() == "https://api.example/v1")
+        #expect(request.headers.isEmpty)
+        #expect(request.body.isEmpty)
+    }
+
+    @Test func `what a template leaves out has a default`() {
+        let template = Minimal()
+        #expect(template.method == .get)
+        #expect(template.query.isEmpty)
+        #expect(template.headers.isEmpty)
+        #expect(template.parameters.isEmpty)
+        #expect(template.body.isEmpty)
+        #expect(template.boundary == nil)
+        #expect(template.acceptedStatuses == nil)
+        #expect(template.options[TimeoutOption.self] == nil)
+        #expect(Minimal.Response.self == HTTPResponse.self)
+        #expect(Minimal.Failure.self == Never.self)
+    }
+
+    @Test(
+        arguments: [
+            SomeBody(), AnyBody(), StoredBody(), OptionalBody(body: TextBody("text")),
+            GenericBody(body: TextBody("text")),
+            Minimal().body(TextBody("text")),
+        ] as [any RequestTemplate]) func `a body of any type is sent`(template: any RequestTemplate) throws
+    {
+        #expect(try request(template).body.encode() == Data("text".utf8))
+    }
+
+    @Test func `an optional body that is nil is none`() throws {
+        #expect(try request(OptionalBody(body: nil)).body.isEmpty)
+    }
+
+    @Test func `a body that is none is refused, naming the template and the type`() throws {
+        let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("WrongBody") == true)
+        #expect(error?.message.contains("String") == true)
+        #expect("\(try #require(error))".contains("SECRET") == false)
+    }
+}
+
+@Suite struct RequestParametersTests {
+    @Test func `parameters keep their order, nil is left out, and of a repeated name the last counts`() throws {
+        let parameters: RequestParameters = ["b": 1, "a": String?.none, "tags": ["x", "y"], "b": 2]
+        var query = QueryParameters()
+        parameters.append(to: &query)
+        #expect(query.escaped == "b=2&tags=x&tags=y")
+    }
+
+    @Test func `parameters are one JSON object`() throws {
+        let parameters: RequestParameters = ["n": 1, "t": true, "s": "é", "l": ["a", "b"], "no": Int?.none]
+        let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(parameters)) as? [String: Any]
+        #expect(object?.keys.sorted() == ["l", "n", "s", "t"])
+        #expect(object?["n"] as? Int == 1)
+        #expect(object?["s"] as? String == "é")
+        #expect(object?["l"] as? [String] == ["a", "b"])
+    }
+
+    @Test func `setting replaces at its place, and nil removes`() {
+        var parameters: RequestParameters = ["a": 1, "b": 2]
+        parameters["a"] = 3
+        parameters["b"] = nil
+        var query = QueryParameters()
+        parameters.append(to: &query)
+        #expect(query.escaped == "a=3")
+        #expect(RequestParameters().isEmpty)
+    }
+}

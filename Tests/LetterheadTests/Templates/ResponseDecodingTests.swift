@@ -1,0 +1,138 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct Opaque: Sendable {}
+
+private struct Counted: RequestTemplate {
+    var path: RequestPath { "a" }
+    func decode(_ response: HTTPResponse) async throws -> Int { try await response.body.data().count }
+}
+
+private struct Shouting: HTTPBodyDecoder {
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(String(decoding: data, as: UTF8.self).uppercased().utf8))
+    }
+}
+
+@Suite struct ResponseDecodingTests {
+    private func send<Value: Sendable>(
+        _ type: Value.Type, body: Data, status: HTTPStatus = 200, headers: HTTPHeaders = [:]
+    ) async throws -> Value {
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: status, headers: headers, body: HTTPResponseBody(body))
+        }
+        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        return try await client.send(Endpoint("a", answering: type))
+    }
+
+    private func send<Value: Sendable>(_ type: Value.Type, _ text: String, headers: HTTPHeaders = [:]) async throws
+        -> Value
+    {
+        try await send(type, body: Data(text.utf8), headers: headers)
+    }
+
+    private let ada = Person(id: 1, login: "ada")
+    private let json = #"{"id":1,"login":"ada"}"#
+
+    @Test func `a decodable type is decoded`() async throws {
+        #expect(try await send(Person.self, json) == ada)
+        #expect(try await send([Person].self, "[\(json)]") == [ada])
+        #expect(try await send([String: Int].self, #"{"a":1}"#) == ["a": 1])
+        #expect(try await send(Int.self, "3") == 3)
+    }
+
+    @Test func `data is the bytes, also when there are none`() async throws {
+        #expect(try await send(Data.self, body: Data([0, 255])) == Data([0, 255]))
+        #expect(try await send(Data.self, body: Data(), status: 204) == Data())
+    }
+
+    @Test(arguments: [
+        ("text/plain; charset=utf-8", Data("é".utf8)), ("text/plain", Data("é".utf8)), ("", Data("é".utf8)),
+        ("text/plain; charset=ISO-8859-1", Data([0xE9])),
+        ("text/plain; charset=\"UTF-8\"", Data([0xEF, 0xBB, 0xBF, 0xC3, 0xA9])),
+        ("text/plain; charset=utf-16le", Data([0xE9, 0x00])), ("nonsense", Data("é".utf8)),
+    ]) func `text is read in the charset that the response names`(type: String, body: Data) async throws {
+        #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
+    }
+
+    @Test(arguments: [("text/plain; charset=klingon", Data("a".utf8)), ("text/plain", Data([0xFF, 0xFE, 0xFD]))])
+    func `text that cannot be read is an error`(type: String, body: Data) async {
+        let error = await #expect(throws: HTTPError.self) {
+            try await send(String.self, body: body, headers: ["Content-Type": type])
+        }
+        #expect(error?.code == .cannotDecodeResponse)
+        #expect(error?.response?.status == .ok)
+    }
+
+    @Test func `void takes any answer`() async throws {
+        try await send(Void.self, body: Data(), status: 204)
+        try await send(Void.self, "something")
+    }
+
+    @Test func `the response itself is given as it is`() async throws {
+        let response = try await send(HTTPResponse.self, body: Data("x".utf8), status: 201, headers: ["X": "1"])
+        #expect(response.status == .created)
+        #expect(response.headers["X"] == "1")
+    }
+
+    @Test func `an optional is nil for an empty answer`() async throws {
+        #expect(try await send(Person?.self, body: Data(), status: 204) == nil)
+        #expect(try await send(String?.self, body: Data(), status: 204) == nil)
+        #expect(try await send(Data?.self, body: Data(), status: 204) == nil)
+        #expect(try await send([Person]?.self, body: Data(), status: 204) == nil)
+    }
+
+    @Test func `an optional is its value when there is one`() async throws {
+        #expect(try await send(Person?.self, json) == ada)
+        #expect(try await send(String?.self, "x") == "x")
+        #expect(try await send(Data?.self, "x") == Data("x".utf8))
+        #expect(try await send(HTTPResponse?.self, "x")?.status == .ok)
+    }
+
+    @Test func `an optional is nil for a JSON null`() async throws {
+        #expect(try await send(Person?.self, "null") == nil)
+        #expect(try await send(Int?.self, " null ") == nil)
+        #expect(try await send(String?.self, "null") == "null")
+    }
+
+    @Test func `an empty answer for a value is an error that says what to do`() async {
+        let error = await #expect(throws: HTTPError.self) { try await send(Person.self, body: Data(), status: 204) }
+        #expect(error?.code == .emptyResponse)
+        #expect(error?.message.contains("optional") == true)
+        #expect(error?.response?.status == .noContent)
+    }
+
+    @Test func `what cannot be decoded is an error with the response, the reason and the place`() async throws {
+        let error = await #expect(throws: HTTPError.self) { try await send(Person.self, #"{"id":"SECRET"}"#) }
+        #expect(error?.code == .cannotDecodeResponse)
+        #expect(error?.underlying is DecodingError)
+        #expect(error?.response?.body.buffered == Data(#"{"id":"SECRET"}"#.utf8))
+        #expect(error?.message.contains("id") == true)
+        #expect(!"\(try #require(error))".contains("SECRET"))
+    }
+
+    @Test func `a type that cannot be decoded is an error that says what to write`() async {
+        let error = await #expect(throws: HTTPError.self) { try await send(Opaque.self, "x") }
+        #expect(error?.code == .cannotDecodeResponse)
+        #expect(error?.message.contains("decode") == true)
+    }
+
+    @Test func `a template's own decoding is used`() async throws {
+        let mock = MockLoader { .ok($0, body: Data("four".utf8)) }
+        #expect(try await HTTPClient(environment: .of("https://h"), transport: mock).send(Counted()) == 4)
+    }
+
+    @Test func `the client's decoder is used, and the endpoint's own before it`() async throws {
+        let mock = MockLoader { .ok($0, body: Data(#""a""#.utf8)) }
+        let client = HTTPClient(environment: .of("https://h"), decoder: Shouting(), transport: mock)
+        #expect(try await client.send(Endpoint("a", answering: Text.self)).text == "A")
+        #expect(try await client.send(Endpoint("a", answering: Text.self).decoder(JSONDecoder())).text == "a")
+    }
+
+    private struct Text: Decodable, Sendable {
+        let text: String
+        init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+    }
+}

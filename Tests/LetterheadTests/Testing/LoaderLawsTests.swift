@@ -1,0 +1,100 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Every link and transport of ours keeps the laws, and each law finds a loader that breaks it.
+@Suite(.timeLimit(.minutes(3)))
+struct LoaderLawsTests {
+    struct Named<Part: Sendable>: CustomTestStringConvertible {
+        let name: String
+        let make: @Sendable () -> Part
+        var testDescription: String { name }
+    }
+
+    static let links: [Named<any LoaderLink>] = [
+        .init(name: "PrintLoader") { PrintLoader { _ in } },
+        .init(name: "ApplyEnvironment") { ApplyEnvironment() },
+        .init(name: "ModifyRequest") { ModifyRequest { $0.headers["X"] = "1" } },
+        .init(name: "FollowRedirects") { FollowRedirects() },
+        .init(name: "Authenticate") { Authenticate(.bearer("t")) },
+        .init(name: "Throttle") { Throttle(limit: 100) },
+        .init(name: "Deadline") { Deadline() },
+        .init(name: "Retry") { Retry() },
+        .init(name: "two joined") { FollowRedirects() --> Throttle(limit: 7) },
+    ]
+
+    @Test(arguments: links) func `our links keep the laws`(_ link: Named<any LoaderLink>) async throws {
+        try await LoaderLaws(patience: .seconds(40), link: link.make).check()
+    }
+
+    @Test func `URLSessionLoader keeps the laws`() async throws {
+        try await LoaderLaws(patience: .seconds(40), loader: { URLSessionLoader() }).check()
+    }
+
+    #if os(Linux)
+        @Test func `CurlLoader keeps the laws`() async throws {
+            try await LoaderLaws(patience: .seconds(40), loader: { CurlLoader() }).check()
+        }
+    #endif
+
+    @Test(arguments: [
+        ("completion", "twice"), ("completion", "never"), ("identity", "anew"), ("cancellation", "detached"),
+        ("reset", "twice reset"), ("reset", "no reset"), ("retention", "hoarder"),
+    ])
+    func `a link that breaks a law is reported`(law: String, kind: String) async throws {
+        let found = try await LoaderLaws(patience: .milliseconds(300), link: { Broken(kind: kind) }).violations()
+        #expect(found.contains { $0.law == law }, "\(found)")
+    }
+
+    @Test func `a loader that sends what is malformed is reported`() async throws {
+        let found = try await LoaderLaws(
+            patience: .milliseconds(500),
+            loader: { AnyLoader { request in try await URLSessionLoader().load(request.removingHeaders()) } }
+        ).violations()
+        #expect(found.contains { $0.law == "validation" }, "\(found)")
+    }
+
+    /// Breaks one law, as its kind says.
+    final class Broken: LoaderLink {
+        private let kind: String
+        private let hoard = Mutex<[HTTPRequest]>([])
+
+        init(kind: String) { self.kind = kind }
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            switch kind {
+            case "twice": _ = try await next.load(request)
+            case "never": return HTTPResponse(request: request, status: .ok)
+            case "hoarder": hoard.withLock { $0.append(request) }
+            case "anew":
+                var other = HTTPRequest(method: request.method, url: try request.url())
+                other.headers = request.headers
+                return try await next.load(other)
+            case "detached":
+                do {
+                    return try await Task { try await next.load(request) }.value
+                } catch {
+                    throw HTTPError(error, request: request)
+                }
+            default: break
+            }
+            return try await next.load(request)
+        }
+
+        func reset(next: any HTTPLoader) async {
+            if kind == "no reset" { return }
+            await next.reset()
+            if kind == "twice reset" { await next.reset() }
+        }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func removingHeaders() -> HTTPRequest {
+        var request = self
+        request.headers = [:]
+        return request
+    }
+}

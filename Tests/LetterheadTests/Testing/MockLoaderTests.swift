@@ -1,0 +1,111 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct Odd: Error {}
+
+private struct Unencodable: HTTPBody {
+    func encode() throws -> Data { throw Odd() }
+}
+
+@Suite struct MockLoaderTests {
+    private func status(_ mock: MockLoader) async throws -> HTTPStatus {
+        try await mock.load(HTTPRequest.to("https://h/p")).status
+    }
+
+    @Test func `answers of the script are given once each, in order`() async throws {
+        let mock = MockLoader().then { HTTPResponse(request: $0, status: 1) }.then {
+            HTTPResponse(request: $0, status: 2)
+        }
+        #expect(mock.unused == 2)
+        #expect(try await status(mock) == 1)
+        #expect(try await status(mock) == 2)
+        #expect(mock.unused == 0)
+    }
+
+    @Test func `behind the script the default handler answers`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: 9) }.then { HTTPResponse(request: $0, status: 1) }
+        #expect(try await status(mock) == 1)
+        #expect(try await status(mock) == 9)
+        #expect(try await status(mock) == 9)
+    }
+
+    @Test func `with nothing left, the load fails and names the request, without its secrets`() async throws {
+        let mock = MockLoader()
+        let error = try await #require(throws: HTTPError.self) {
+            try await mock.load(HTTPRequest.to("https://h/marker?token=SECRET", method: .put))
+        }
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("PUT"))
+        #expect(error.message.contains("/marker"))
+        #expect(!"\(error)".contains("SECRET"))
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `another loader can be what answers behind the script`() async throws {
+        let other = MockLoader { HTTPResponse(request: $0, status: 7) }
+        let mock = MockLoader { try await other.load($0) }.then { HTTPResponse(request: $0, status: 1) }
+        #expect(try await status(mock) == 1)
+        #expect(try await status(mock) == 7)
+        #expect(other.requests.count == 1)
+    }
+
+    @Test func `what a handler throws reaches the caller as a transport's error`() async throws {
+        let mock = MockLoader().then { _ in throw URLError(.timedOut) }.then {
+            throw HTTPError(.connectionLost, request: $0)
+        }
+        #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .timedOut)
+        #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .connectionLost)
+    }
+
+    @Test func `a handler can suspend, and sees that its task is cancelled`() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let mock = MockLoader { request in
+            start.finish()
+            try await Task.sleep(for: .seconds(3600))
+            return .ok(request)
+        }
+        let request = try HTTPRequest.to("https://h")
+        let task = Task { try await mock.load(request) }
+        for await _ in started {}
+        task.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `a task that is cancelled already gets no answer, and takes none of the script`() async throws {
+        let mock = MockLoader().then { .ok($0) }
+        let request = try HTTPRequest.to("https://h")
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await mock.load(request)
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(error?.mayHaveBeenSent == false)
+        #expect(mock.unused == 1)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a request that a transport would refuse is refused, and not recorded`() async throws {
+        let mock = MockLoader { .ok($0) }
+        var bad = try HTTPRequest.to("https://h")
+        bad.headers = ["X": "a\r\nb"]
+        let sent = bad
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(sent) }
+        #expect(error?.code == .invalidRequest)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a body that cannot be encoded fails as on a transport`() async throws {
+        let mock = MockLoader { .ok($0) }
+        var bad = try HTTPRequest.to("https://h")
+        bad.body = Unencodable()
+        let sent = bad
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(sent) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.underlying is Odd)
+        #expect(mock.requests.isEmpty)
+    }
+}

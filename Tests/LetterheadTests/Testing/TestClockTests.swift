@@ -1,0 +1,63 @@
+import LetterheadTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TestClockTests {
+    @Test func `it stands still until it is moved`() {
+        let clock = TestClock()
+        #expect(clock.now.offset == .zero)
+        clock.advance(by: .seconds(3))
+        clock.advance(by: .seconds(-5))
+        #expect(clock.now.offset == .seconds(3))
+    }
+
+    @Test func `a sleep ends when the clock is there, and not before`() async throws {
+        let clock = TestClock()
+        let task = Task { try await clock.sleep(for: .seconds(2)) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(clock.sleepers == 1)
+        clock.advance(by: .seconds(1))
+        try await task.value
+        #expect(clock.sleepers == 0 && clock.sleeps == [.seconds(2)])
+    }
+
+    @Test func `a sleep that is cancelled ends at once, also when it was before`() async {
+        let clock = TestClock()
+        let asleep = Task { try await clock.sleep(for: .seconds(2)) }
+        await clock.waitForSleepers(1)
+        asleep.cancel()
+        await #expect(throws: CancellationError.self) { try await asleep.value }
+        let before = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .seconds(2))
+        }
+        await #expect(throws: CancellationError.self) { try await before.value }
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func `a sleep that is over at once does not wait`() async throws {
+        let clock = TestClock()
+        try await clock.sleep(for: .zero)
+        try await clock.sleep(for: .seconds(-1))
+        #expect(clock.sleeps == [.zero, .seconds(-1)])
+    }
+
+    @Test func `an automatic clock moves itself`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        try await clock.sleep(for: .seconds(2))
+        try await clock.sleep(for: .seconds(3))
+        #expect(clock.now.offset == .seconds(5) && clock.sleeps == [.seconds(2), .seconds(3)])
+    }
+
+    @Test func `it can be waited for several sleepers, and the wait ends with its task`() async {
+        let clock = TestClock()
+        let tasks = (1...3).map { number in Task { try await clock.sleep(for: .seconds(number)) } }
+        await clock.waitForSleepers(3)
+        let waiting = Task { await clock.waitForSleepers(9) }
+        waiting.cancel()
+        await waiting.value
+        clock.advance(by: .seconds(9))
+        for task in tasks { try? await task.value }
+        #expect(clock.sleepers == 0)
+    }
+}

@@ -1,0 +1,161 @@
+#if os(Linux)
+    import CZlib
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Testing
+
+    @Suite(.timeLimit(.minutes(1)))
+    struct ContentDecoderTests {
+        let loader = CurlLoader()
+        let text = Data((0..<5_000).flatMap { Array("line \($0 * 7919)\n".utf8) })
+
+        private func server(_ coding: String, _ body: Data) -> RawServer {
+            RawServer { connection, _ in
+                while connection.readRequest() != nil {
+                    connection.write(
+                        "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n")
+                    connection.write(Array(body))
+                }
+            }
+        }
+
+        private func request(_ server: RawServer, _ delivery: ResponseDelivery) -> HTTPRequest {
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = delivery
+            return request
+        }
+
+        @Test(
+            arguments: [
+                ("gzip", [31]), ("x-gzip", [31]), ("GZIP", [31]), ("deflate", [15]), ("deflate", [-15]),
+                ("gzip, deflate", [31, 15]), ("deflate,gzip , identity", [15, 31]),
+            ], [ResponseDelivery.buffered, .streamed])
+        func `A coding is undone, and nothing tells that it was there`(
+            coding: (name: String, windows: [CInt]), delivery: ResponseDelivery
+        ) async throws {
+            let coded = try coding.windows.reduce(text) { try $0.deflated(window: $1) }
+            let response = try await loader.load(request(server(coding.name, coded), delivery))
+            #expect(try await response.body.data() == text)
+            #expect(!response.headers.contains(.contentEncoding) && !response.headers.contains(.contentLength))
+            #expect(response.metrics.bytesReceived < text.count)
+        }
+
+        @Test func `It is offered, but not when the request says something else or asks for a range`() async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            var request = HTTPRequest(url: server.url())
+            _ = try await loader.load(request)
+            request.headers["Range"] = "bytes=0-1"
+            _ = try await loader.load(request)
+            request.headers = ["Accept-Encoding": "identity"]
+            _ = try await loader.load(request)
+            let offers = heads.all.map { head in
+                head.split(separator: "\r\n").filter { $0.hasPrefix("Accept-Encoding") }.map(String.init)
+            }
+            #expect(offers == [["Accept-Encoding: gzip, deflate"], [], ["Accept-Encoding: identity"]])
+        }
+
+        @Test func `A coding that is not known is left as it is`() async throws {
+            let response = try await loader.load(request(server("br, gzip", Data([1, 2, 3])), .buffered))
+            #expect(try await response.body.data() == Data([1, 2, 3]))
+            #expect(response.headers[.contentEncoding] == "br, gzip")
+        }
+
+        @Test func `Several members and an empty body are whole`() async throws {
+            let members = try Data("a".utf8).deflated(window: 31) + Data("b".utf8).deflated(window: 31)
+            #expect(
+                try await loader.load(request(server("gzip", members), .buffered)).body.data() == Data("ab".utf8))
+            #expect(try await loader.load(request(server("gzip", Data()), .streamed)).body.data().isEmpty)
+        }
+
+        @Test(
+            arguments: ["cut in half", "cut by a byte", "flipped", "garbage", "surplus"],
+            [ResponseDelivery.buffered, .streamed])
+        func `A coding that is cut short or corrupt is an error`(fault: String, delivery: ResponseDelivery) async throws
+        {
+            var coded = try text.deflated(window: 31)
+            switch fault {
+            case "cut in half": coded = coded.prefix(coded.count / 2)
+            case "cut by a byte": coded = coded.dropLast()
+            case "flipped": coded[coded.count / 2] ^= 0xFF
+            case "garbage": coded = Data("this is no gzip".utf8)
+            default: coded += Data("more".utf8)
+            }
+            let request = request(server("gzip", coded), delivery)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
+            #expect(error?.code == .cannotDecodeResponse)
+        }
+
+        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        func `A body that grows beyond measure is too large, long before it has grown`(
+            delivery: ResponseDelivery
+        ) async throws {
+            let bomb = try Data(count: 64 << 20).deflated(window: 31)
+            let request = request(server("gzip", bomb), delivery)
+            let error = await #expect(throws: HTTPError.self) {
+                var count = 0
+                for try await chunk in try await loader.load(request).body { count += chunk.count }
+                #expect(count < 18 << 20)
+            }
+            #expect(error?.code == .responseTooLarge)
+        }
+
+        @Test(arguments: [0, 1])
+        func `The limit counts decoded bytes`(less: Int) async throws {
+            var request = request(server("gzip", try text.deflated(window: 31)), .buffered)
+            request.responseLimit = text.count - less
+            if less == 0 {
+                #expect(try await loader.load(request).body.data() == text)
+            } else {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                #expect(error?.code == .responseTooLarge)
+            }
+        }
+
+        @Test func `More than five codings are refused`() async throws {
+            let request = request(server("gzip, gzip, gzip, gzip, gzip, gzip", Data([1])), .buffered)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            #expect(error?.code == .invalidResponse)
+        }
+
+        @Test func `A transport that does not decode hands over what came`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.decodesContent = false
+            let coded = try text.deflated(window: 31)
+            let response = try await CurlLoader(configuration).load(request(server("gzip", coded), .buffered))
+            #expect(try await response.body.data() == coded)
+            #expect(response.headers[.contentEncoding] == "gzip")
+        }
+    }
+
+    extension Data {
+        /// The bytes in a coding of zlib's: window 31 is gzip, 15 deflate with its head, -15 without.
+        func deflated(window: CInt) throws -> Data {
+            struct Failed: Error {}
+            var stream = z_stream()
+            let size = CInt(MemoryLayout<z_stream>.size)
+            guard deflateInit2_(&stream, 6, CInt(CZLIB_DEFLATED), window, 8, 0, zlibVersion(), size) == 0 else {
+                throw Failed()
+            }
+            defer { deflateEnd(&stream) }
+            var output = Data(count: count + count / 8 + 64)
+            let isDone = withUnsafeBytes { input in
+                output.withUnsafeMutableBytes { output in
+                    stream.next_in = input.bindMemory(to: UInt8.self).baseAddress
+                    stream.avail_in = UInt32(input.count)
+                    stream.next_out = output.bindMemory(to: UInt8.self).baseAddress
+                    stream.avail_out = UInt32(output.count)
+                    return deflate(&stream, CInt(CZLIB_FINISH)) == CInt(CZLIB_STREAM_END)
+                }
+            }
+            guard isDone else { throw Failed() }
+            return output.prefix(Int(stream.total_out))
+        }
+    }
+#endif

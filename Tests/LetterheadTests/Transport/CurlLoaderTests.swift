@@ -1,0 +1,301 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    @Suite(.timeLimit(.minutes(1)))
+    struct CurlLoaderTests {
+        let loader = CurlLoader()
+
+        @Test func `The wire carries the request and nothing else`() async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            var request = HTTPRequest(url: server.url("/a%2Fb/../c//d?x=%20&y=+&z"))
+            request.headers.append("x-Mixed-CASE", "1")
+            request.headers.append("X-Empty", "")
+            request.headers.append("x-mixed-case", "2")
+            _ = try await loader.load(request)
+            #expect(
+                heads.all == [
+                    "GET /a%2Fb/../c//d?x=%20&y=+&z HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+                        + "x-Mixed-CASE: 1\r\nX-Empty:\r\nx-mixed-case: 2\r\nAccept-Encoding: gzip, deflate\r\n\r\n"
+                ])
+        }
+
+        @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"])
+        func `A method goes out as it is written`(method: String) async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            _ = try await loader.load(HTTPRequest(method: HTTPMethod(method), url: server.url()))
+            let length = ["POST", "PUT", "PATCH"].contains(method) ? "Content-Length: 0\r\n" : ""
+            let start = "\(method) / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+            #expect(heads.all == ["\(start)Accept-Encoding: gzip, deflate\r\n\(length)\r\n"])
+        }
+
+        @Test(
+            arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "PURGE"], [1, 1_000, 65_536, 65_537, 3_000_000])
+        func `A body arrives whole with its exact length`(method: String, size: Int) async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
+                    connection.write(Array(request.body))
+                }
+            }
+            var request = HTTPRequest(method: HTTPMethod(method), url: server.url())
+            let bytes = Data.patterned(size)
+            request.body = Bytes(data: bytes)
+            let response = try await loader.load(request)
+            #expect(try await response.body.data() == bytes)
+            #expect(
+                heads.all == [
+                    "\(method) / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+                        + "Content-Type: application/x-test\r\nAccept-Encoding: gzip, deflate\r\n"
+                        + "Content-Length: \(size)\r\n\r\n"
+                ])
+        }
+
+        @Test func `Header lines are kept as they came`() async throws {
+            let server = RawServer.answering(
+                "HTTP/1.1 200\r\nset-cookie: a=1, b\r\nSet-Cookie: c=2\r\nX-Near:v\r\nX-Tab:\t  \t\r\nX-Fold: a\r\n  b\r\n"
+                    + "X-UTF: é\r\nContent-Length: 0\r\n\r\n")
+            let headers = try await loader.load(HTTPRequest(url: server.url())).headers
+            #expect(
+                headers.map { [$0.name.rawValue, $0.value] } == [
+                    ["set-cookie", "a=1, b"], ["Set-Cookie", "c=2"], ["X-Near", "v"], ["X-Tab", ""], ["X-Fold", "a b"],
+                    ["X-UTF", "é"], ["Content-Length", "0"],
+                ])
+        }
+
+        @Test func `A byte that is not UTF-8 is read as Latin-1`() async throws {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write(
+                    Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
+            }
+            #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == "é")
+        }
+
+        @Test func `Sequential requests share one connection`() async throws {
+            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            for _ in 0..<50 { _ = try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test func `Hundreds of requests at a time are each answered with their own body`() async throws {
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    let path = request.head.split(separator: " ")[1]
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\n\r\n\(path)")
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<500 {
+                    group.addTask {
+                        let response = try await loader.load(HTTPRequest(url: server.url("/\(number)")))
+                        #expect(try await response.body.data() == Data("/\(number)".utf8))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(server.connectionCount <= 64)
+        }
+
+        @Test(
+            "Bodiless and interim answers are read right",
+            arguments: [
+                ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n", 200, ""),
+                ("GET", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
+                ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n", 304, ""),
+                ("GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok"),
+                (
+                    "GET", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200,
+                    "ok"
+                ),
+                ("GET", "HTTP/1.1 302 Found\r\nLocation: //%00/x\r\nContent-Length: 2\r\n\r\nok", 302, "ok"),
+                ("POST", "HTTP/1.1 307 Temporary\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok", 307, "ok"),
+                (
+                    "GET", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nok", 401,
+                    "ok"
+                ),
+                (
+                    "GET",
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n", 200,
+                    "ok"
+                ),
+                ("GET", "HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\nok", 799, "ok"),
+            ])
+        func answers(method: String, response: String, status: Int, body: String) async throws {
+            let server = RawServer.answering(response)
+            for _ in 0..<2 {
+                let answer = try await loader.load(HTTPRequest(method: HTTPMethod(method), url: server.url()))
+                #expect(answer.status.code == status)
+                #expect(try await answer.body.data() == Data(body.utf8))
+            }
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test func `An HTTP 1_0 body ends with its connection`() async throws {
+            let server = RawServer.answering("HTTP/1.0 200 OK\r\n\r\nall of it", closing: true)
+            let response = try await loader.load(HTTPRequest(url: server.url()))
+            #expect(try await response.body.data() == Data("all of it".utf8))
+        }
+
+        @Test(
+            "What is not a whole response is an error that says what happened",
+            arguments: [
+                ("", HTTPError.Code.connectionLost),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nshort", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshor", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n", .connectionLost),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nlength", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nlength", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nfive!", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nfive!", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nX Y: 1\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("Good morning\r\n\r\n", .invalidResponse),
+                ("\u{0}\u{1}\u{2}\u{3}", .invalidResponse),
+                ("HTTP/7.0 200 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+            ])
+        func faults(bytes: String, code: HTTPError.Code) async throws {
+            let server = RawServer.answering(bytes, closing: true)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.mayHaveBeenSent == true)
+        }
+
+        @Test func `A reset in the body is a lost connection, with the head that had come`() async throws {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nX-Seen: 1\r\nContent-Length: 20\r\n\r\nshort")
+                usleep(50_000)
+                connection.reset()
+            }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .connectionLost)
+            #expect(error?.response?.headers["X-Seen"] == "1")
+        }
+
+        @Test func `A body over the limit is an error, and one at the limit is not`() async throws {
+            let server = RawServer.answering(
+                "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))
+            var request = HTTPRequest(url: server.url())
+            request.responseLimit = 1000
+            #expect(try await loader.load(request).body.data().count == 1000)
+            request.responseLimit = 999
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            #expect(error?.code == .responseTooLarge)
+        }
+
+        @Test(arguments: [30, 3000])
+        func `A head over its limit is an error`(lines: Int) async throws {
+            let field = "X-Long: " + String(repeating: "x", count: 1000) + "\r\n"
+            let server = RawServer.answering(
+                "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: lines) + "Content-Length: 0\r\n\r\n")
+            if lines == 30 {
+                #expect(try await loader.load(HTTPRequest(url: server.url())).headers.count == 31)
+            } else {
+                let error = await #expect(throws: HTTPError.self) {
+                    try await loader.load(HTTPRequest(url: server.url()))
+                }
+                #expect(error?.code == .responseTooLarge)
+            }
+        }
+
+        @Test func `A refused connection says that nothing was sent`() async throws {
+            let server = RawServer { _, _ in }
+            server.stop()
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .cannotConnect)
+            #expect(error?.mayHaveBeenSent == false)
+        }
+
+        @Test func `A malformed request is refused before anybody is called`() async throws {
+            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            var requests = [HTTPRequest(url: server.url())]
+            requests[0].headers["X"] = "a\r\nX-Injected: 1"
+            requests.append(HTTPRequest(method: "GET / HTTP/1.1\r\nX", url: server.url()))
+            requests.append(HTTPRequest(method: .connect, url: server.url()))
+            requests.append(HTTPRequest(method: .head, url: server.url()))
+            requests[3].body = Bytes(data: Data([1]))
+            requests.append(HTTPRequest(url: server.url()))
+            requests[4].timeout = .zero
+            requests.append(HTTPRequest(url: server.url()))
+            requests[5].responseLimit = -1
+            requests.append(HTTPRequest())
+            for request in requests {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                #expect(error?.code == .invalidRequest)
+                #expect(error?.mayHaveBeenSent == false)
+            }
+            #expect(server.connectionCount == 0)
+        }
+
+        @Test func `A POST is not sent again when a kept connection closes under it, and a GET is`() async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                guard let first = connection.readRequest() else { return }
+                heads.add(first.head)
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                // The next one is read whole, and never answered.
+                guard let second = connection.readRequest() else { return }
+                heads.add(second.head)
+                connection.close()
+            }
+            _ = try await loader.load(HTTPRequest(url: server.url("/1")))
+            #expect(try await loader.load(HTTPRequest(url: server.url("/2"))).status == 200)
+            for body in [Data(), Data([1]), Data(count: 100_000)] {
+                var post = HTTPRequest(method: .post, url: server.url("/post\(body.count)"))
+                post.body = Bytes(data: body)
+                _ = try await loader.load(HTTPRequest(url: server.url("/1")))
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(post) }
+                #expect(error?.code == .connectionLost)
+                #expect(heads.all.count { $0.hasPrefix("POST /post\(body.count) ") } == 1)
+            }
+            #expect(heads.all.count { $0.hasPrefix("GET /2") } == 2)
+        }
+
+        @Test func `A transport out of its range refuses every request`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.connectTimeout = .zero
+            let error = await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: #require(URL(string: "http://127.0.0.1:1"))))
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("connectTimeout") == true)
+        }
+    }
+
+    /// A body of the given bytes with a media type.
+    struct Bytes: HTTPBody {
+        let data: Data
+        var contentLength: Int? { data.count }
+        var additionalHeaders: HTTPHeaders { ["Content-Type": "application/x-test"] }
+        func encode() -> Data { data }
+    }
+
+    /// What servers saw. A class, since their threads and the test share it.
+    final class Heads: Sendable {
+        private let heads = Mutex<[String]>([])
+        func add(_ head: String) { heads.withLock { $0.append(head) } }
+        var all: [String] { heads.withLock { $0 } }
+    }
+#endif

@@ -1,0 +1,121 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Testing
+
+    @Suite(.timeLimit(.minutes(1)))
+    struct CurlLoaderTimeTests {
+        /// Reads one request, says it has, and then sends the given bytes and nothing more.
+        private func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
+            RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write(bytes)
+                _ = connection.waitForEnd()
+                ended?.signal()
+            }
+        }
+
+        private func elapsed(_ body: () async throws -> Void) async rethrows -> Duration {
+            let clock = ContinuousClock()
+            let start = clock.now
+            try await body()
+            return clock.now - start
+        }
+
+        @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
+        func `An attempt timeout ends a request to the millisecond, in any phase`(bytes: String) async throws {
+            let server = stalling(after: bytes)
+            var request = HTTPRequest(url: server.url())
+            request.timeout = .milliseconds(150)
+            let time = await elapsed {
+                let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(request) }
+                #expect(error?.code == .timedOut)
+                #expect(error?.message.contains("attempt") == true)
+            }
+            #expect(time >= .milliseconds(150) && time < .seconds(10))
+        }
+
+        @Test func `An idle timeout ends a request on which nothing moves, and says so`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .milliseconds(120)
+            let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
+            let error = await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            }
+            #expect(error?.code == .timedOut)
+            #expect(error?.message.contains("idle") == true)
+        }
+
+        @Test func `A first-byte timeout ends a request that nobody answers, and says so`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.firstByteTimeout = .milliseconds(120)
+            let server = stalling()
+            let error = await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            }
+            #expect(error?.message.contains("first byte") == true)
+        }
+
+        @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
+        func `Cancelling ends a request at once and closes its connection`(bytes: String) async throws {
+            let (ended, started) = (DispatchSemaphore(value: 0), AsyncStream<Void>.makeStream())
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write(bytes)
+                started.continuation.yield()
+                _ = connection.waitForEnd()
+                ended.signal()
+            }
+            let task = Task { try await CurlLoader().load(HTTPRequest(url: server.url())) }
+            for await _ in started.stream { break }
+            let time = await elapsed {
+                task.cancel()
+                let error = await #expect(throws: HTTPError.self) { try await task.value }
+                #expect(error?.code == .cancelled)
+            }
+            #expect(time < .seconds(5))
+            #expect(await ended.isSignalledSoon())
+        }
+
+        @Test func `A task that is cancelled already sends nothing`() async throws {
+            let server = stalling()
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return try await CurlLoader().load(HTTPRequest(url: server.url()))
+            }
+            task.cancel()
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            #expect(error?.mayHaveBeenSent == false)
+            #expect(server.connectionCount == 0)
+        }
+
+        @Test func `A reset cancels what is under way, and later requests go on`() async throws {
+            let server = RawServer { connection, number in
+                while connection.readHead() != nil {
+                    if number > 0 { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+                }
+            }
+            let loader = CurlLoader()
+            let task = Task { try await loader.load(HTTPRequest(url: server.url())) }
+            while server.connectionCount == 0 { await Task.yield() }
+            await loader.reset()
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
+        }
+
+        @Test func `Cancelling during a name lookup holds up nobody`() async throws {
+            let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
+            let loader = CurlLoader()
+            let nowhere = try #require(URL(string: "http://nothing.invalid/"))
+            let slow = Task { try await loader.load(HTTPRequest(url: nowhere)) }
+            await Task.yield()
+            slow.cancel()
+            let time = try await elapsed { _ = try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(time < .seconds(5))
+            _ = await slow.result
+        }
+    }
+#endif

@@ -1,0 +1,23 @@
+#if os(Linux)
+    import Letterhead
+    import LetterheadTesting
+    import Testing
+
+    @Suite(.timeLimit(.minutes(2)))
+    struct FaultMatrixTests {
+        @Test func `Every fault at every moment ends as it must`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .seconds(2)
+            let failures = try await FaultMatrix.failures { [configuration] in CurlLoader(configuration) }
+            #expect(failures.isEmpty, "of \(FaultMatrix.cells.count) cells: \(failures.joined(separator: "\n"))")
+            #expect(FaultMatrix.cells.count == 150)
+        }
+
+        @Test func `A transport that always answers an empty 200 fails in nearly all cells`() async throws {
+            let failures = try await FaultMatrix.failures {
+                MockLoader { request in HTTPResponse(request: request, status: .ok) }
+            }
+            #expect(failures.count >= 140)
+        }
+    }
+#endif

@@ -1,0 +1,86 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTesting
+    import Synchronization
+    import Testing
+
+    @Suite(.timeLimit(.minutes(1)))
+    struct TransferProgressTests {
+        private let size = 3_000_000
+
+        private func echo() async throws -> MockServer {
+            try await MockServer.start { MockServer.Response(body: $0.body) }
+        }
+
+        private func steps(
+            _ body: any HTTPBody, _ delivery: ResponseDelivery = .buffered
+        ) async throws -> [TransferProgress] {
+            let server = try await echo()
+            let box = Seen()
+            var request = HTTPRequest(method: .post, url: server.url)
+            request.body = body
+            request.responseDelivery = delivery
+            request.onProgress = { box.add($0) }
+            let count = try await CurlLoader().load(request).body.data().count
+            #expect(count == size)
+            await server.stop()
+            return box.all
+        }
+
+        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        func `Both directions grow and end at 1`(delivery: ResponseDelivery) async throws {
+            let steps = try await steps(DataBody(Data(count: size)), delivery)
+            for direction in [TransferProgress.Direction.upload, .download] {
+                let fractions = steps.filter { $0.direction == direction }.compactMap(\.fractionCompleted)
+                #expect(fractions.count > 2 && fractions == fractions.sorted() && fractions.last == 1)
+                #expect(Set(fractions).count == fractions.count)
+            }
+        }
+
+        @Test func `A body of unknown length has no fraction`() async throws {
+            let stream = StreamBody {
+                AsyncStream<Data> { continuation in
+                    for _ in 0..<3 { continuation.yield(Data(count: 1_000_000)) }
+                    continuation.finish()
+                }
+            }
+            let uploads = try await steps(stream).filter { $0.direction == .upload }
+            #expect(uploads.map(\.completedBytes) == [1_000_000, 2_000_000, 3_000_000])
+            #expect(uploads.allSatisfy { $0.fractionCompleted == nil })
+        }
+
+        @Test func `Updates can be walked, and end`() async throws {
+            let server = try await echo()
+            let updates = ProgressUpdates()
+            var request = HTTPRequest(method: .post, url: server.url)
+            request.body = DataBody(Data(count: size))
+            request.onProgress = { updates.report($0) }
+            async let response = CurlLoader().load(request)
+            var last: TransferProgress?
+            for await progress in updates { last = progress }
+            #expect(last == TransferProgress(direction: .download, completedBytes: size, totalBytes: size))
+            #expect(try await response.status == 200)
+            await server.stop()
+        }
+
+        @Test func `A limit holds for a response that is watched`() async throws {
+            let server = try await echo()
+            var request = HTTPRequest(method: .post, url: server.url)
+            request.body = DataBody(Data(count: size))
+            request.onProgress = { _ in }
+            request.responseLimit = size - 1
+            let limited = request
+            let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(limited) }
+            #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
+            await server.stop()
+        }
+    }
+
+    /// What was reported. A class, since the reporting closure and the test share it.
+    private final class Seen: Sendable {
+        private let steps = Mutex<[TransferProgress]>([])
+        func add(_ step: TransferProgress) { steps.withLock { $0.append(step) } }
+        var all: [TransferProgress] { steps.withLock { $0 } }
+    }
+#endif

@@ -1,0 +1,122 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTesting
+    import Testing
+
+    @Suite(.timeLimit(.minutes(1)))
+    struct TransportSecurityTests {
+        private static let valid = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
+
+        private func server(
+            _ tls: MockServer.TLS = valid, _ closure: @escaping MockServer.Closure = { _ in .text("private") }
+        ) async throws -> MockServer {
+            var configuration = MockServer.Configuration()
+            configuration.tls = tls
+            return try await MockServer.start(configuration, closure: closure)
+        }
+
+        private var trusting: TransportConfiguration {
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            return configuration
+        }
+
+        private func failure(_ configuration: TransportConfiguration, _ server: MockServer) async -> HTTPError? {
+            await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: server.url))
+            }
+        }
+
+        @Test func `A server of a trusted authority is answered, over one connection`() async throws {
+            let server = try await server()
+            let loader = CurlLoader(trusting)
+            for number in 0..<3 {
+                let response = try await loader.load(HTTPRequest(url: server.url))
+                #expect(try await response.body.data() == Data("private".utf8))
+                #expect(response.metrics.isReusedConnection == (number > 0))
+                #expect((response.metrics.secureConnect > .zero) == (number == 0))
+            }
+            #expect(server.connections.count == 1)
+        }
+
+        @Test func `Roots are read from a file too`() async throws {
+            let server = try await server()
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "roots-\(UInt64.random(in: 0 ... .max)).pem")
+            try Data(Certificates.authority.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .file(file)
+            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+        }
+
+        @Test(arguments: [
+            MockServer.TLS(certificate: Certificates.expired, key: Certificates.expiredKey),
+            MockServer.TLS(certificate: Certificates.wrongHost, key: Certificates.wrongHostKey),
+            MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
+        ])
+        func `A certificate that is no good is refused before anything is sent`(tls: MockServer.TLS) async throws {
+            let server = try await server(tls)
+            let error = await failure(trusting, server)
+            #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
+            #expect(server.requests.isEmpty)
+        }
+
+        @Test func `The system's store does not trust a test's authority`() async throws {
+            #expect(await failure(TransportConfiguration(), try await server())?.code == .insecureConnection)
+        }
+
+        @Test func `A version older than allowed is refused`() async throws {
+            var tls = Self.valid
+            tls.versions = .v1_2 ... .v1_2
+            let server = try await server(tls)
+            #expect(try await CurlLoader(trusting).load(HTTPRequest(url: server.url)).status == 200)
+            var configuration = trusting
+            configuration.security.minimumVersion = .tls13
+            #expect(await failure(configuration, server)?.code == .insecureConnection)
+        }
+
+        @Test func `A server that asks for a certificate gets the identity`() async throws {
+            var tls = Self.valid
+            tls.clientAuthority = Certificates.authority
+            let server = try await server(tls)
+            var configuration = trusting
+            configuration.security.identity = TransportSecurity.Identity(
+                certificate: Data(Certificates.client.utf8), key: Data(Certificates.clientKey.utf8))
+            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(await failure(trusting, server) != nil)
+        }
+
+        @Test func `A key that is not pinned is refused`() async throws {
+            let server = try await server()
+            var configuration = trusting
+            configuration.security.pinnedKeys = [Data(count: 32)]
+            let error = await failure(configuration, server)
+            #expect(error?.code == .insecureConnection && error?.message.contains("pinned") == true)
+            configuration.security.pinnedKeys = [Data(count: 31)]
+            #expect(await failure(configuration, server)?.code == .invalidRequest)
+        }
+
+        @Test(arguments: [true, false])
+        func `A body that ends with its connection is whole only with a goodbye`(hasGoodbye: Bool) async throws {
+            let text = String(repeating: "A", count: 1000)
+            let server = try await server()
+            // Without a length the body ends with its connection.
+            server.enqueue(
+                .raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + text, then: hasGoodbye ? .halfClose : .close),
+                times: 2)
+            for delivery in [ResponseDelivery.buffered, .streamed] {
+                var request = HTTPRequest(url: server.url)
+                request.responseDelivery = delivery
+                let loader = CurlLoader(trusting)
+                if hasGoodbye {
+                    #expect(try await loader.load(request).body.data() == Data(text.utf8))
+                } else {
+                    let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
+                    #expect(error?.code == .invalidResponse)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,203 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What every transport does alike; one body of tests serves all of them.
+@Suite(.timeLimit(.minutes(1)))
+struct TransportTests {
+    enum Transport: String, CaseIterable, CustomTestStringConvertible {
+        case urlSession
+        #if os(Linux)
+            case curl
+        #endif
+
+        var loader: any HTTPLoader {
+            switch self {
+            case .urlSession: URLSessionLoader()
+            #if os(Linux)
+                case .curl: CurlLoader()
+            #endif
+            }
+        }
+
+        var testDescription: String { rawValue }
+    }
+
+    private func echo() async throws -> MockServer {
+        try await MockServer.start { request in
+            switch request.path {
+            case "/echo": return MockServer.Response(headers: ["X-Method": request.method.rawValue], body: request.body)
+            case "/length": return try .json(request.headers["Content-Length"] ?? "none")
+            case "/redirect":
+                return MockServer.Response(status: 302, headers: ["Location": "/elsewhere"], body: Data("go".utf8))
+            case "/basic":
+                return MockServer.Response(
+                    status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: Data("who".utf8))
+            case "/slow":
+                try await Task.sleep(for: .seconds(60))
+                return MockServer.Response()
+            case "/large": return MockServer.Response(body: Data(repeating: 7, count: 3_000_000))
+            default: return MockServer.Response(status: HTTPStatus(Int(request.path.dropFirst()) ?? 404))
+            }
+        }
+    }
+
+    private func request(_ method: HTTPMethod = .get, _ path: String, on server: MockServer) -> HTTPRequest {
+        HTTPRequest(method: method, url: server.url.appendingPathComponent(path))
+    }
+
+    @Test(arguments: Transport.allCases, [HTTPMethod.get, .post, .put, .patch, .delete])
+    func `a method and its answer arrive`(_ transport: Transport, method: HTTPMethod) async throws {
+        let server = try await echo()
+        let response = try await transport.loader.load(request(method, "echo", on: server))
+        #expect(response.status == .ok)
+        #expect(response.headers["x-method"] == method.rawValue)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [200, 204, 218, 304, 404, 425, 500, 599])
+    func `any status is a response`(_ transport: Transport, code: Int) async throws {
+        let server = try await echo()
+        #expect(try await transport.loader.load(request(.get, "\(code)", on: server)).status.code == code)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [0, 1, 70_000, 3_000_000])
+    func `a body in memory arrives whole and comes back whole`(_ transport: Transport, size: Int) async throws {
+        let server = try await echo()
+        let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        var request = request(.post, "echo", on: server)
+        request.body = DataBody(bytes)
+        #expect(try await transport.loader.load(request).body.data() == bytes)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a body that is pulled has its exact length`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-test-\(UUID().uuidString)")
+        try Data(repeating: 9, count: 200_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        var request = request(.post, "length", on: server)
+        request.body = FileBody(at: file)
+        #expect(try await transport.loader.load(request).body.data() == Data("\"200000\"".utf8))
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a redirect is not followed`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let response = try await transport.loader.load(request(.get, "redirect", on: server))
+        #expect(response.status == .found && response.headers["Location"] == "/elsewhere")
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [HTTPMethod.get, .post])
+    func `a challenge is a response`(_ transport: Transport, method: HTTPMethod) async throws {
+        let server = try await echo()
+        let response = try await transport.loader.load(request(method, "basic", on: server))
+        #expect(response.status == .unauthorized)
+        #expect(try await response.body.data() == Data("who".utf8))
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a timeout of a fraction of a second is kept and says so`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = request(.get, "slow", on: server)
+        request.timeout = .milliseconds(150)
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `cancelling ends the load while the server stalls`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let (loader, request) = (transport.loader, request(.get, "slow", on: server))
+        let load = Task { try await loader.load(request) }
+        while server.requests.isEmpty { await Task.yield() }
+        load.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a reset ends what is in flight before it returns, and later loads work`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let (loader, request) = (transport.loader, request(.get, "slow", on: server))
+        let load = Task { try await loader.load(request) }
+        while server.requests.isEmpty { await Task.yield() }
+        await loader.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await loader.load(self.request(.get, "200", on: server)).status == .ok)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a response over its limit is an error`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = request(.get, "large", on: server)
+        request.responseLimit = 1_000_000
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        #expect(error?.code == .responseTooLarge)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `nobody listening is cannotConnect`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let request = request(.get, "200", on: server)
+        await server.stop()
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        #expect(error?.code == .cannotConnect)
+    }
+
+    @Test(arguments: Transport.allCases, ["a\r\nX-Injected: 1", "a\nb", "a\0b", "a\u{7F}"])
+    func `a malformed header value is refused before anything is sent`(_ transport: Transport, value: String)
+        async throws
+    {
+        let server = try await echo()
+        var request = request(.get, "200", on: server)
+        request.headers["X-Bad"] = value
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("X-Bad") == true)
+        #expect(server.requests.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `many requests at a time each get their own answer`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let loader = transport.loader
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                var request = request(.put, "echo", on: server)
+                request.body = DataBody(Data("\(number)".utf8))
+                group.addTask { [request] in
+                    let data = try await loader.load(request).body.data()
+                    #expect(data == Data("\(number)".utf8))
+                }
+            }
+            try await group.waitForAll()
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: [Transport.urlSession])
+    func `a streamed body is pulled in pieces and walked once`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = request(.get, "large", on: server)
+        request.responseDelivery = .streamed
+        let response = try await transport.loader.load(request)
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        #expect(count == 3_000_000)
+        await #expect(throws: BodyAlreadyRead.self) { for try await _ in response.body {} }
+        await server.stop()
+    }
+}

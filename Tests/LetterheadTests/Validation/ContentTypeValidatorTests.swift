@@ -1,0 +1,48 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct ContentTypeValidatorTests {
+    private func message(
+        _ types: [String], _ given: String?, status: HTTPStatus = .ok, body: String = "x", method: HTTPMethod = .get,
+        allowsMissing: Bool = false
+    ) -> String? {
+        var request = HTTPRequest()
+        request.method = method
+        var response = HTTPResponse(request: request, status: status, body: HTTPResponseBody(Data(body.utf8)))
+        response.headers[.contentType] = given
+        let validator = ContentTypeValidator(types, allowsMissing: allowsMissing)
+        guard case .failChain(let error) = validator.validate(response: response, forRequest: request) else {
+            return nil
+        }
+        return (error as? HTTPError).map { $0.code == .validationFailed ? $0.message : "\($0.code)" }
+    }
+
+    @Test(arguments: [
+        ("application/json", "application/json", true), ("application/json", "Application/JSON; charset=utf-8", true),
+        ("application/*+json", "application/problem+json", true), ("application/*+json", "application/json", false),
+        ("text/*", "text/html", true), ("text/*", "application/json", false), ("*/*", "x/y", true),
+        ("application/json", "text/html", false), ("application/*+json", "application/+json", false),
+        ("application/json", "nonsense", false), ("application/json", "application/jsonx", false),
+    ]) func `a type fits a pattern or the response fails`(pattern: String, given: String, fits: Bool) {
+        #expect((message([pattern], given) == nil) == fits)
+    }
+
+    @Test func `the failure names what came and what was expected`() {
+        #expect(
+            message(["application/json", "text/csv"], "text/html; charset=utf-8")
+                == "the body is text/html, expected was application/json or text/csv")
+    }
+
+    @Test func `a missing type fails unless it is allowed`() {
+        #expect(message(["application/json"], nil) != nil)
+        #expect(message(["application/json"], nil, allowsMissing: true) == nil)
+        #expect(message(["application/json"], "nonsense", allowsMissing: true) != nil)
+    }
+
+    @Test func `errors, empty bodies and answers to HEAD are left alone`() {
+        #expect(message(["application/json"], "text/html", status: 502) == nil)
+        #expect(message(["application/json"], "text/html", body: "") == nil)
+        #expect(message(["application/json"], "text/html", method: .head) == nil)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct DefaultValidatorTests {
+    private func response(_ status: HTTPStatus, method: HTTPMethod = .get, body: String = "") -> HTTPResponse {
+        var request = HTTPRequest()
+        request.method = method
+        return HTTPResponse(request: request, status: status, body: HTTPResponseBody(Data(body.utf8)))
+    }
+
+    private func delay(_ result: HTTPValidatorResult) -> Duration? {
+        if case .retry(let strategy) = result { strategy.delay(before: 1) } else { nil }
+    }
+
+    @Test func `429 waits three seconds, and the other retriable statuses back off`() {
+        let validator = DefaultValidator()
+        for status in [408, 425, 500, 502, 503, 504].map({ HTTPStatus($0) }) {
+            #expect(delay(validator.validate(response: response(status), forRequest: HTTPRequest())) == .seconds(1))
+        }
+        #expect(delay(validator.validate(response: response(429), forRequest: HTTPRequest())) == .seconds(3))
+        #expect(validator.retriableStatuses.count == 7)
+    }
+
+    @Test func `its map can be edited`() {
+        var validator = DefaultValidator(retriableStatuses: [504: .immediate])
+        validator.retriableStatuses[404] = .delayed(.seconds(9))
+        #expect(delay(validator.validate(response: response(504), forRequest: HTTPRequest())) == .zero)
+        #expect(delay(validator.validate(response: response(404), forRequest: HTTPRequest())) == .seconds(9))
+        #expect(delay(validator.validate(response: response(429), forRequest: HTTPRequest())) == nil)
+    }
+
+    @Test(arguments: [
+        URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
+    ])
+    func `failures of the network are worth a repeat`(code: URLError.Code) {
+        let failure = HTTPError(URLError(code), request: HTTPRequest())
+        #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
+    }
+
+    @Test(arguments: [
+        URLError.Code.badURL, .serverCertificateUntrusted, .secureConnectionFailed, .cancelled, .badServerResponse,
+    ])
+    func `other failures are not`(code: URLError.Code) {
+        let failure = HTTPError(URLError(code), request: HTTPRequest())
+        #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == nil)
+    }
+
+    @Test(arguments: [
+        (200, HTTPMethod.get, "", true), (200, .get, "x", false), (201, .post, "", true), (204, .get, "", false),
+        (205, .post, "", false), (304, .get, "", false), (200, .head, "", false), (404, .get, "", false),
+    ]) func `an empty response fails where a body belongs, if it is not allowed`(
+        status: Int, method: HTTPMethod, body: String, fails: Bool
+    ) {
+        let response = response(HTTPStatus(status), method: method, body: body)
+        let result = DefaultValidator(allowsEmptyResponses: false)
+            .validate(response: response, forRequest: response.request)
+        if case .failChain(let error) = result {
+            #expect(fails && (error as? HTTPError)?.code == .emptyResponse)
+        } else {
+            #expect(!fails)
+        }
+        guard case .nextValidator = DefaultValidator().validate(response: response, forRequest: response.request) else {
+            Issue.record("an empty response is allowed by default")
+            return
+        }
+    }
+
+    @Test func `the repeat is judged before the emptiness`() {
+        let validator = DefaultValidator(retriableStatuses: [200: .immediate], allowsEmptyResponses: false)
+        #expect(delay(validator.validate(response: response(200), forRequest: HTTPRequest())) == .zero)
+    }
+}

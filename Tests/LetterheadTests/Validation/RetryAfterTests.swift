@@ -1,0 +1,50 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct RetryAfterTests {
+    /// Sun, 06 Nov 1994 08:49:37 GMT.
+    static let now = Date(timeIntervalSince1970: 784_111_777)
+
+    private func delay(_ values: String...) -> Duration? {
+        var headers = HTTPHeaders()
+        for value in values { headers.append("retry-after", value) }
+        return headers.retryAfter(now: Self.now)
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("2", 2), ("007", 7), (" 120 ", 120), ("21601", 21_601),
+        ("Sun, 06 Nov 1994 08:49:47 GMT", 10), ("Sunday, 06-Nov-94 08:50:37 GMT", 60),
+        ("Sun Nov  6 08:49:39 1994", 2),
+    ]) func `seconds and all three forms of a date are read`(value: String, seconds: Int) {
+        #expect(delay(value) == .seconds(seconds))
+    }
+
+    @Test(arguments: ["Fri, 31 Dec 1993 23:59:59 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func `a date that has passed is now`(value: String) {
+        #expect(delay(value) == .zero)
+    }
+
+    @Test(arguments: [
+        "-1", "+1", "1.0", "1,5", "1e3", "0x10", "²", "١", "soon", "", "12 s", "1 2", "Sun, 06 Nov 1994",
+        "1994-11-06T08:49:37Z",
+    ]) func `what the standard does not know counts as not there`(value: String) {
+        #expect(delay(value) == nil)
+    }
+
+    @Test(arguments: ["99999999999999999999", "123456789012345678901234567890", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func `a huge wait stays huge, and does not overflow`(value: String) throws {
+        #expect(try #require(delay(value)) > .seconds(200_000_000_000))
+    }
+
+    @Test func `of several the longest counts, and what is malformed does not`() {
+        #expect(delay("5", "x", "30", "-60") == .seconds(30))
+    }
+
+    @Test func `without the header there is no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
+
+    @Test func `fractions of the present are kept`() {
+        let headers: HTTPHeaders = ["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"]
+        #expect(headers.retryAfter(now: Self.now.addingTimeInterval(0.5)) == .seconds(9.5))
+    }
+}

@@ -1,0 +1,65 @@
+import Letterhead
+import Testing
+
+@Suite struct RetryConditionTests {
+    private func context(
+        _ status: HTTPStatus? = nil, _ code: HTTPError.Code? = nil, method: HTTPMethod = .get, retry: Int = 1,
+        elapsed: Duration = .zero, earlier: [HTTPStatus] = []
+    ) -> RetryContext {
+        var request = HTTPRequest()
+        request.method = method
+        let result: Result<HTTPResponse, HTTPError> =
+            if let code {
+                .failure(HTTPError(code, request: request))
+            } else {
+                .success(HTTPResponse(request: request, status: status ?? .ok))
+            }
+        let attempts = earlier.enumerated().map { HTTPAttempt(number: $0.offset + 1, status: $0.element) }
+        return RetryContext(request: request, result: result, retry: retry, elapsed: elapsed, earlier: attempts)
+    }
+
+    @Test(arguments: [
+        (200, false), (204, false), (304, false), (400, false), (401, false), (404, false), (408, true), (409, false),
+        (413, false), (421, false), (425, true), (429, true), (500, true), (501, false), (502, true), (503, true),
+        (504, true), (505, false), (507, false), (599, false),
+    ]) func `the standard condition holds for the statuses that are about the moment`(code: Int, holds: Bool) {
+        #expect(RetryCondition.standard.holds(in: context(HTTPStatus(code))) == holds)
+    }
+
+    @Test(arguments: [
+        (HTTPError.Code.cannotConnect, true), (.connectionLost, true), (.timedOut, true), (.cancelled, false),
+        (.invalidRequest, false), (.insecureConnection, false), (.invalidResponse, false), (.tooManyRedirects, false),
+        (.cannotDecodeResponse, false), (.validationFailed, false), (.resetInProgress, false),
+        (.cannotAuthenticate, false), (.responseTooLarge, false), (.unknown, false),
+    ]) func `the standard condition holds for failures of the network only`(code: HTTPError.Code, holds: Bool) {
+        #expect(RetryCondition.standard.holds(in: context(nil, code)) == holds)
+    }
+
+    @Test func `a second 408 is not worth a repeat`() {
+        #expect(!RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [408])))
+        #expect(RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [503])))
+    }
+
+    @Test func `attempts count the first one`() {
+        #expect(
+            [1, 2, 3, 4].map { RetryCondition.attempts(3).holds(in: context(retry: $0)) } == [true, true, false, false])
+    }
+
+    @Test func `time, methods, statuses and failures are judged`() {
+        #expect(RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(29))))
+        #expect(!RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(30))))
+        #expect(RetryCondition.methods([.put]).holds(in: context(method: .put)))
+        #expect(!RetryCondition.methods([.put]).holds(in: context(method: .get)))
+        #expect(RetryCondition.statuses([404]).holds(in: context(404)))
+        #expect(!RetryCondition.statuses([404]).holds(in: context(nil, .timedOut)))
+        #expect(RetryCondition.failures([.timedOut]).holds(in: context(nil, .timedOut)))
+        #expect(!RetryCondition.failures([.timedOut]).holds(in: context(404)))
+    }
+
+    @Test(arguments: [true, false], [true, false]) func `conditions join as truth does`(left: Bool, right: Bool) {
+        let (one, other) = (RetryCondition { _ in left }, RetryCondition { _ in right })
+        #expect((one && other).holds(in: context()) == (left && right))
+        #expect((one || other).holds(in: context()) == (left || right))
+        #expect((!one).holds(in: context()) == !left)
+    }
+}

@@ -1,0 +1,65 @@
+#if os(Linux)
+    package import Foundation
+    import Glibc
+    import Synchronization
+
+    /// A server that sends exactly the bytes that a test says. Each connection runs the script on a thread of its own,
+    /// so that blocking in it holds up nobody. A class, since it owns its listening socket.
+    package final class RawServer: Sendable {
+        package let port: Int
+        private let listener: CInt
+        private let accepted = Atomic(0)
+
+        /// - Parameters:
+        ///   - backlog: how many connections may wait to be accepted.
+        ///   - script: what to do with a connection, and its number, from 0.
+        package init(backlog: CInt = 512, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+            listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            port = withUnsafeMutablePointer(to: &address) { [listener] pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    bind(listener, pointer, length)
+                    listen(listener, backlog)
+                    getsockname(listener, pointer, &length)
+                }
+                return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+            }
+            signal(SIGPIPE, SIG_IGN)
+            Thread.detachNewThread { self.accept(script) }
+        }
+
+        /// Refuses connections from now on. A server that nobody stops lives as long as the test's process.
+        package func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
+
+        package var connectionCount: Int { accepted.load(ordering: .sequentiallyConsistent) }
+
+        private func accept(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+            // Only this thread closes the listener, so that its number cannot become another socket's under it.
+            while case let descriptor = Glibc.accept(listener, nil, nil), descriptor >= 0 {
+                let number = accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+                let connection = RawConnection(descriptor)
+                Thread.detachNewThread { script(connection, number) }
+            }
+            close(listener)
+        }
+
+        package func url(_ path: String = "/") -> URL {
+            URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
+        }
+
+        /// One that gives every connection the same bytes behind the head of each request, and keeps it open or not.
+        package static func answering(_ response: String, closing: Bool = false) -> RawServer {
+            RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    _ = request
+                    guard connection.write(response) else { return }
+                    if closing { return connection.close() }
+                }
+                connection.close()
+            }
+        }
+    }
+#endif

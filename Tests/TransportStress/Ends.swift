@@ -1,0 +1,76 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+
+    /// Loaders and processes that end with requests in flight, and requests that end without a trace.
+    struct Ends {
+        let count: Int
+
+        /// The process ends in the middle of everything; whoever started it sees how.
+        func exitInFlight() async throws {
+            let server = Self.stalling()
+            let loader = CurlLoader()
+            for number in 0..<count {
+                Task { try await loader.load(HTTPRequest(url: server.url("/\(number)"))) }
+            }
+            while server.connectionCount < min(count, 32) { await Task.yield() }
+            print("ok: ends with \(count) requests in flight")
+            exit(0)
+        }
+
+        /// Loaders that nobody holds any more end their threads, with streamed bodies unread or not.
+        func dropLoaders() async throws {
+            let server = RawServer { connection, _ in
+                while connection.readRequest() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\nthe beginning")
+                }
+            }
+            try await drop(server)
+            try await Task.sleep(for: .milliseconds(500))
+            let before = Resources()
+            for _ in 0..<count { try await drop(server) }
+            for _ in 0..<100 where !Resources().isWithin(before) {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let after = Resources()
+            expect(after.isWithin(before), "\(after) are left, there were \(before)")
+            print("ok: \(count) loaders dropped, \(before) before, \(after) after")
+        }
+
+        private func drop(_ server: RawServer) async throws {
+            let loader = CurlLoader()
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
+            let response = try await loader.load(request)
+            for try await _ in response.body { break }
+        }
+
+        /// Request after request, the process grows by less than 2 MiB.
+        func keepMemory() async throws {
+            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let loader = CurlLoader()
+            for _ in 0..<1000 { _ = try await loader.load(HTTPRequest(url: server.url())) }
+            let before = Self.residentKilobytes
+            for _ in 0..<count { _ = try await loader.load(HTTPRequest(url: server.url())) }
+            let growth = Self.residentKilobytes - before
+            expect(growth < 2048, "\(count) requests took \(growth) KiB")
+            print("ok: \(count) requests took \(growth) KiB")
+        }
+
+        private static func stalling() -> RawServer {
+            RawServer { connection, number in
+                while connection.readRequest() != nil {
+                    if number % 3 == 1 { connection.write("HTTP/1.1 200 OK\r\n") }
+                    if number % 3 == 2 { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsome") }
+                }
+            }
+        }
+
+        private static var residentKilobytes: Int {
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+            return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        }
+    }
+#endif

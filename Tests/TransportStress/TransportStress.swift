@@ -1,0 +1,33 @@
+import Foundation
+import Letterhead
+
+/// Runs one of the transport's stress tests and says how it went: a test's process must outlive what it tests.
+///
+/// `transport-stress posts 5000` exits with 0 and a line of figures, or with 1 and what was wrong.
+@main
+enum TransportStress {
+    static func main() async throws {
+        #if os(Linux)
+            let arguments = CommandLine.arguments.dropFirst()
+            let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
+            switch arguments.first {
+            case "posts": try await StalePosts(count: count).run()
+            case "cancellations": try await CancelRaces(count: count).run()
+            case "many": try await ManyAtOnce(count: count).run()
+            case "exit": try await Ends(count: count).exitInFlight()
+            case "drops": try await Ends(count: count).dropLoaders()
+            case "memory": try await Ends(count: count).keepMemory()
+            default: fail("posts | cancellations | many | exit | drops | memory, and how many")
+            }
+        #endif
+    }
+}
+
+func fail(_ message: String) -> Never {
+    print("failed: \(message)")
+    exit(1)
+}
+
+func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
+    if !condition { fail(message()) }
+}
