@@ -212,10 +212,8 @@ struct LineTests {
     }
 
     @Test func `no error of a server that is not there shows a secret`() async throws {
-        let server = try await MockServer.start { _ in MockServer.Response() }
-        let url = server.url
-        await server.stop()
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: url))
+        let nobody = try #require(URL(string: "http://127.0.0.1:1"))
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: nobody))
         let error = try await #require(throws: HTTPError.self) {
             try await client.send(Endpoint("marker").header(.authorization, "SECRET").query("token", "SECRET"))
         }

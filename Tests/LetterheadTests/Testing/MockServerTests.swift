@@ -364,7 +364,8 @@ import Testing
         #expect(ended.withLock { $0 })
         #expect(await client.readAll().text == "")
         #expect(server.connections.allSatisfy { !$0.isOpen })
-        #expect(throws: (any Error).self) { try RawClient(port: server.port) }
+        _ = try? RawClient(port: server.port)  // Refused, unless another server has the port by now.
+        #expect(server.connections.count == 1)
         await server.stop()
         await #expect(throws: MockServer.HasStopped.self) { try await server.record { $0.requests.count == 9 } }
     }

@@ -62,13 +62,13 @@ struct FaultMatrix {
     private static let question = Data(count: 100_000)
 
     /// Runs all cells, each over a loader of its own, and tells which did not end as they must.
-    static func failures(_ makeLoader: @escaping @Sendable () -> any HTTPLoader) async throws -> [String] {
+    static func failures(_ makeLoader: @escaping @Sendable (Cell) -> any HTTPLoader) async throws -> [String] {
         let server = try await MockServer.start { _ in MockServer.Response(body: answer) }
         for cell in cells {
             server.enqueue(.closure.fault(cell.effect.effect, at: cell.moment).when { $0.path == cell.path })
         }
         let failures = await withTaskGroup(of: String?.self) { group -> [String] in
-            for cell in cells { group.addTask { await failure(of: cell, server, makeLoader()) } }
+            for cell in cells { group.addTask { await failure(of: cell, server, makeLoader(cell)) } }
             return await group.reduce(into: [String]()) { failures, failure in
                 if let failure { failures.append(failure) }
             }
