@@ -19,22 +19,19 @@ struct AllowedOrigins: Sendable {
         isMalformed = origins?.contains(nil) ?? false
     }
 
-    /// Whether a request is signed.
+    /// Whether a request is signed: where its credentials belong, and never behind a redirect to another origin.
     ///
     /// - Parameter isOwn: whether the request itself asked for these credentials, rather than its client.
     func verdict(on request: HTTPRequest, isOwn: Bool) -> Verdict {
         if isMalformed { return .refuse("one of the allowed origins has no scheme or no host") }
-        guard let origin = request.origin else { return .leaveUnsigned }
-        if let listed { return verdict(on: request, at: origin, listed: listed, isOwn: isOwn) }
-        guard request.withheldHeaders.isEmpty, isOwn || !request.isOutsideEnvironment else { return .leaveUnsigned }
+        guard request.withheldHeaders.isEmpty, let origin = request.origin else { return .leaveUnsigned }
+        if let listed { return verdict(at: origin, listed: listed, isOwn: isOwn) }
+        guard isOwn || !request.isOutsideEnvironment else { return .leaveUnsigned }
         return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
     }
 
-    private func verdict(
-        on request: HTTPRequest, at origin: HTTPOrigin, listed: Set<HTTPOrigin>, isOwn: Bool
-    ) -> Verdict {
+    private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, isOwn: Bool) -> Verdict {
         if listed.contains(origin) { return .sign }
-        guard request.withheldHeaders.isEmpty else { return .leaveUnsigned }
         if origin.scheme != "https", listed.contains(where: { $0.scheme == "https" && $0.host == origin.host }) {
             return .refuse(Self.insecure)
         }

@@ -11,9 +11,9 @@
 ///
 /// Credentials belong to origins and go nowhere else. Give `allowedOrigins` to say which; an origin with `http` in it is
 /// allowed by being named. Without them, a client's credentials belong to the origin of its environment, those of a
-/// request to the origin that it was addressed to; they go over https only, or to this machine itself, and stay behind
-/// when a redirect leads elsewhere. A credential that is asked for where it must not go is
-/// ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+/// request to the origin that it was addressed to; they go over https only, or to this machine itself. Named or not, they
+/// stay behind when a redirect leads to another origin, and nothing puts them back for the rest of the load. A credential
+/// that is asked for where it must not go is ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
     /// What it does; a request is signed by at most one method.
     enum Choice: Sendable {

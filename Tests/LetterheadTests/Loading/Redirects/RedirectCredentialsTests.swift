@@ -58,4 +58,37 @@ import Testing
         let response = try await chain.load(first)
         #expect(response.request.headers.isEmpty && response.request.withheldHeaders.contains("X-Tenant-Key"))
     }
+
+    @Test func `no link puts back what was dropped, neither at the other origin nor at home`() async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (307, "https://b.test/1"), "https://b.test/1": (302, "https://b.test/2"),
+            "https://b.test/2": (308, "https://a.test/2"),
+        ])
+        let home = try #require(URL(string: "https://a.test"))
+        let environment = ServerEnvironment(baseURL: home, headers: ["Cookie": "c", "X-Tenant-Key": "k"])
+        let both = HTTPAuthentication.bearer("t", allowedOrigins: [home, try #require(URL(string: "https://b.test"))])
+        var first = HTTPRequest()
+        first.path = "/1"
+        first.headers["Proxy-Authorization"] = "p"
+        let chain =
+            FollowRedirects(.safely.withholding(["X-Tenant-Key"])) --> ApplyEnvironment(environment)
+            --> Authenticate(both) --> mock
+        _ = try await chain.load(first)
+        #expect(
+            mock.requests.map { Set($0.headers.map(\.name)) }
+                == [["Proxy-Authorization", "Cookie", "X-Tenant-Key", "Authorization"], [], [], []])
+    }
+
+    @Test func `what a custom policy adds for another origin goes to that origin alone`() async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, "https://c.test/1"),
+        ])
+        let policy = RedirectPolicy.custom { proposal, _ in
+            var hop = proposal
+            if hop.host == "b.test" { hop.headers["Authorization"] = "for b" }
+            return hop
+        }
+        _ = try await (FollowRedirects(policy) --> mock).load(try .to("https://a.test/1"))
+        #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "for b", nil])
+    }
 }
