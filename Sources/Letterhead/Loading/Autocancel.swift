@@ -2,8 +2,9 @@ import Synchronization
 
 /// Cancels what is in flight when the chain is reset.
 ///
-/// A reset cancels every load that runs, waits until each has ended with `.cancelled`, and then resets what is below.
-/// The callers' own tasks are not cancelled. Put it behind ``ResetGuard``, so that nothing new begins meanwhile.
+/// A reset cancels every load that runs, waits until each has ended with `.cancelled`, and then resets what is below. A
+/// streamed body belongs to its load until it was read or dropped: whoever still reads it gets `.cancelled`. The callers'
+/// own tasks are not cancelled. Put it behind ``ResetGuard``, so that nothing new begins meanwhile.
 public final class Autocancel: LoaderLink {
     // A class, because it keeps the loads that run.
 
@@ -13,6 +14,7 @@ public final class Autocancel: LoaderLink {
     private struct State {
         var lastNumber: UInt64 = 0
         var loads: [UInt64: Load] = [:]
+        var bodies: [UInt64: TrackedBody] = [:]
     }
 
     private let state = Mutex(State())
@@ -20,8 +22,8 @@ public final class Autocancel: LoaderLink {
     /// Makes the link.
     public init() {}
 
-    /// How many loads run now.
-    public var running: Int { state.withLock { $0.loads.count } }
+    /// How many loads run now, those among them whose bodies are still being read.
+    public var running: Int { state.withLock { $0.loads.count + $0.bodies.count } }
 
     /// Has the request answered, in a task that a reset can cancel.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -44,6 +46,10 @@ public final class Autocancel: LoaderLink {
         let loads = state.withLock { Array($0.loads.values) }
         for load in loads { load.cancel() }
         for load in loads { _ = await load.value }
+        let bodies = state.withLock { Array($0.bodies.values) }
+        await withTaskGroup(of: Void.self) { group in
+            for body in bodies { group.addTask { await body.cancel() } }
+        }
         await next.reset()
     }
 
@@ -51,11 +57,23 @@ public final class Autocancel: LoaderLink {
         Task {
             defer { state.withLock { $0.loads[number] = nil } }
             do throws(HTTPError) {
-                return .success(try await next.load(request))
+                return .success(track(number, try await next.load(request)))
             } catch {
                 guard Task.isCancelled, error.code != .cancelled else { return .failure(error) }
                 return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
             }
         }
+    }
+
+    /// A body that is still arriving is kept, too, so that a reset can end it.
+    private func track(_ number: UInt64, _ response: HTTPResponse) -> HTTPResponse {
+        guard response.body.buffered == nil else { return response }
+        let body = TrackedBody(response.body, of: response.request) { [self] in
+            _ = state.withLock { $0.bodies.removeValue(forKey: number) }
+        }
+        state.withLock { $0.bodies[number] = body }
+        var response = response
+        response.body = body.body(length: response.body.length)
+        return response
     }
 }

@@ -106,7 +106,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     /// Gives the pieces in order.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var data: Data?
         fileprivate let walk: OneTimeStream.Walk?
         fileprivate var isWithheld = false
