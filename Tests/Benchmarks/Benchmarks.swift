@@ -6,7 +6,7 @@ import Foundation
 @main
 struct Benchmarks {
     static let all =
-        Benchmark.building + Benchmark.chain + Benchmark.percentEncoding + Benchmark.bodies
+        Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
         + Benchmark.pages
 
     static func main() async throws {

@@ -4,6 +4,8 @@ import Foundation
 enum Limit: Sendable {
     /// At most this part of the floor's time.
     case ratio(Double)
+    /// At most so much more than the floor.
+    case more(nanoseconds: Double)
     /// At most so many allocations an operation.
     case allocations(Double)
     /// At most so much more than the floor for each of a number of steps.
@@ -15,6 +17,9 @@ enum Limit: Sendable {
         case .ratio(let limit):
             let ratio = result.measured.nanoseconds / result.floor.nanoseconds
             return ("\(text(ratio)) of the floor, limit \(text(limit))", ratio <= limit)
+        case .more(let limit):
+            let time = result.measured.nanoseconds - result.floor.nanoseconds
+            return ("\(text(time)) ns more than the floor, limit \(text(limit))", time <= limit)
         case .allocations(let limit):
             guard let count = result.measured.allocations else { return ("allocations are not counted here", true) }
             return ("\(text(count)) allocations, limit \(text(limit))", count <= limit)

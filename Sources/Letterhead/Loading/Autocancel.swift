@@ -4,17 +4,15 @@ import Synchronization
 ///
 /// A reset cancels every load that runs, waits until each has ended with `.cancelled`, and then resets what is below. A
 /// streamed body belongs to its load until it was read or dropped: whoever still reads it gets `.cancelled`. The callers'
-/// own tasks are not cancelled. Put it behind ``ResetGuard``, so that nothing new begins meanwhile.
+/// own tasks are not cancelled, and a load that comes meanwhile is `.resetInProgress`. Put it behind ``ResetGuard``, which
+/// lets a second reset join the first.
 public final class Autocancel: LoaderLink {
     // A class, because it keeps the loads that run.
 
-    /// Owned by the load that made it, which awaits it and cancels it when its own task is cancelled.
-    private typealias Load = Task<Result<HTTPResponse, HTTPError>, Never>
-
     private struct State {
-        var lastNumber: UInt64 = 0
-        var loads: [UInt64: Load] = [:]
-        var bodies: [UInt64: TrackedBody] = [:]
+        var resets = 0
+        var loads: [ObjectIdentifier: OwnedLoad] = [:]
+        var bodies: [ObjectIdentifier: TrackedBody] = [:]
     }
 
     private let state = Mutex(State())
@@ -26,54 +24,67 @@ public final class Autocancel: LoaderLink {
     public var running: Int { state.withLock { $0.loads.count + $0.bodies.count } }
 
     /// Has the request answered, in a task that a reset can cancel.
+    ///
+    /// - Throws: `.resetInProgress` when it comes while a reset is at work here; nothing is sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let load = state.withLock { state in
-            state.lastNumber += 1
-            let load = begin(state.lastNumber, request, next: next)
-            state.loads[state.lastNumber] = load
-            return load
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        let load = OwnedLoad(request, next: next, owner: self)
+        let isKept = state.withLock { state in
+            if state.resets == 0 { state.loads[ObjectIdentifier(load)] = load }
+            return state.resets == 0
         }
-        let result = await withTaskCancellationHandler {
-            await load.value
+        guard isKept else { throw .resetInProgress(request) }
+        load.start()
+        if let result = load.takeResult() { return try result.get() }
+        await withTaskCancellationHandler {
+            await load.ended()
         } onCancel: {
             load.cancel()
         }
+        guard let result = load.takeResult() else { throw HTTPError(.cancelled, request: request) }
         return try result.get()
     }
 
     /// Cancels what runs, waits until it has ended, and resets what is below.
     public func reset(next: any HTTPLoader) async {
-        let loads = state.withLock { Array($0.loads.values) }
+        let loads = state.withLock { state in
+            state.resets += 1
+            return Array(state.loads.values)
+        }
         for load in loads { load.cancel() }
-        for load in loads { _ = await load.value }
+        for load in loads { await load.ended() }
         let bodies = state.withLock { Array($0.bodies.values) }
         await withTaskGroup(of: Void.self) { group in
             for body in bodies { group.addTask { await body.cancel() } }
         }
         await next.reset()
+        state.withLock { $0.resets -= 1 }
     }
+}
 
-    private func begin(_ number: UInt64, _ request: HTTPRequest, next: any HTTPLoader) -> Load {
-        Task {
-            defer { state.withLock { $0.loads[number] = nil } }
-            do throws(HTTPError) {
-                return .success(track(number, try await next.load(request)))
-            } catch {
-                guard Task.isCancelled, error.code != .cancelled else { return .failure(error) }
-                return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
-            }
+extension Autocancel: LoadOwner {
+    func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
+        let body = track(result)
+        state.withLock { state in
+            state.loads[ObjectIdentifier(load)] = nil
+            if let body { state.bodies[ObjectIdentifier(body)] = body }
+        }
+        switch result {
+        case .success(var response):
+            guard let body else { return result }
+            response.body = body.body(length: response.body.length)
+            return .success(response)
+        case .failure(let error):
+            guard Task.isCancelled, error.code != .cancelled else { return result }
+            return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
         }
     }
 
-    /// A body that is still arriving is kept, too, so that a reset can end it.
-    private func track(_ number: UInt64, _ response: HTTPResponse) -> HTTPResponse {
-        guard response.body.buffered == nil else { return response }
-        let body = TrackedBody(response.body, of: response.request) { [self] in
-            _ = state.withLock { $0.bodies.removeValue(forKey: number) }
+    /// A body that is still arriving is kept when its load has ended, so that a reset can end it.
+    private func track(_ result: Result<HTTPResponse, HTTPError>) -> TrackedBody? {
+        guard case .success(let response) = result, response.body.buffered == nil else { return nil }
+        return TrackedBody(response.body, of: response.request) { [self] body in
+            _ = state.withLock { $0.bodies.removeValue(forKey: ObjectIdentifier(body)) }
         }
-        state.withLock { $0.bodies[number] = body }
-        var response = response
-        response.body = body.body(length: response.body.length)
-        return response
     }
 }

@@ -64,11 +64,18 @@ extension HTTPRequest {
         return request
     }
 
+    /// Gives back the deadline that ``withoutDeadline`` took away.
+    mutating func returnDeadline(of request: HTTPRequest) {
+        guard request.options.contains(DeadlinePointOption.self) else { return }
+        shareDeadline(of: request)
+    }
+
     /// Sets the point, unless there is an earlier one already.
     mutating func limit(to limit: Duration, on timeline: Timeline) {
         if let timeLeft, timeLeft <= limit { return }
         self[option: DeadlinePointOption.self] = DeadlinePoint(point: timeline.now + limit, timeline: timeline)
     }
+
     /// Takes over the deadline of another request, on behalf of which this one is sent.
     mutating func shareDeadline(of request: HTTPRequest) {
         self[option: DeadlinePointOption.self] = request[option: DeadlinePointOption.self]

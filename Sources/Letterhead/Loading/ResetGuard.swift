@@ -21,9 +21,7 @@ public final class ResetGuard: LoaderLink {
     /// Has the request answered, unless a reset is running.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard running.withLock({ $0 == nil }) else {
-            throw HTTPError(
-                .resetInProgress, request: request, message: "the chain is being reset; try again afterwards",
-                mayHaveBeenSent: false)
+            throw .resetInProgress(request)
         }
         return try await next.load(request)
     }
@@ -39,5 +37,14 @@ public final class ResetGuard: LoaderLink {
         await next.reset()
         running.withLock { $0 = nil }
         end.set(())
+    }
+}
+
+extension HTTPError {
+    /// What becomes of a load that comes while its chain is being reset.
+    static func resetInProgress(_ request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .resetInProgress, request: request, message: "the chain is being reset; try again afterwards",
+            mayHaveBeenSent: false)
     }
 }

@@ -16,10 +16,10 @@ final class TrackedBody: Sendable {
 
     private let request: HTTPRequest
     private let state: Mutex<State>
-    private let onEnd: @Sendable () -> Void
+    private let onEnd: @Sendable (TrackedBody) -> Void
 
     /// - Parameter onEnd: called once, when nothing more will be pulled.
-    init(_ body: HTTPResponseBody, of request: HTTPRequest, onEnd: @escaping @Sendable () -> Void) {
+    init(_ body: HTTPResponseBody, of request: HTTPRequest, onEnd: @escaping @Sendable (TrackedBody) -> Void) {
         self.request = request
         self.onEnd = onEnd
         state = Mutex(.idle(body.makeAsyncIterator()))
@@ -88,7 +88,7 @@ final class TrackedBody: Sendable {
             }
             return (before, true)
         }
-        if isNew { onEnd() }
+        if isNew { onEnd(self) }
         return before
     }
 

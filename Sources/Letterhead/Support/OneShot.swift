@@ -26,6 +26,11 @@ package final class OneShot<Value: Sendable>: Sendable {
         return waiting != nil
     }
 
+    /// The value, if it is set.
+    package var valueNow: Value? {
+        state.withLock { if case .set(let value) = $0 { value } else { nil } }
+    }
+
     /// The value, as soon as it is set.
     package var value: Value {
         get async {
@@ -53,7 +58,8 @@ package final class OneShot<Value: Sendable>: Sendable {
         within limit: Duration?, on clock: any Clock<Duration>, onTimeout: @escaping @Sendable () -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) async -> Value {
-        await withTaskCancellationHandler {
+        if let valueNow { return valueNow }
+        return await withTaskCancellationHandler {
             guard let limit else { return await value }
             return await withTaskGroup(of: Void.self) { group in
                 group.addTask {

@@ -78,4 +78,47 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .connectionLost)
     }
+
+    @Test func `a load that comes while a reset is at work is refused, and one behind it is not`() async throws {
+        let (slow, held) = (HeldReset(), HeldLoader())
+        let chain = Autocancel() --> slow --> held
+        async let reset: Void = chain.reset()
+        await slow.waitForResets(1)
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .resetInProgress && error?.mayHaveBeenSent == false && held.started.isEmpty)
+        slow.open()
+        await reset
+        async let response = chain.load(request)
+        await held.waitForRunning(1)
+        held.open()
+        #expect(try await response.status == .ok)
+    }
+
+    @Test(arguments: [Autocancel(), Deduplicate()] as [any LoaderLink])
+    func `a load that was cancelled before it began reaches nobody`(link: any LoaderLink) async throws {
+        let mock = MockLoader { .ok($0) }
+        let chain = link --> mock
+        let request = try HTTPRequest.to("https://a.test")
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await chain.load(request)
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && mock.requests.isEmpty)
+    }
+
+    @Test(arguments: [Autocancel(), Deduplicate()] as [any LoaderLink])
+    func `a reset from within a load that is just beginning ends that load`(link: any LoaderLink) async throws {
+        let chain =
+            link
+            --> AnyLoader { request in
+                Task { await link.reset(next: MockLoader()) }
+                try await Task.sleep(for: .seconds(3_600))
+                return .ok(request)
+            }
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .cancelled)
+    }
 }

@@ -16,13 +16,40 @@ struct LoaderLawsTests {
     static let links: [Named<any LoaderLink>] = [
         .init(name: "PrintLoader") { PrintLoader { _ in } },
         .init(name: "ApplyEnvironment") { ApplyEnvironment() },
-        .init(name: "ModifyRequest") { ModifyRequest { $0.headers["X"] = "1" } },
+        .init(name: "ApplyEnvironment that asks") { ApplyEnvironment { ServerEnvironment(baseURL: try $0.url()) } },
         .init(name: "FollowRedirects") { FollowRedirects() },
         .init(name: "Authenticate") { Authenticate(.bearer("t")) },
-        .init(name: "Throttle") { Throttle(limit: 100) },
+        .init(name: "Authenticate that asks") { Authenticate(.bearer { _ in "t" }) },
         .init(name: "Deadline") { Deadline() },
+        .init(name: "Deadline with a limit") { Deadline(.seconds(3_600)) },
         .init(name: "Retry") { Retry() },
+        .init(name: "Retry that repeats") { Retry(RetrySettings(maximumRetries: 3)) },
+        .init(name: "ResetGuard") { ResetGuard() },
+        .init(name: "Autocancel") { Autocancel() },
+        .init(name: "Deduplicate") { Deduplicate() },
+        .init(name: "Deduplicate under a deadline") { Deadline(.seconds(3_600)) --> Deduplicate() },
+        .init(name: "Throttle") { Throttle(limit: 100) },
+        .init(name: "Throttle of few") { Throttle(limit: 2, per: .host) },
+        .init(name: "LimitRate") { LimitRate(1_000, per: .milliseconds(1)) },
+        .init(name: "LimitRate that learns") { LimitRate() },
+        .init(name: "ModifyRequest") { ModifyRequest { $0.headers["X"] = "1" } },
+        .init(name: "ModifyResponse") { ModifyResponse { $0.headers["X"] = "1" } },
+        .init(name: "ModifyResult") { ModifyResult { try $0.get() } },
+        .init(name: "Choose by a closure") { Choose { _ in FollowRedirects() } },
+        .init(name: "Choose among links") { Choose(among: ["one": Throttle(limit: 9)]) { _ in "one" } },
+        .init(name: "Choose none") { Choose { _ in nil } },
+        .init(name: "When it holds") { When({ _ in true }, Autocancel()) },
+        .init(name: "When it does not") { When({ _ in false }, Deduplicate(), otherwise: Throttle(limit: 9)) },
+        .init(name: "Around") { Around(Throttle(limit: 9)) { request, inside, _ in try await inside.load(request) } },
+        .init(name: "Around, past it") { Around(Deduplicate()) { request, _, past in try await past.load(request) } },
+        .init(name: "LinkGroup") { LinkGroup("both", Autocancel() --> Deduplicate()) },
+        .init(name: "LinkGroup of none") { LinkGroup("none", nil) },
         .init(name: "two joined") { FollowRedirects() --> Throttle(limit: 7) },
+        .init(name: "the recommended chain") {
+            ResetGuard() --> Autocancel() --> Deadline(.seconds(3_600)) --> Retry(RetrySettings(maximumRetries: 1))
+                --> FollowRedirects() --> ApplyEnvironment() --> Authenticate(.bearer("t")) --> Deduplicate()
+                --> LimitRate(1_000_000, per: .milliseconds(1)) --> Throttle(limit: 8)
+        },
     ]
 
     @Test(arguments: links) func `our links keep the laws`(_ link: Named<any LoaderLink>) async throws {

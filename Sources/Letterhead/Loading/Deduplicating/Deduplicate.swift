@@ -40,16 +40,22 @@ public final class Deduplicate: LoaderLink {
     /// Has the request answered, by a load that runs already if there is an equal one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let key = DeduplicationKey(request, ignoring: ignored) else { return try await next.load(request) }
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
         let waiter = SharedLoads.Waiter()
-        let place = state.withLock { state in
-            state.join(key, waiter) { number in begin(number, request, next: next) }
+        // Each waiter keeps its own deadline, so the load itself has none.
+        let place = state.withLock {
+            $0.join(key, waiter) { OwnedLoad(request.withoutDeadline, next: next, owner: self) }
+        }
+        if place.isFirst {
+            place.load.start()
+            if let outcome = waiter.valueNow { return try await result(of: outcome, for: request, next: next) }
         }
         let leave = { @Sendable [self] (outcome: SharedLoads.Outcome) -> Void in
-            let (waiter, task) = state.withLock { $0.leave(key, place) }
+            let (waiter, isLast) = state.withLock { $0.leave(place) }
             waiter?.set(outcome)
-            task?.cancel()
+            if isLast { place.load.cancel() }
         }
         let outcome = await waiter.value(
             within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
@@ -58,31 +64,13 @@ public final class Deduplicate: LoaderLink {
 
     /// Cancels what runs, waits until it has ended, and resets what is below.
     public func reset(next: any HTTPLoader) async {
-        let tasks = state.withLock { $0.tasks }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        let loads = state.withLock { $0.all }
+        for load in loads { load.cancel() }
+        for load in loads { await load.ended() }
         await next.reset()
     }
 
     private static let phase = "waiting for an equal request"
-
-    /// The load of all who wait. They own it, and cancel it when the last one leaves; a reset awaits it.
-    ///
-    /// Each waiter keeps its own deadline, so the load itself has none.
-    private func begin(_ number: UInt64, _ request: HTTPRequest, next: any HTTPLoader) -> Task<Void, Never> {
-        Task {
-            let result: Result<HTTPResponse, HTTPError>
-            do throws(HTTPError) {
-                result = .success(try await next.load(request.withoutDeadline))
-            } catch {
-                result = .failure(error)
-            }
-            let waiters = state.withLock { $0.finish(number) }
-            for (index, waiter) in waiters.enumerated() {
-                waiter.set(index > 0 && result.isStreamed ? .notShared : .result(result))
-            }
-        }
-    }
 
     private func result(
         of outcome: SharedLoads.Outcome, for request: HTTPRequest, next: any HTTPLoader
@@ -94,13 +82,24 @@ public final class Deduplicate: LoaderLink {
         case .result(.failure(let error)): throw error.with(request: request)
         case .result(.success(var response)):
             if response.request.id == request.id {
-                response.request.options = request.options
+                response.request.returnDeadline(of: request)
             } else {
                 response.sharedFrom = response.request.id
                 response.request = request
             }
             return response
         }
+    }
+}
+
+extension Deduplicate: LoadOwner {
+    /// Tells all who wait. They own the load, and cancel it when the last of them leaves.
+    func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
+        let waiters = state.withLock { $0.finish(load) }
+        for (index, waiter) in waiters.enumerated() {
+            waiter.set(index > 0 && result.isStreamed ? .notShared : .result(result))
+        }
+        return nil
     }
 }
 

@@ -1,7 +1,9 @@
 import Foundation
 
 /// By what requests are equal. It hashes little and compares everything, as most loads are alone.
-struct DeduplicationKey: Hashable, Sendable {
+///
+/// A class, because it is passed around more than it is looked into.
+final class DeduplicationKey: Hashable, Sendable {
     private let request: HTTPRequest
     private let key: String?
     private let headers: HTTPHeaders
@@ -38,6 +40,7 @@ struct DeduplicationKey: Hashable, Sendable {
     }
 
     static func == (left: DeduplicationKey, right: DeduplicationKey) -> Bool {
+        if left === right { return true }
         guard left.key == right.key, left.hasEqualCredentials(right) else { return false }
         return left.key != nil
             || (left.hasEqualTarget(right) && left.headers == right.headers && left.body == right.body)

@@ -13,55 +13,62 @@ struct SharedLoads {
 
     /// One who waits, and for which load.
     struct Place {
-        let load: UInt64
-        let waiter: UInt64
+        let load: OwnedLoad
+        let number: UInt64
+        /// Whether it came first, and is to start the load.
+        let isFirst: Bool
     }
 
     private struct Load {
         let key: DeduplicationKey
-        let task: Task<Void, Never>
+        let load: OwnedLoad
         var waiters: [(number: UInt64, waiter: Waiter)]
     }
 
-    private var numbers: [DeduplicationKey: UInt64] = [:]
-    private var loads: [UInt64: Load] = [:]
+    private var open: [DeduplicationKey: OwnedLoad] = [:]
+    private var loads: [ObjectIdentifier: Load] = [:]
     private var last: UInt64 = 0
 
     var running: Int { loads.count }
     var waiting: Int { loads.values.reduce(0) { $0 + $1.waiters.count } }
-    var tasks: [Task<Void, Never>] { loads.values.map(\.task) }
+    var all: [OwnedLoad] { loads.values.map(\.load) }
 
-    /// Waits for the load of an equal request, or begins one.
-    mutating func join(
-        _ key: DeduplicationKey, _ waiter: Waiter, begin: (UInt64) -> Task<Void, Never>
-    ) -> Place {
+    /// Waits for the load of an equal request, or for a new one.
+    mutating func join(_ key: DeduplicationKey, _ waiter: Waiter, make: () -> OwnedLoad) -> Place {
         last += 1
-        if let number = numbers[key] {
-            loads[number]?.waiters.append((last, waiter))
-            return Place(load: number, waiter: last)
+        if let load = open[key] {
+            loads[ObjectIdentifier(load)]?.waiters.append((last, waiter))
+            return Place(load: load, number: last, isFirst: false)
         }
-        numbers[key] = last
-        loads[last] = Load(key: key, task: begin(last), waiters: [(last, waiter)])
-        return Place(load: last, waiter: last)
+        let load = make()
+        open[key] = load
+        loads[ObjectIdentifier(load)] = Load(key: key, load: load, waiters: [(last, waiter)])
+        return Place(load: load, number: last, isFirst: true)
     }
 
-    /// Leaves before the end: nil when the end was first. Gives the load, too, when nobody waits for it any more.
+    /// Leaves before the end: nil when the end was first. Says, too, whether nobody waits for the load any more.
     ///
     /// A load that is left is kept until it has ended, but no newcomer joins it.
-    mutating func leave(_ key: DeduplicationKey, _ place: Place) -> (waiter: Waiter?, task: Task<Void, Never>?) {
-        guard let index = loads[place.load]?.waiters.firstIndex(where: { $0.number == place.waiter }) else {
-            return (nil, nil)
+    mutating func leave(_ place: Place) -> (waiter: Waiter?, isLast: Bool) {
+        let id = ObjectIdentifier(place.load)
+        guard let index = loads[id]?.waiters.firstIndex(where: { $0.number == place.number }) else {
+            return (nil, false)
         }
-        let waiter = loads[place.load]?.waiters.remove(at: index).waiter
-        guard loads[place.load]?.waiters.isEmpty == true else { return (waiter, nil) }
-        if numbers[key] == place.load { numbers[key] = nil }
-        return (waiter, loads[place.load]?.task)
+        let waiter = loads[id]?.waiters.remove(at: index).waiter
+        guard let load = loads[id], load.waiters.isEmpty else { return (waiter, false) }
+        close(load)
+        return (waiter, true)
     }
 
     /// Forgets a load that has ended; those who waited are to be told.
-    mutating func finish(_ number: UInt64) -> [Waiter] {
-        guard let load = loads.removeValue(forKey: number) else { return [] }
-        if numbers[load.key] == number { numbers[load.key] = nil }
-        return load.waiters.map(\.waiter)
+    mutating func finish(_ load: OwnedLoad) -> [Waiter] {
+        guard let ended = loads.removeValue(forKey: ObjectIdentifier(load)) else { return [] }
+        close(ended)
+        return ended.waiters.map(\.waiter)
+    }
+
+    private mutating func close(_ load: Load) {
+        guard let index = open.index(forKey: load.key), open[index].value === load.load else { return }
+        open.remove(at: index)
     }
 }

@@ -1,0 +1,57 @@
+import Foundation
+import Letterhead
+
+extension Benchmark {
+    /// What each link costs that has nothing to do for a request, and the whole chain, beside the transport alone.
+    ///
+    /// The transport answers at once and does nothing, so that what is left is the library's.
+    static let links: [Benchmark] = {
+        let transport = Answer()
+        let base = URL(string: "https://api.example.com") ?? URL(filePath: "/")
+        var request = HTTPRequest()
+        request.host = "api.example.com"
+        request.path = "/users/1"
+        request.headers = ["Accept": "application/json"]
+        let sent = request
+        return [
+            link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
+            link("ApplyEnvironment", ApplyEnvironment(ServerEnvironment(baseURL: base))),
+            link("Authenticate", Authenticate()), link("Throttle", Throttle(limit: 4)), link("LimitRate", LimitRate()),
+            link("Throttle for each host", Throttle(limit: 4, per: .host)),
+            link("ModifyRequest", ModifyRequest { _ in }), link("ModifyResponse", ModifyResponse { _ in }),
+            link("ModifyResult", ModifyResult { try $0.get() }),
+            link("Choose", Choose(among: [:]) { _ in nil }), link("When", When({ _ in false }, Throttle())),
+            link("LinkGroup", LinkGroup("a group", Throttle(limit: 4))),
+            link("Around", Around(Throttle(limit: 4)) { request, inside, _ in try await inside.load(request) }),
+            link("Retry", Retry(), nanoseconds: 150),
+            link("Autocancel", Autocancel(), nanoseconds: 1_500),
+            link("Deduplicate", Deduplicate(), nanoseconds: 1_500),
+            compare("the chain of a client", Self.chain(base, Answer()), nanoseconds: 3_000),
+        ]
+
+        func link(_ name: String, _ link: any LoaderLink, nanoseconds: Double = 150) -> Benchmark {
+            compare("an idle link: \(name)", link --> transport, nanoseconds: nanoseconds)
+        }
+
+        func compare(_ name: String, _ chain: any HTTPLoader, nanoseconds: Double) -> Benchmark {
+            Benchmark(
+                name, floor: { try await transport.load(sent) }, measured: { try await chain.load(sent) },
+                limits: .more(nanoseconds: nanoseconds),
+                areSame: { $0.status == $1.status && $0.request.id == $1.request.id })
+        }
+    }()
+
+    /// What an HTTPClient makes, with the throttle that the guide adds to it.
+    private static func chain(_ base: URL, _ transport: any HTTPLoader) -> any HTTPLoader {
+        ResetGuard() --> Autocancel() --> Deadline() --> Retry(validators: [DefaultValidator()]) --> FollowRedirects()
+            --> ApplyEnvironment(ServerEnvironment(baseURL: base)) --> Authenticate(.bearer("token"))
+            --> Throttle(limit: 4) --> transport
+    }
+}
+
+/// A transport that does nothing.
+private struct Answer: HTTPLoader {
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        HTTPResponse(request: request, status: .ok)
+    }
+}
