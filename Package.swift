@@ -38,7 +38,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
         // Our own declarations of the system's zlib, which every platform has.
         .target(
-            name: "CZlib",
+            name: "CLetterheadZlib",
             cSettings: cSettings,
             linkerSettings: [
                 .linkedLibrary(":libz.so.1", .when(platforms: [.linux])),
@@ -46,13 +46,15 @@ let package = Package(
             ]),
         .target(
             name: "Letterhead",
-            dependencies: ["CZlib", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            dependencies: ["CLetterheadZlib", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             exclude: privacyManifest.exclude, resources: privacyManifest.resources,
             swiftSettings: settings),
         .target(name: "LetterheadTesting", dependencies: ["Letterhead"], swiftSettings: settings),
         .testTarget(
             name: "LetterheadTests",
-            dependencies: ["Letterhead", "LetterheadTesting", "CZlib", "RawServer", "transport-stress", "fuzz"],
+            dependencies: [
+                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "RawServer", "transport-stress", "fuzz",
+            ],
             swiftSettings: settings),
         // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),

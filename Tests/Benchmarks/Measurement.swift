@@ -27,13 +27,14 @@ struct Measurement {
             measured: Cost(nanoseconds: median(measured), allocations: try await allocations(of: benchmark.measured)))
     }
 
-    /// How often an operation is run in one round: for about four milliseconds.
+    /// How often an operation is run in one round: for about twenty milliseconds, so that cold caches at its
+    /// begin are a small part of it.
     private static func repeats(of routine: Routine) async throws -> Int {
         var times = 1
         try await routine.run(100)
         while true {
             let total = try await time(routine, times: times) * Double(times)
-            if total > 2_000_000 { return max(1, Int(Double(times) * 4_000_000 / total)) }
+            if total > 10_000_000 { return max(1, Int(Double(times) * 20_000_000 / total)) }
             times *= 4
         }
     }

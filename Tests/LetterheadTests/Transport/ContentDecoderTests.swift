@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CZlib
+    import CLetterheadZlib
     import Foundation
     import Letterhead
     import RawServer

@@ -1,4 +1,4 @@
-import CZlib
+import CLetterheadZlib
 import Foundation
 
 /// Compresses bytes in the format of gzip with the system's zlib. A class, because zlib keeps the address of its state.

@@ -5,8 +5,8 @@ extension MultipartBody {
     func check() throws(InvalidBody) {
         if !ASCII.isToken(kind.rawValue) { throw InvalidBody("the multipart kind is no token of RFC 9110") }
         for index in parts.indices {
-            if let rule = parts[index].brokenRule { throw InvalidBody("part \(index + 1) is refused: \(rule)") }
-            if kind == .formData, !parts[index].hasDisposition {
+            if let rule = parts[index].fields.brokenRule { throw InvalidBody("part \(index + 1) is refused: \(rule)") }
+            if kind == .formData, !parts[index].fields.hasDisposition {
                 throw InvalidBody("part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }
         }

@@ -3,11 +3,10 @@ import Foundation
 extension MultipartBody {
     /// The parts with their bodies asked by a closure; what is then in memory is searched for a boundary that was given.
     func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartPart] {
-        let hasBodies = parts.indices.contains { if case .body = parts[$0].content { true } else { false } }
-        guard hasBodies else { return parts }
+        guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
         return try parts.enumerated().map { index, part in
             guard case .body(let body) = part.content else { return part }
-            return part.with(try content(of: body, at: index, ask))
+            return part.with(try chunks(of: body, at: index, ask))
         }
     }
 
@@ -16,21 +15,20 @@ extension MultipartBody {
         let delimiter = boundary.utf8.count + 4
         var length = delimiter + 2
         for index in parts.indices {
-            guard let count = parts[index].contentLength else { return nil }
-            length += delimiter + parts[index].head.count + count + 2
+            guard let count = parts[index].countInMemory ?? parts[index].contentLength else { return nil }
+            length += delimiter + parts[index].fields.count + count + 2
         }
         return length
     }
 
-    private func content(
+    private func chunks(
         of body: any HTTPBody, at index: Int, _ ask: (any HTTPBody) throws -> BodyChunks
-    ) throws -> MultipartPart.Content {
+    ) throws -> BodyChunks {
         do {
             let chunks = try ask(body)
-            guard let data = chunks.data else { return .pulled(chunks) }
             var scanner = BoundaryScanner(boundary: boundary)
-            if isGiven, scanner.finds(in: data) { throw Self.boundaryInside(part: index) }
-            return .data(data)
+            if isGiven, let data = chunks.data, scanner.finds(in: data) { throw Self.boundaryInside(part: index) }
+            return chunks
         } catch let error as InvalidBody {
             throw error.inside(part: index)
         }

@@ -93,7 +93,7 @@ public struct MultipartBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders {
         let isToken = ASCII.isToken(boundary)
         var type = "multipart/\(kind.rawValue); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
-        if kind == .related, let root = parts.first?.contentType.flatMap({ MediaType($0) }) {
+        if kind == .related, let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {
             type += "; type=\"\(root.essence)\""
         }
         return [.contentType: type]

@@ -18,37 +18,30 @@ public struct MultipartPart: Sendable {
         case pulled(BodyChunks)
     }
 
-    private(set) var content: Content
+    let content: Content
     /// The header lines, and the empty line behind them.
-    let head: [UInt8]
-    /// Which rule the headers break.
-    let brokenRule: String?
-    let hasDisposition: Bool
-    let contentType: String?
+    let fields: PartFields
+    /// How many bytes the content has that is in memory; nil for any other.
+    let countInMemory: Int?
+
+    private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
+        (self.content, self.fields, self.countInMemory) = (content, fields, countInMemory)
+    }
+
+    /// The same part, its body asked for its bytes.
+    func with(_ chunks: BodyChunks) -> MultipartPart {
+        guard let data = chunks.data else { return MultipartPart(.pulled(chunks), fields: fields) }
+        return MultipartPart(.data(data), fields: fields, countInMemory: data.count)
+    }
 
     /// How many bytes the content has, when that is known.
     var contentLength: Int? {
-        switch content {
-        case .text(let text): text.utf8.count
-        case .data(let data): data.count
+        if let countInMemory { return countInMemory }
+        return switch content {
+        case .text, .data: nil
         case .body(let body): body.contentLength
         case .pulled(let chunks): chunks.length
         }
-    }
-
-    /// The same part with its content in another form.
-    func with(_ content: Content) -> MultipartPart {
-        var part = self
-        part.content = content
-        return part
-    }
-
-    private init(_ content: Content, fields: PartFields) {
-        self.content = content
-        head = fields.bytes
-        brokenRule = fields.brokenRule
-        hasDisposition = fields.hasDisposition
-        contentType = fields.type
     }
 
     /// A text, in the charset that its media type names, or UTF-8 when it names none.
@@ -68,7 +61,8 @@ public struct MultipartPart: Sendable {
             let body = TextBody(text, contentType: type ?? .plainText)
             return self.body(body, name: name, filename: filename, headers: headers)
         }
-        return MultipartPart(.text(text), fields: PartFields(name, filename, contentType, headers))
+        return MultipartPart(
+            .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
     }
 
     /// Bytes.
@@ -83,7 +77,8 @@ public struct MultipartPart: Sendable {
         _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:]
     ) -> MultipartPart {
-        MultipartPart(.data(data), fields: PartFields(name, filename, contentType, headers))
+        MultipartPart(
+            .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
     }
 
     /// A file, pulled while it is sent; see ``FileBody``.

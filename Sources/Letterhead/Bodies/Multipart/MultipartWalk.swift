@@ -43,7 +43,7 @@ actor MultipartWalk {
 
     /// Begins a part, and ends it if its content is small enough to be put to the rest.
     private func open(_ part: MultipartPart) {
-        pending += Data("--\(boundary)\r\n".utf8) + part.head
+        pending += Data("--\(boundary)\r\n".utf8) + part.fields.bytes
         switch part.content {
         case .text(let text) where text.utf8.count < Self.joined:
             pending += Data(text.utf8)

@@ -19,7 +19,7 @@ struct MultipartWriter {
             var rest = buffer
             for index in parts.indices {
                 Self.write(index == 0 ? delimiter[2...] : delimiter[...], to: &rest)
-                Self.write(parts[index].head[...], to: &rest)
+                parts[index].fields.write { Self.write($0, to: &rest) }
                 switch parts[index].content {
                 case .text(let text): Self.write(text, to: &rest)
                 case .data(let data): data.withUnsafeBytes { Self.write($0, to: &rest) }

@@ -1,104 +1,125 @@
-/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in their order.
-struct PartFields {
-    /// The lines, and the empty one behind them.
-    private(set) var bytes: [UInt8] = []
-    /// Which rule they break; nil when all are well formed.
-    private(set) var brokenRule: String?
-    private(set) var hasDisposition = false
-    private(set) var type: String?
+import Foundation
 
-    init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
-        type = contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
-        if headers.isEmpty {
-            // 96 is more than the names of the fields and of their parameters take.
-            bytes.reserveCapacity(
-                96 + (name?.utf8.count ?? 0) + (filename?.utf8.count ?? 0) + (type?.utf8.count ?? 0))
-            appendDisposition(name, filename)
-            appendType()
-            brokenRule = contentType.flatMap { $0.brokenRule }
-        } else {
-            append(headers, name, filename)
-        }
-        put("\r\n")
-    }
+/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in their order.
+///
+/// They are written straight to where they are sent from; nothing is put together for a part.
+struct PartFields: Sendable {
+    /// How many bytes the lines have, with the empty one behind them.
+    private(set) var count = 0
+    /// Which rule they break; nil when all are well formed.
+    let brokenRule: String?
+    /// The media type of the content.
+    let type: String?
+    private let name: String?
+    private let filename: String?
+    private let headers: HTTPHeaders
 
     /// Fields of the caller's win over those that are derived, except that a part cannot have two names.
-    private mutating func append(_ headers: HTTPHeaders, _ name: String?, _ filename: String?) {
-        type = headers[.contentType] ?? type
-        if let disposition = headers[.contentDisposition] {
-            hasDisposition = true
-            append("Content-Disposition", disposition)
+    init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
+        (self.name, self.filename, self.headers) = (name, filename, headers)
+        let derived = contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
+        if headers.isEmpty {
+            type = derived
+            brokenRule = contentType.flatMap { $0.brokenRule }
         } else {
-            appendDisposition(name, filename)
+            type = headers[.contentType] ?? derived
+            brokenRule = Self.rule(name, type, headers)
         }
-        appendType()
-        for field in headers where field.name != .contentDisposition && field.name != .contentType {
-            append(field.name.rawValue, field.value)
-        }
-        let isNamedTwice = name != nil && headers.contains(.contentDisposition)
-        brokenRule = isNamedTwice ? "it has a name, and a header Content-Disposition too" : headers.brokenBodyRule
-        if brokenRule == nil, let type {
-            brokenRule = HTTPHeaders([HTTPHeaders.Field(.contentType, type)]).brokenBodyRule
-        }
+        var count = 0
+        write { count += $0.count }
+        self.count = count
     }
 
-    private mutating func appendDisposition(_ name: String?, _ filename: String?) {
-        guard name != nil || filename != nil else { return }
-        hasDisposition = true
-        put(name == nil ? "Content-Disposition: attachment" : "Content-Disposition: form-data")
+    /// Whether the part says what it is for.
+    var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
+
+    /// The lines, and the empty one behind them.
+    var bytes: Data {
+        var bytes = Data(capacity: count)
+        write { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// Hands out the lines, and the empty one behind them, piece by piece.
+    func write(_ put: (UnsafeRawBufferPointer) -> Void) {
+        if let disposition = headers[.contentDisposition] {
+            Self.write("Content-Disposition: ", disposition, put)
+        } else {
+            writeDisposition(put)
+        }
+        if let type { Self.write("Content-Type: ", type, put) }
+        for field in headers where field.name != .contentDisposition && field.name != .contentType {
+            Self.write(field.name.rawValue, put)
+            Self.write(": ", field.value, put)
+        }
+        Self.write("\r\n", put)
+    }
+
+    private func writeDisposition(_ put: (UnsafeRawBufferPointer) -> Void) {
         if let name {
-            put("; name=\"")
-            append(escaping: name, isName: true)
-            put("\"")
+            Self.write("Content-Disposition: form-data; name=\"", put)
+            Self.write(escaping: name, isName: true, put)
+            Self.write("\"", put)
+        } else if filename != nil {
+            Self.write("Content-Disposition: attachment", put)
+        } else {
+            return
         }
         if let filename {
-            put("; filename=\"")
-            append(escaping: filename, isName: false)
-            put("\"")
+            Self.write("; filename=\"", put)
+            Self.write(escaping: filename, isName: false, put)
+            Self.write("\"", put)
         }
-        put("\r\n")
+        Self.write("\r\n", put)
     }
 
-    private mutating func appendType() {
-        if let type { append("Content-Type", type) }
+    private static func rule(_ name: String?, _ type: String?, _ headers: HTTPHeaders) -> String? {
+        if name != nil, headers.contains(.contentDisposition) {
+            return "it has a name, and a header Content-Disposition too"
+        }
+        return headers.brokenBodyRule
+            ?? type.flatMap { HTTPHeaders([HTTPHeaders.Field(.contentType, $0)]).brokenBodyRule }
+    }
+}
+
+extension PartFields {
+    private static func write(_ head: StaticString, _ value: String, _ put: (UnsafeRawBufferPointer) -> Void) {
+        write(head, put)
+        write(value, put)
+        write("\r\n", put)
     }
 
-    private mutating func append(_ name: String, _ value: String) {
-        append(name)
-        put(": ")
-        append(value)
-        put("\r\n")
+    private static func write(_ text: StaticString, _ put: (UnsafeRawBufferPointer) -> Void) {
+        put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private mutating func put(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private mutating func append(_ text: String) {
+    private static func write(_ text: String, _ put: (UnsafeRawBufferPointer) -> Void) {
         var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0) }
+        text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
     }
 
     /// Quotation marks and line breaks as `%22`, `%0D`, `%0A`; in a name, but not in a filename, a lone CR or LF counts
     /// as both (HTML, 4.10.21.8).
-    private mutating func append(escaping value: String, isName: Bool) {
+    private static func write(escaping value: String, isName: Bool, _ put: (UnsafeRawBufferPointer) -> Void) {
         var value = value
-        let isPlain = value.withUTF8 { text in
-            let isPlain = text.allSatisfy { $0 != 0x22 && $0 != 0x0D && $0 != 0x0A }
-            if isPlain { bytes.append(contentsOf: text) }
-            return isPlain
-        }
-        if isPlain { return }
-        var last: UInt8 = 0
-        for byte in value.utf8 {
-            switch byte {
-            case 0x22: put("%22")
-            case 0x0D: put(isName ? "%0D%0A" : "%0D")
-            case 0x0A where isName: put(last == 0x0D ? "" : "%0D%0A")
-            case 0x0A: put("%0A")
-            default: bytes.append(byte)
+        value.withUTF8 { utf8 in
+            let text = UnsafeRawBufferPointer(utf8)
+            var start = 0
+            for index in text.indices {
+                let isBehindCR = index > 0 && text[index - 1] == 0x0D
+                let escape: StaticString
+                switch text[index] {
+                case 0x22: escape = "%22"
+                case 0x0D: escape = isName ? "%0D%0A" : "%0D"
+                case 0x0A where isName: escape = isBehindCR ? "" : "%0D%0A"
+                case 0x0A: escape = "%0A"
+                default: continue
+                }
+                put(UnsafeRawBufferPointer(rebasing: text[start..<index]))
+                write(escape, put)
+                start = index + 1
             }
-            last = byte
+            put(UnsafeRawBufferPointer(rebasing: text[start...]))
         }
     }
 }

@@ -1,4 +1,4 @@
-import CZlib
+import CLetterheadZlib
 import Foundation
 
 /// Undoes one content coding of one body over the system's zlib (RFC 1950, 1951, 1952).
