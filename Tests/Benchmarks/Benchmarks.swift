@@ -7,7 +7,7 @@ import Foundation
 struct Benchmarks {
     static let all =
         Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
-        + Benchmark.pages
+        + Benchmark.retry + Benchmark.pages
 
     static func main() async throws {
         if try await UploadMemory.runChild() { return }

@@ -30,16 +30,3 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
             + (reason.isEmpty ? "" : " (\(reason))")
     }
 }
-
-/// The attempts of a load, on its response.
-enum AttemptsValue: HTTPResponseValue {
-    static let defaultResponseValue: [HTTPAttempt] = []
-}
-
-extension HTTPResponse {
-    /// Every attempt of the load that led to this response, in order; empty when no link of the chain counts them.
-    public var attempts: [HTTPAttempt] {
-        get { self[value: AttemptsValue.self] }
-        set { self[value: AttemptsValue.self] = newValue }
-    }
-}

@@ -8,6 +8,8 @@ public struct HTTPResponse: Sendable {
     public var headers: HTTPHeaders
     /// The body; empty when there is none.
     public var body: HTTPResponseBody
+    /// Every attempt of the load that led to this response, in order; empty when no link of the chain counts them.
+    public var attempts: [HTTPAttempt] = []
     private var values = HTTPResponseValues()
 
     /// Makes a response.

@@ -21,6 +21,7 @@ public struct HTTPClient: Sendable {
     ///   - environment: fills what requests leave open. Default: nil, each request says everything itself.
     ///   - decoder: decodes responses whose template names no decoder of its own. Default: a plain `JSONDecoder`.
     ///   - authentication: who signs the requests. Default: nil, nobody.
+    ///   - transformers: change each response before it is judged, in order, before those of the template. Default: none.
     ///   - validators: judge each attempt, in order, behind those of the template. Default: ``DefaultValidator``.
     ///   - retrying: how requests are sent again. Default: not at all, unless a request says so.
     ///   - links: run around everything, once for each load. Default: nil.
@@ -28,28 +29,29 @@ public struct HTTPClient: Sendable {
     ///   - transport: what ends the chain. Default: ``defaultTransport``.
     public init(
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
-        authentication: HTTPAuthentication? = nil, validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
-        attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+        authentication: HTTPAuthentication? = nil, transformers: [HTTPResponseTransformer] = [],
+        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
+        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil,
+        transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
             provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
-            authentication: authentication, retry: Retry(validators: validators, retrying), links: links,
-            attemptLinks: attemptLinks, transport: transport)
+            authentication: authentication, retry: Retry(transformers: transformers, validators: validators, retrying),
+            links: links, attemptLinks: attemptLinks, transport: transport)
     }
 
     /// Makes a client whose environment is asked for at every load, so that a change counts from the next one on.
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
-        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
-        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil,
-        transport: any HTTPLoader = HTTPClient.defaultTransport
+        transformers: [HTTPResponseTransformer] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
             provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
-            retry: Retry(validators: validators, retrying), links: links, attemptLinks: attemptLinks,
-            transport: transport)
+            retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
+            attemptLinks: attemptLinks, transport: transport)
     }
 
     private init(

@@ -37,6 +37,12 @@ extension RequestTemplate {
         option(ValidatorsOption.self, validators)
     }
 
+    /// Sets what changes the responses of this endpoint before validators judge them; it runs behind what the client has.
+    public func transformed(by transformers: HTTPResponseTransformer...) -> WithOption<Self, ResponseTransformersOption>
+    {
+        option(ResponseTransformersOption.self, transformers)
+    }
+
     /// Has a closure hear of each repeat before its wait begins.
     public func onRetry(
         _ observer: @escaping @Sendable (RetryEvent) async -> Void

@@ -1,4 +1,4 @@
-/// Has each attempt judged by validators, and sends the request again when they, or the request itself, ask for it.
+/// Has each attempt changed by transformers and judged by validators, and sends the request again when they, or the request itself, ask for it.
 ///
 /// ```swift
 /// Retry()                                                        // judges, and repeats what asks for it
@@ -22,6 +22,7 @@
 /// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
 /// each attempt gets them anew. Two in one chain do not multiply: only the upper repeats a load that may be repeated.
 public struct Retry: LoaderLink {
+    private let transformers: [HTTPResponseTransformer]
     private let validators: [any HTTPValidator]
     private let settings: RetrySettings
     private let timeline: Timeline
@@ -31,9 +32,14 @@ public struct Retry: LoaderLink {
     /// Makes the link.
     ///
     /// - Parameters:
+    ///   - transformers: change each response before it is judged, in order, before those of the request. Default: none.
     ///   - validators: judge each attempt, in order, behind those of the request. Default: ``DefaultValidator``.
     ///   - settings: limits, time and luck. Default: no repeat unless a request says so.
-    public init(validators: [any HTTPValidator] = [DefaultValidator()], _ settings: RetrySettings = RetrySettings()) {
+    public init(
+        transformers: [HTTPResponseTransformer] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        _ settings: RetrySettings = RetrySettings()
+    ) {
+        self.transformers = transformers
         self.validators = validators
         self.settings = settings
         timeline = Timeline(settings.clock)
@@ -47,8 +53,8 @@ public struct Retry: LoaderLink {
         while true {
             if Task.isCancelled { throw load.cancelled }
             let era = flights.era
-            let result = await load.send(to: next)
-            switch await verdict(on: result, of: load) {
+            var result = await load.send(to: next)
+            switch await verdict(on: &result, of: load) {
             case .again(let repetition):
                 load.record(result, repeatedBy: repetition)
                 await announce(repetition, after: result, of: load)
@@ -79,10 +85,13 @@ public struct Retry: LoaderLink {
 }
 
 extension Retry {
-    /// What the validators say, and if they say nothing, the request's own policy.
+    /// What the validators say of the transformed response, and if they say nothing, the request's own policy.
     private func verdict(
-        on result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
+        on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) async -> ValidatorRun.Verdict {
+        guard await load.transform(&result, by: transformers) else {
+            return .passed(result, refusal: .transformerFailed)
+        }
         if result.failure?.isEndOfLoad == true { return .passed(result, refusal: .cancelled) }
         let own = load.isNested ? [] : load.request.validators
         let run = ValidatorRun(validators: own.isEmpty ? validators : own + validators, request: load.attempt) {

@@ -16,6 +16,12 @@ public enum ValidatorsOption: HTTPRequestOption {
     public static let defaultOptionValue: [any HTTPValidator] = []
 }
 
+/// The response transformers of a request.
+public enum ResponseTransformersOption: HTTPRequestOption {
+    /// None beside the client's.
+    public static let defaultOptionValue: [HTTPResponseTransformer] = []
+}
+
 /// Who hears of the repeats of a request.
 public enum RetryObserverOption: HTTPRequestOption {
     /// Nobody beside the client's.
@@ -41,6 +47,12 @@ extension HTTPRequest {
     public var validators: [any HTTPValidator] {
         get { self[option: ValidatorsOption.self] }
         set { self[option: ValidatorsOption.self] = newValue }
+    }
+
+    /// The request's own response transformers; they run behind those of the client. Default: none.
+    public var responseTransformers: [HTTPResponseTransformer] {
+        get { self[option: ResponseTransformersOption.self] }
+        set { self[option: ResponseTransformersOption.self] = newValue }
     }
 
     /// Who hears of the repeats of this request, beside the client's. Default: nil.

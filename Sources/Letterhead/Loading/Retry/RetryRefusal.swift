@@ -2,6 +2,8 @@
 enum RetryRefusal: Equatable, CustomStringConvertible {
     /// The load was cancelled, or a reset is under way.
     case cancelled
+    /// A response transformer threw.
+    case transformerFailed
     /// All repeats were made; so many were allowed.
     case noneLeft(maximum: Int)
     /// Another retry further up repeats.
@@ -26,6 +28,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .cancelled: "not repeated: the load was ended"
+        case .transformerFailed: "not repeated: a response transformer failed the load"
         case .noneLeft(0): "not repeated: no repeat is allowed; set maximumRetries"
         case .noneLeft(let maximum): "not repeated: all \(maximum) allowed repeats were made"
         case .nested: "not repeated here: another retry further up the chain repeats"
