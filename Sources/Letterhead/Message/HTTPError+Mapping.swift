@@ -73,39 +73,14 @@ extension HTTPError {
     }
 }
 
-extension DecodingError {
-    /// Where in the document, and what was expected there.
-    fileprivate var summary: String {
-        switch self {
-        case .keyNotFound(let key, let context): "no value for \"\(key.segment)\" at \(context.place)"
-        case .typeMismatch(let type, let context): "something other than \(type) at \(context.place)"
-        case .valueNotFound(let type, let context): "null instead of \(type) at \(context.place)"
-        case .dataCorrupted(let context): "the data is malformed at \(context.place)"
-        @unknown default: "the data cannot be decoded"
-        }
-    }
-}
-
-extension DecodingError.Context {
-    fileprivate var place: String { codingPath.isEmpty ? "the top" : codingPath.map(\.segment).joined(separator: ".") }
-}
-
 extension EncodingError {
     /// Where in the value the encoder stopped.
     fileprivate var summary: String {
         switch self {
         case .invalidValue(_, let context):
             "the body cannot encode the value at "
-                + (context.codingPath.isEmpty ? "the top" : context.codingPath.map(\.segment).joined(separator: "."))
+                + context.codingPath.place
         @unknown default: "the body cannot be encoded"
         }
-    }
-}
-
-extension CodingKey {
-    /// A name of a dictionary may be the server's: control characters are shown, and no more than 64 characters.
-    fileprivate var segment: String {
-        if let intValue { return String(intValue) }
-        return Redaction.visible(stringValue.count > 64 ? stringValue.prefix(64) + "…" : stringValue)
     }
 }

@@ -126,7 +126,7 @@ private struct Odd: Error, CustomStringConvertible {
             try JSONDecoder().decode(User.self, from: Data(#"{"list":[{"age":"SECRET"}]}"#.utf8))
         }
         let text = "\(HTTPError(thrown, request: HTTPRequest()))"
-        #expect(text.contains("list.0.age"))
+        #expect(text.contains("list[0].age"))
         #expect(text.contains("Int"))
         #expect(!text.contains("SECRET"))
     }

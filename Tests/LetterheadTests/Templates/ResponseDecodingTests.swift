@@ -109,8 +109,37 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.underlying is DecodingError)
         #expect(error?.response?.body.buffered == Data(#"{"id":"SECRET"}"#.utf8))
-        #expect(error?.message.contains("id") == true)
+        #expect(error?.message == "id: expected Int, found string")
         #expect(!"\(try #require(error))".contains("SECRET"))
+    }
+
+    private struct Order: Decodable, Sendable {
+        struct Item: Decodable, Sendable { var id: Int }
+        var items: [Item]
+        var at: Date?
+    }
+
+    @Test(arguments: [
+        (#"{"items":[{"id":1},{"id":"SECRET"}]}"#, "items[1].id: expected Int, found string"),
+        (#"{"items":[{"id":[7]}]}"#, "items[0].id: expected Int, found array"),
+        (#"{"items":[{"id":true}]}"#, "items[0].id: expected Int, found boolean"),
+        (#"{"items":[{"id":null}]}"#, "items[0].id: expected Int, found null"),
+        (#"{"items":[{}]}"#, "items[0].id: expected a value, found no such member"),
+        (#"{"items":[{"id":123456789123456789123456789}]}"#, "malformed"), (#"{"items":[{"id":7.25}]}"#, "malformed"),
+        (#"{"items":7}"#, "items: expected Array<Any>, found number"),
+        (#"["SECRET"]"#, "the top: expected Dictionary<String, Any>, found array"),
+        (#"{"items":"#, "the data is malformed"),
+    ]) func `an error of decoding says where, what was expected, and the kind that was found`(
+        json: String, message: String
+    ) async {
+        let error = await #expect(throws: HTTPError.self) { try await send(Order.self, json) }
+        #expect(error?.message.hasSuffix(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a text that claims to be a kind is not repeated`() {
+        let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
+        let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())
+        #expect(error.message == "the top: expected Int, found something else")
     }
 
     @Test func `a type that cannot be decoded is an error that says what to write`() async {
