@@ -27,7 +27,13 @@ public protocol HTTPRequestOption {
 
 /// The options of a request or a template, by type.
 public struct HTTPRequestOptions: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private struct Entry: Sendable {
+        let option: ObjectIdentifier
+        var value: any Sendable
+    }
+
+    /// A list, because there are few, and looking through them takes less time than one hash does.
+    private var entries: [Entry] = []
 
     /// No option set: each has its default.
     public init() {}
@@ -35,21 +41,39 @@ public struct HTTPRequestOptions: Sendable {
     /// The value of an option, its default when it is not set.
     public subscript<Option: HTTPRequestOption>(_ option: Option.Type) -> Option.Value {
         get {
-            guard let stored = values[ObjectIdentifier(option)] else { return Option.defaultOptionValue }
-            return (stored as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue
+            guard let place = place(of: ObjectIdentifier(option)) else { return Option.defaultOptionValue }
+            return (entries[place].value as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue
         }
-        set { values[ObjectIdentifier(option)] = Stored(value: newValue) }
+        set { set(ObjectIdentifier(option), to: Stored(value: newValue)) }
     }
 
     /// Whether an option was set, be it to its default or to nil.
-    public func contains(_ option: (some HTTPRequestOption).Type) -> Bool { values[ObjectIdentifier(option)] != nil }
+    public func contains(_ option: (some HTTPRequestOption).Type) -> Bool {
+        place(of: ObjectIdentifier(option)) != nil
+    }
 
     /// Forgets an option, so that it has its default again.
-    public mutating func remove(_ option: (some HTTPRequestOption).Type) { values[ObjectIdentifier(option)] = nil }
+    public mutating func remove(_ option: (some HTTPRequestOption).Type) {
+        if let place = place(of: ObjectIdentifier(option)) { entries.remove(at: place) }
+    }
 
     /// Takes over every option set in `other`, over those set here.
     public mutating func replace(with other: HTTPRequestOptions) {
-        values.merge(other.values) { _, new in new }
+        guard !entries.isEmpty else { return entries = other.entries }
+        for entry in other.entries { set(entry.option, to: entry.value) }
+    }
+
+    private func place(of option: ObjectIdentifier) -> Int? {
+        for place in entries.indices where entries[place].option == option { return place }
+        return nil
+    }
+
+    private mutating func set(_ option: ObjectIdentifier, to value: any Sendable) {
+        if let place = place(of: option) {
+            entries[place].value = value
+        } else {
+            entries.append(Entry(option: option, value: value))
+        }
     }
 
     /// The box keeps an explicit nil apart from nothing.

@@ -86,6 +86,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Whether it is still arriving.
+    var isStreamed: Bool { if case .data = source { false } else { true } }
+
     /// The same body, that cannot be read if it is still arriving: for those who judge the head.
     func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }

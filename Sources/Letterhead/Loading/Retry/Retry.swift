@@ -22,11 +22,11 @@
 /// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
 /// each attempt gets them anew. Two in one chain do not multiply: only the upper repeats a load that may be repeated.
 public struct Retry: LoaderLink {
-    private let transformers: [HTTPResponseTransformer]
-    private let validators: [any HTTPValidator]
-    private let settings: RetrySettings
+    let transformers: [HTTPResponseTransformer]
+    let validators: [any HTTPValidator]
+    let settings: RetrySettings
     private let timeline: Timeline
-    private let ledger: RetryLedger
+    let ledger: RetryLedger
     private let flights: AlternateFlights
 
     /// Makes the link.
@@ -49,12 +49,23 @@ public struct Retry: LoaderLink {
 
     /// Has the request answered, as often as it takes.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        if isPlain(request) { return try await loadOnce(request, next: next) }
+        return try await loadRepeatedly(request, next: next)
+    }
+
+    /// Has the request answered, as often as it takes, from its first attempt on or from behind it.
+    func loadRepeatedly(
+        _ request: HTTPRequest, next: any HTTPLoader, behind first: JudgedAttempt? = nil
+    ) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
+        var first = first
         while true {
-            if Task.isCancelled { throw load.cancelled }
+            if first == nil, Task.isCancelled { throw load.cancelled }
             let era = flights.era
-            var result = await load.send(to: next)
-            switch await verdict(on: &result, of: load) {
+            var result: Result<HTTPResponse, HTTPError>
+            if let first { result = first.result } else { result = await load.send(to: next) }
+            defer { first = nil }
+            switch await verdict(on: &result, of: load, heard: first?.heard) {
             case .again(let repetition):
                 load.record(result, repeatedBy: repetition)
                 await announce(repetition, after: result, of: load)
@@ -87,7 +98,7 @@ public struct Retry: LoaderLink {
 extension Retry {
     /// What the validators say of the transformed response, and if they say nothing, the request's own policy.
     private func verdict(
-        on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad
+        on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad, heard: ValidatorRun.Heard?
     ) async -> ValidatorRun.Verdict {
         guard await load.transform(&result, by: transformers) else {
             return .passed(result, refusal: .transformerFailed)
@@ -98,7 +109,7 @@ extension Retry {
             strategy, result in
             decision(asked: strategy, after: result, of: load)
         }
-        let verdict = await run.verdict(on: result)
+        let verdict = await run.verdict(on: result, heard: heard)
         guard case .passed(let judged, refusal: nil) = verdict, load.request.retryStrategy != nil else {
             return verdict
         }

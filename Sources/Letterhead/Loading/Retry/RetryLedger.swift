@@ -30,10 +30,11 @@ final class RetryLedger: Sendable {
     }
 
     /// Notes a load that ended well.
-    func succeed(to host: HTTPOrigin?, cost: Double?) {
-        guard budget != .unlimited else { return }
+    func succeed(to host: @autoclosure () -> HTTPOrigin?, cost: Double?) {
+        guard budget != .unlimited, !hosts.withLock({ $0.isEmpty }) else { return }
+        let host = host()
         hosts.withLock { hosts in
-            guard !hosts.isEmpty, var tokens = hosts[host] else { return }
+            guard var tokens = hosts[host] else { return }
             tokens.succeed(cost: cost)
             hosts[host] = tokens.tokens >= budget.capacity ? nil : tokens
         }

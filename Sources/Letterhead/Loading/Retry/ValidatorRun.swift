@@ -12,6 +12,12 @@ struct ValidatorRun {
         case failed(any Error, Result<HTTPResponse, HTTPError>)
     }
 
+    /// What a validator has said already, and those before it had nothing to say.
+    struct Heard {
+        let place: Int
+        let result: HTTPValidatorResult
+    }
+
     let validators: [any HTTPValidator]
     /// The request as validators see it.
     let request: HTTPRequest
@@ -19,12 +25,16 @@ struct ValidatorRun {
     let decide: (HTTPRetryStrategy, Result<HTTPResponse, HTTPError>) -> RetryDecision
 
     /// Judges how an attempt ended. The body of a response that is still arriving is withheld meanwhile.
-    func verdict(on first: Result<HTTPResponse, HTTPError>) async -> Verdict {
+    func verdict(on first: Result<HTTPResponse, HTTPError>, heard: Heard?) async -> Verdict {
         var result = first
         var refusal: RetryRefusal?
-        for validator in validators {
+        for place in validators.indices.dropFirst(heard?.place ?? 0) {
             let judged: HTTPValidatorResult
-            do { judged = try await ask(validator, about: result) } catch { return .failed(error, result) }
+            if let heard, heard.place == place {
+                judged = heard.result
+            } else {
+                do { judged = try await ask(validators[place], about: result) } catch { return .failed(error, result) }
+            }
             switch judged {
             case .nextValidator: break
             case .nextValidatorWithResponse(var response):
