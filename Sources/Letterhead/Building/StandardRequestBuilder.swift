@@ -38,7 +38,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     private func baseWithoutHost(of request: HTTPRequest) -> HTTPError {
         HTTPError(
             .invalidRequest, request: request,
-            message: "the base URL of \(Template.self) has no host; write it as https://host/path")
+            message: "the base URL of \(Template.self) has no scheme or no host; write it as https://host/path")
     }
 
     private func unknownPage(of request: HTTPRequest) -> HTTPError {
@@ -60,6 +60,9 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
 
     private func addParameters(to request: inout HTTPRequest) throws(HTTPError) {
         let parameters = template.parameters
+        if let conflict = parameters.conflict {
+            throw HTTPError(.invalidRequest, request: request, message: "\(Template.self): \(conflict)")
+        }
         guard !parameters.isEmpty else { return }
         if StandardParameters.areQuery(of: request.method) {
             parameters.append(to: &request.query)

@@ -60,7 +60,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 
 extension Paginated: PaginatedTemplate {
     /// The next number or offset; a page that only the answer of this one names is ``PagePosition/unknown``.
-    public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: page + 1) }
+    public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
     /// What the way of the API says of the page that arrived.
     public func requestForNextPage(after arrival: PageArrival<Base.Response>) async throws -> PageContinuation<Self> {
@@ -68,7 +68,7 @@ extension Paginated: PaginatedTemplate {
         switch try pagination.next(position, arrival) {
         case .ended: return .ended
         case .last: return .last
-        case .next(let position): return .next(moved(to: position, page: page + 1))
+        case .next(let position): return .next(moved(to: position, page: following))
         }
     }
 
@@ -76,6 +76,9 @@ extension Paginated: PaginatedTemplate {
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
+
+    /// The next number, if there is one: a checkpoint from outside may name any page.
+    private var following: Int { page == .max ? page : page + 1 }
 
     private func moved(to position: PagePosition, page: Int) -> Self {
         Paginated(base: base, pagination: pagination, page: page, position: position)

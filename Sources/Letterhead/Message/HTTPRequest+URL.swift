@@ -51,8 +51,7 @@ extension HTTPRequest {
     var missingHost: HTTPError {
         HTTPError(
             .invalidRequest, request: self,
-            message:
-                "the request has no host: give the template a base URL, the client an environment, or the request a host"
-        )
+            message: "the request has no host: give the template a base URL, the client an environment, or the request "
+                + "a URL with a scheme; without one, as in example.com/path, it is a path only")
     }
 }

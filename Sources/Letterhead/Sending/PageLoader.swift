@@ -22,10 +22,10 @@ final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
 
     deinit { task.cancel() }
 
-    /// Waits for the page; cancelling the wait cancels the load.
     /// Whether it was given up, so that its value is none.
     var isCancelled: Bool { task.isCancelled }
 
+    /// Waits for the page; cancelling the wait cancels the load.
     func value() async throws -> PageArrival<Template.Response> {
         try await withTaskCancellationHandler {
             try await task.value

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where the position of a page is written: the query and the parameters of its request.
 public struct PagePlace: Sendable {
     /// The query.
@@ -30,17 +32,58 @@ public struct PagePlace: Sendable {
     private func containsMember(at path: [String]) -> Bool {
         guard let name = path.first, let value = parameters[name] else { return false }
         guard path.count > 1 else { return true }
-        var member = value as? JSONValue
+        var member = JSONValue(encoding: value)
         for name in path.dropFirst() { member = member?[name] }
         return member != nil && member != .null
     }
 
+    /// Sets a member of the JSON parameters; what is no object on the way is not replaced but refused, when the request is
+    /// built.
     private mutating func setMember(_ value: JSONValue, at path: [String]) {
         guard let name = path.first else { return }
         guard path.count > 1 else { return parameters[name] = value }
-        var member = parameters[name] as? JSONValue ?? .object([:])
+        guard !StandardParameters.areQuery(of: method) else {
+            return refuse(path, "the parameters of a \(method) are its query")
+        }
+        var member = JSONValue.object([:])
+        if let present = parameters[name] {
+            guard let json = JSONValue(encoding: present), json.hasRoom(at: path.dropFirst()) else {
+                return refuse(path, "what is there on the way to it is no JSON object")
+            }
+            member = json
+        }
         member.set(value, at: path.dropFirst())
         parameters[name] = member
+    }
+
+    private mutating func refuse(_ path: [String], _ reason: String) {
+        let name = Redaction.visible(path.joined(separator: "."))
+        parameters.conflict = "the page parameter \(name) cannot be written: \(reason)"
+    }
+}
+
+extension JSONValue {
+    /// The JSON that a parameter is sent as; nil when it cannot be encoded.
+    fileprivate init?(encoding value: any ParameterValue) {
+        if let json = value as? JSONValue {
+            self = json
+        } else if let data = try? JSONEncoder().encode(value),
+            let json = try? JSONDecoder().decode(JSONValue.self, from: data)
+        {
+            self = json
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether a path leads through objects, or through what is not there yet.
+    fileprivate func hasRoom(at path: some Collection<String>) -> Bool {
+        guard let name = path.first else { return true }
+        switch self {
+        case .null: return true
+        case .object(let members): return members[name]?.hasRoom(at: path.dropFirst()) ?? true
+        default: return false
+        }
     }
 }
 
@@ -63,7 +106,8 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// In the JSON parameters, at the end of a path of names: `.json("variables", "after")`.
     ///
-    /// An object on the way must be a ``JSONValue`` of the template, or is made.
+    /// What is on the way must be encoded as an object, or is made; with anything else there, and for a GET or HEAD, which
+    /// has no JSON, the request is `.invalidRequest`.
     public static func json(_ path: String...) -> PageParameter { PageParameter(kind: .json(path)) }
 
     /// The same as ``automatic(_:)``.

@@ -5,6 +5,8 @@
 /// ```
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
+    /// Why they cannot be sent: what a decorator had to write had no place in them.
+    var conflict: String?
 
     /// No parameters.
     public init() {}
@@ -52,6 +54,7 @@ extension RequestParameters: CustomStringConvertible, CustomReflectable {
 extension RequestParameters: Encodable {
     /// Encodes the parameters as one object.
     public func encode(to encoder: any Encoder) throws {
+        if let conflict { throw InvalidBody(conflict) }
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in items { try container.encode(value, forKey: Name(stringValue: name)) }
     }

@@ -55,6 +55,14 @@ private final class Passing: LoaderLink {
         #expect(mock.requests.isEmpty)
     }
 
+    @Test func `a URL without a scheme is told from one without a host`() async throws {
+        let request = HTTPRequest(url: try #require(URL(string: "api.example.com/users")))
+        let error = try await #require(throws: HTTPError.self) {
+            try await HTTPClient(transport: MockLoader { .ok($0) }).send(request)
+        }
+        #expect(error.code == .invalidRequest && error.message.contains("a URL with a scheme"))
+    }
+
     @Test func `headers of a request win over its body's, the environment's and the client's`() async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: environment, transport: mock)

@@ -58,10 +58,17 @@ extension PageArrival {
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(.invalidResponse, "the link to the next page is no http or https URL")
         }
-        guard linked == origin, response.request.withheldHeaders.isEmpty else {
+        guard linked == origin else {
             throw error(
                 .invalidResponse,
-                "the next page would be at another origin, \(linked), than the walk, \(origin): nothing was sent there")
+                "the link to the next page leads to another origin: this page is at \(origin), the next would be at "
+                    + "\(linked); nothing was sent there")
+        }
+        guard response.request.withheldHeaders.isEmpty else {
+            throw error(
+                .invalidResponse,
+                "this page was redirected to another origin, \(origin), without its credentials; its link to the next "
+                    + "page is not followed there")
         }
         return target.string
     }

@@ -45,6 +45,50 @@ struct HostilePagesTests {
         #expect(targets == ["/a/numbers"])
     }
 
+    @Test(arguments: [
+        #"{"page":9223372036854775807,"position":{"number":{"_0":9223372036854775807}}}"#,
+        #"{"page":9223372036854775807,"position":{"number":{"_0":1}}}"#,
+        #"{"page":-9223372036854775808,"position":{"number":{"_0":-9223372036854775808}}}"#,
+        #"{"page":1,"position":{"offset":{"_0":9223372036854775807}}}"#,
+        #"{"page":1,"position":{"url":{"_0":"https://evil.example/x"}}}"#,
+        #"{"page":1,"position":{"cursor":{"_0":{"a":[null,1e300]}}}}"#, #"{"page":1,"position":{"unknown":{}}}"#,
+    ])
+    func `a checkpoint from outside ends in pages or an error, and leads nowhere else`(json: String) async throws {
+        let checkpoint = try JSONDecoder().decode(PageCheckpoint.self, from: Data(json.utf8))
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
+        let walk = PageWalk(maximumPages: 3)
+        for template in [Numbers().paginated(), Numbers().paginated(by: .offset(limit: 1))] {
+            _ = template.resumed(from: checkpoint).requestForNextPage()
+            let pages = client.pages(of: template, from: checkpoint, walk: walk)
+            do { _ = try await pages.collect() } catch is HTTPError {}
+        }
+        #expect(mock.requests.allSatisfy { $0.host == "api.example.com" && $0.target.hasPrefix("/a/numbers") })
+    }
+
+    @Test func `the error of a refused link says from where to where`() async {
+        let message = await walk("<https://evil.example/x>; rel=next").error?.message ?? ""
+        #expect(message.contains("at https://api.example.com,") && message.contains("at https://evil.example;"))
+    }
+
+    @Test func `a page that was redirected to another origin does not lead on there`() async throws {
+        let mock = MockLoader { request in
+            if request.host == "api.example.com" {
+                return HTTPResponse(request: request, status: 302, headers: ["Location": "https://other.example/n"])
+            }
+            var response = try HTTPResponse.ok(request, json: [1])
+            response.headers.append("Link", "</n?page=2>; rel=next")
+            return response
+        }
+        let environment = ServerEnvironment.of("https://api.example.com", headers: ["Authorization": "Bearer t"])
+        let client = HTTPClient(environment: environment, transport: mock)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.pages(of: Numbers().paginated(by: .linkHeader)).collect()
+        }
+        #expect(error?.message.contains("was redirected to another origin, https://other.example") == true)
+        #expect(mock.requests.count == 2)
+    }
+
     @Test(arguments: ["<>; rel=next", "<#x>; rel=next", "<numbers>; rel=next", "<./numbers>; rel=\"prev next\""])
     func `a link to the page itself ends as a loop`(link: String) async {
         let (_, targets, error) = await walk(link)

@@ -10,9 +10,14 @@ struct PagedServer {
         var headers: HTTPHeaders
         /// What a POST must bring, as JSON.
         var expects: String?
+        var status: HTTPStatus
 
-        init(_ target: String, _ body: String, headers: HTTPHeaders = [:], expects: String? = nil) {
+        init(
+            _ target: String, _ body: String, headers: HTTPHeaders = [:], expects: String? = nil,
+            status: HTTPStatus = .ok
+        ) {
             (self.target, self.body, self.headers, self.expects) = (target, body, headers, expects)
+            self.status = status
         }
     }
 
@@ -26,7 +31,7 @@ struct PagedServer {
             }
             var headers = answer.headers
             headers["Content-Type"] = "application/json"
-            return MockServer.Response(headers: headers, body: Data(answer.body.utf8))
+            return MockServer.Response(status: answer.status, headers: headers, body: Data(answer.body.utf8))
         }
         client = HTTPClient(environment: ServerEnvironment(baseURL: server.url.appendingPathComponent(prefix)))
     }

@@ -1,0 +1,60 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// Where the position of a page goes in the JSON parameters, and where it has no place.
+@Suite(.timeLimit(.minutes(1)))
+struct PageParameterTests {
+    private struct Answer: Codable, Sendable { var next: String? }
+
+    private struct Query: RequestTemplate {
+        typealias Response = Answer
+        var method = HTTPMethod.post
+        var path: RequestPath { "query" }
+        var parameters: RequestParameters
+    }
+
+    /// Variables of a type of one's own.
+    private struct Variables: ParameterValue {
+        var first: Int
+        func append(to query: inout QueryParameters, name: String) {}
+    }
+
+    private func walk(_ query: Query) async throws -> [JSONValue] {
+        let mock = MockLoader { request in
+            let isFirst = request.body.isEmpty || (try? bodies([request]))?.first?["v"]?["after"] == nil
+            return try .ok(request, json: Answer(next: isFirst ? "c" : nil))
+        }
+        let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
+        _ = try await client.pages(of: query.paginated(by: .cursor(\.next, parameter: .json("v", "after")))).collect()
+        return try bodies(mock.requests)
+    }
+
+    @Test func `a member goes into the object that is there, of whatever type it is`() async throws {
+        let own = try await walk(Query(parameters: ["v": Variables(first: 2)]))
+        #expect(own.last == ["v": ["first": 2, "after": "c"]])
+        let json = try await walk(Query(parameters: ["v": ["first": 2] as JSONValue]))
+        #expect(json == own)
+    }
+
+    @Test func `an object that is not there is made`() async throws {
+        #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
+    }
+
+    @Test(arguments: [["v": "text"], ["v": 1], ["v": [1] as JSONValue]] as [RequestParameters])
+    func `what is no object on the way is refused and not replaced`(parameters: RequestParameters) async throws {
+        let error = await #expect(throws: HTTPError.self) { try await walk(Query(parameters: parameters)) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("v.after") == true && error?.message.contains("JSON object") == true)
+    }
+
+    @Test func `a GET has no JSON, so a path of names is refused`() async throws {
+        let error = await #expect(throws: HTTPError.self) { try await walk(Query(method: .get, parameters: [:])) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("v.after") == true)
+    }
+}
+
+private func bodies(_ requests: [HTTPRequest]) throws -> [JSONValue] {
+    try requests.map { try JSONDecoder().decode(JSONValue.self, from: try $0.body.encode()) }
+}
