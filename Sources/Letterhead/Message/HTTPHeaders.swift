@@ -21,11 +21,27 @@ public struct HTTPHeaders: Hashable, Sendable {
         public let name: Name
         /// What it says.
         public let value: String
+        /// Whether no text shows the value, whatever its name is.
+        public let isSecret: Bool
 
         /// A field; blanks at the ends of the value are removed.
-        public init(_ name: Name, _ value: String) {
+        ///
+        /// - Parameter isSecret: whether no text shows the value. Default: as the name says.
+        public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)
+            self.isSecret = isSecret
+        }
+
+        /// Whether name and value are the same; what a text shows of them does not count.
+        public static func == (first: Field, second: Field) -> Bool {
+            first.name == second.name && first.value == second.value
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
     }
 
@@ -51,15 +67,22 @@ public struct HTTPHeaders: Hashable, Sendable {
             guard name != .setCookie, fields[(first + 1)...].contains(where: { $0.name == name }) else { return value }
             return values(for: name).joined(separator: name == .cookie ? "; " : ", ")
         }
-        set {
-            guard let place = fields.firstIndex(where: { $0.name == name }) else {
-                if let newValue { fields.append(Field(name, newValue)) }
-                return
-            }
-            let before = fields[..<place]
-            let after = fields[(place + 1)...].filter { $0.name != name }
-            fields = before + (newValue.map { [Field(name, $0)] } ?? []) + after
+        set { set(name, to: newValue.map { Field(name, $0) }) }
+    }
+
+    /// Replaces all values of a name by one that no text shows, of these headers, of the field alone, or of the message.
+    public mutating func setSecret(_ value: String, for name: Name) {
+        set(name, to: Field(name, value, isSecret: true))
+    }
+
+    private mutating func set(_ name: Name, to field: Field?) {
+        guard let place = fields.firstIndex(where: { $0.name == name }) else {
+            if let field { fields.append(field) }
+            return
         }
+        let before = fields[..<place]
+        let after = fields[(place + 1)...].filter { $0.name != name }
+        fields = before + (field.map { [$0] } ?? []) + after
     }
 
     /// All values of a name, in order.

@@ -19,12 +19,28 @@ public struct QueryParameters: Hashable, Sendable {
         public let value: String?
         /// The bytes that it had in a URL, where they differ from those that name and value would be written as.
         let original: String?
+        /// Whether no text shows the value, whatever its name is.
+        public let isSecret: Bool
 
         /// An item of an unescaped name and value.
-        public init(_ name: String, _ value: String?) {
+        ///
+        /// - Parameter isSecret: whether no text shows the value. Default: as the name says.
+        public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
+            self.isSecret = isSecret
             original = nil
+        }
+
+        /// Whether both are written the same; what a text shows of them does not count.
+        public static func == (first: Item, second: Item) -> Bool {
+            first.name == second.name && first.value == second.value && first.original == second.original
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
 
         init(original text: Substring) {
@@ -34,6 +50,7 @@ public struct QueryParameters: Hashable, Sendable {
             var written = ByteText(capacity: text.utf8.count)
             Self.write(name, value, to: &written)
             original = written.string.utf8.elementsEqual(text.utf8) ? nil : String(text)
+            isSecret = false
         }
     }
 
@@ -56,14 +73,21 @@ public struct QueryParameters: Hashable, Sendable {
     /// Setting replaces all values of the name by one, at the place of the first; nil removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
-        set {
-            guard let place = items.firstIndex(where: { $0.name == name }) else {
-                if let newValue { items.append(Item(name, newValue)) }
-                return
-            }
-            let after = items[(place + 1)...].filter { $0.name != name }
-            items = items[..<place] + (newValue.map { [Item(name, $0)] } ?? []) + after
+        set { set(name, to: newValue.map { Item(name, $0) }) }
+    }
+
+    /// Replaces all values of a name by one that no text shows, of this query, of the item alone, or of the request.
+    public mutating func setSecret(_ value: String, for name: String) {
+        set(name, to: Item(name, value, isSecret: true))
+    }
+
+    private mutating func set(_ name: String, to item: Item?) {
+        guard let place = items.firstIndex(where: { $0.name == name }) else {
+            if let item { items.append(item) }
+            return
         }
+        let after = items[(place + 1)...].filter { $0.name != name }
+        items = items[..<place] + (item.map { [$0] } ?? []) + after
     }
 
     /// All values of a name, in order; nil for each flag.

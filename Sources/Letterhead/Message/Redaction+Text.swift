@@ -3,7 +3,8 @@ import Foundation
 extension Redaction {
     /// `Name: value`.
     func text(of field: HTTPHeaders.Field) -> String {
-        "\(Self.visible(field.name.rawValue)): \(headers.contains(field.name) ? Self.mark : Self.visible(redactURLs(field.value)))"
+        let isSecret = field.isSecret || headers.contains(field.name)
+        return "\(Self.visible(field.name.rawValue)): \(isSecret ? Self.mark : Self.visible(redactURLs(field.value)))"
     }
 
     /// A line a field.
@@ -12,7 +13,7 @@ extension Redaction {
     /// The escaped query.
     func text(of query: QueryParameters) -> String {
         query.map { item in
-            guard item.value != nil, isSecret(parameter: item.name) else {
+            guard item.value != nil, item.isSecret || isSecret(parameter: item.name) else {
                 return Self.visible(item.escaped)
             }
             return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark

@@ -20,7 +20,8 @@ extension HTTPError {
     /// The beginning of a body of text, at most 512 bytes, with the values of secret names redacted; nil for a body that
     /// is no text, or that is secret as a whole.
     public var bodyExcerpt: String? {
-        guard let response, let data = response.body.buffered, !data.isEmpty, !request.isSecret else { return nil }
+        guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
+        guard !request.isSecret, !response.request.isSecret else { return nil }
         return request.redaction.excerpt(of: data, headers: response.headers)
     }
 

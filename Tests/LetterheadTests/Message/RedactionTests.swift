@@ -69,6 +69,32 @@ private struct Text: HTTPBody {
         expectRedacted(QueryParameters(escaped: "tok%65n=SECRET&q=marker"), shows: "marker")
     }
 
+    @Test func `a secret value is in no text whatever its name is, also taken out of its request`() throws {
+        var request = HTTPRequest(url: try #require(URL(string: "https://h/marker?own=1&q=marker")))
+        request.headers = ["X-Own": "1", "X-Harmless": "marker"]
+        request.headers.setSecret("SECRET", for: "X-Own")
+        request.query.setSecret("SECRET", for: "own")
+        expectRedacted(request, shows: "marker")
+        expectRedacted(request.headers, shows: "marker")
+        expectRedacted(request.query, shows: "marker")
+        expectRedacted(try #require(request.headers.first), shows: "X-Own")
+        expectRedacted(try #require(request.query.first), shows: "own")
+        var copies = (HTTPHeaders(), QueryParameters())
+        copies.0.fill(from: request.headers)
+        copies.1.replace(with: request.query)
+        expectRedacted(copies.0, shows: "marker")
+        expectRedacted(copies.1, shows: "marker")
+        #expect(request.headers["X-Own"] == "SECRET" && request.query.escaped == "own=SECRET&q=marker")
+        #expect(request.headers == ["X-Own": "SECRET", "X-Harmless": "marker"])
+        #expect(request.query == ["own": "SECRET", "q": "marker"])
+    }
+
+    @Test func `no text of a form shows a secret`() {
+        expectRedacted(FormBody(["client_secret": "SECRET", "scope": "marker"]), shows: "marker")
+        expectRedacted(FormBody([URLQueryItem(name: "code", value: "SECRET")]), shows: "code")
+        expectRedacted(FormBody(encoding: ["token": "SECRET"]), shows: "token")
+    }
+
     @Test func `no text of an error shows a secret, nor any value of a query, nor a body`() throws {
         let request = try request()
         let response = HTTPResponse(request: request, status: 500, body: HTTPResponseBody(Data("a body".utf8)))

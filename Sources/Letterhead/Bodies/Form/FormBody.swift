@@ -112,3 +112,12 @@ public struct FormBody: HTTPBody {
         }
     }
 }
+
+extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The beginning of the form, with the values of secret names redacted.
+    public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// The redacted text only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

@@ -11,7 +11,7 @@
 ///         Secret(String(decoding: try await need.next.load(login).body.data(), as: UTF8.self))
 ///     }
 ///     func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
-///         request.headers["X-Session"] = credential.reveal()
+///         request.headers.setSecret(credential.reveal(), for: "X-Session")
 ///     }
 /// }
 /// ```

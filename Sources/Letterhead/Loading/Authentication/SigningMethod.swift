@@ -47,16 +47,16 @@ enum CredentialPlace: Sendable {
         }
     }
 
-    /// Puts a credential there, in place of any other, and makes its name secret in all texts.
+    /// Puts a credential there, in place of any other, so that no text shows it, nor what an answer repeats of it by name.
     func put(_ credential: String, into request: inout HTTPRequest) {
         switch self {
         case .header(let name):
-            request.headers[name] = credential
+            request.headers.setSecret(credential, for: name)
             if !request.redaction.headers.contains(name) {
                 request.redaction = request.redaction.adding(headers: [name])
             }
         case .query(let name):
-            request.query[name] = credential
+            request.query.setSecret(credential, for: name)
             if !request.redaction.isSecret(parameter: name) {
                 request.redaction = request.redaction.adding(parameters: [name])
             }

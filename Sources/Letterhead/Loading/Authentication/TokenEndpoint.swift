@@ -10,6 +10,9 @@ struct TokenEndpoint: Sendable {
         let lifetime: Duration?
     }
 
+    /// No answer is read further, in bytes.
+    private static let longestAnswer = 1 << 20
+
     let url: URL
     let client: OAuth2.Client
     let origins: AllowedOrigins
@@ -23,14 +26,15 @@ struct TokenEndpoint: Sendable {
         do {
             let response = try await next.load(request)
             status = response.status
-            body = try await response.body.data(upTo: 1 << 20)
+            body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {
             // The request held secrets; the error goes on without it.
-            let bare = HTTPError(
-                error.code, request: HTTPRequest(method: .post, url: url), message: error.message,
-                mayHaveBeenSent: error.mayHaveBeenSent)
+            var bare = HTTPRequest(method: .post, url: url)
+            bare.isSecret = true
+            let failure = HTTPError(
+                error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
             throw OAuth2.Failure(
-                .unavailable, "the token endpoint could not be reached: \(error.code)", underlying: bare)
+                .unavailable, "the token endpoint could not be reached: \(error.code)", underlying: failure)
         } catch {
             throw OAuth2.Failure(.unavailable, "the token endpoint's answer broke off or is too large")
         }
@@ -44,15 +48,18 @@ struct TokenEndpoint: Sendable {
             throw OAuth2.Failure(
                 .misconfigured, "the token endpoint is not https; to allow that, name its origin in allowedOrigins")
         }
+        request.isSecret = true
         request.headers[.accept] = "application/json"
         request.timeout = .seconds(30)
+        request.responseLimit = Self.longestAnswer
         var form = form
         let own = Set(form.map(\.0)).union(["client_id", "client_secret"])
         form += parameters.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         switch (client.secret, client.authentication) {
         case (let secret?, .basic):
             let pair = [client.id, secret.reveal()].map { PercentEncoding.escape($0, .unreserved) }
-            request.headers[.authorization] = "Basic " + Data(pair.joined(separator: ":").utf8).base64EncodedString()
+            let joined = Data(pair.joined(separator: ":").utf8).base64EncodedString()
+            request.headers.setSecret("Basic " + joined, for: .authorization)
         case (let secret?, .form): form += [("client_id", client.id), ("client_secret", secret.reveal())]
         case (nil, _): form.append(("client_id", client.id))
         }

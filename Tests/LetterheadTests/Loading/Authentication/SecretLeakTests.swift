@@ -138,6 +138,8 @@ private func texts(_ value: Any) -> [String] {
             }
         }
         for sent in transport.requests {
+            let parts: [Any] = [sent.headers, sent.query, sent.body] + Array(sent.headers) + Array(sent.query)
+            outputs["link", default: []] += parts.flatMap(texts)
             outputs[sent.origin == request.origin ? "sent" : "link", default: []] += texts(sent)
         }
         outputs["log"] = log.withLock { $0 }

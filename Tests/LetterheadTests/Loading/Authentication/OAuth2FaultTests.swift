@@ -1,0 +1,221 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// What goes wrong between the library and a token endpoint, on a real connection.
+private struct TokenFault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let answer: MockServer.Answer
+    let reason: OAuth2.Failure.Reason
+    /// The code of the error underneath; nil when the answer arrived.
+    var code: HTTPError.Code?
+    /// Whether only the client's patience ends it.
+    var isSilence: Bool { testDescription.hasPrefix("stalled") }
+
+    init(
+        _ name: String, _ answer: MockServer.Answer, _ reason: OAuth2.Failure.Reason = .unavailable,
+        code: HTTPError.Code? = nil
+    ) {
+        (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code)
+    }
+}
+
+private let tokens = #"{"access_token":"never","token_type":"Bearer","refresh_token":"r9"}"#
+
+private func response(_ body: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> MockServer.Answer {
+    .response(MockServer.Response(status: status, headers: headers, body: Data(body.utf8)))
+}
+
+private let faults: [TokenFault] = [
+    TokenFault("closed before the request is read", .closure.fault(.close, at: .requestStart), code: .connectionLost),
+    TokenFault("reset in the request", .closure.fault(.reset, at: .requestBody), code: .connectionLost),
+    TokenFault("closed before the answer", response(tokens).fault(.close, at: .responseStart), code: .connectionLost),
+    TokenFault("reset before the answer", response(tokens).fault(.reset, at: .responseStart), code: .connectionLost),
+    TokenFault("closed in the answer", response(tokens).fault(.close, at: .responseBody)),
+    TokenFault("reset in the answer", response(tokens).fault(.reset, at: .responseBody)),
+    TokenFault("stalled before the request", .closure.fault(.stall, at: .requestStart), code: .timedOut),
+    TokenFault("stalled before the answer", response(tokens).fault(.stall, at: .responseStart), code: .timedOut),
+    TokenFault("stalled in the answer", response(tokens).fault(.stall, at: .responseBody)),
+    TokenFault("no HTTP", .raw("220 mail.example ready\r\n"), code: .invalidResponse),
+    TokenFault(
+        "two lengths", .raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 99\r\n\r\n\(tokens)"),
+        code: .invalidResponse),
+    TokenFault("huge", response(#"{"access_token":""# + String(repeating: "a", count: 2 << 20) + "\"")),
+    TokenFault("a page with 200", response("<html>SECRET</html>", headers: ["Content-Type": "text/html"]), .malformed),
+    TokenFault("nothing with 200", response(""), .malformed),
+    TokenFault("half of the JSON", response(#"{"access_token":"never","#), .malformed),
+    TokenFault("a page with 503", response("<html>SECRET</html>", status: .serviceUnavailable)),
+    TokenFault("a page with 404", response("<html>SECRET</html>", status: .notFound), .refused),
+    TokenFault("a redirect", response("", status: .found, headers: ["Location": "/other"]), .refused),
+]
+
+private enum Kind: CaseIterable {
+    case refresh, clientCredentials
+
+    var grant: OAuth2.Grant { self == .refresh ? .refreshToken("r0") : .clientCredentials() }
+}
+
+/// The time while faults strike.
+private final class Trouble: Sendable {
+    private let isOver = Atomic(false)
+    var isOn: Bool { !isOver.load(ordering: .sequentiallyConsistent) }
+    func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
+}
+
+/// A token endpoint and an API at one socket.
+private final class TokenScene: Sendable {
+    let server: MockServer
+    let chain: any HTTPLoader
+    let store = OAuth2.MemoryTokenStore()
+    /// Whether the faults strike that are queued.
+    let trouble = Trouble()
+    private let behaviour: AuthorizationServer
+
+    /// - Parameter patience: how long a token request may take while faults strike; nil is as long as users wait.
+    init(_ kind: Kind, patience: Duration? = nil) async throws {
+        let clock = TestClock()
+        let behaviour = AuthorizationServer()
+        behaviour.state.withLock { _ = $0.refreshTokens.insert("r0") }
+        server = try await MockServer.start { request in
+            if request.path == "/token" {
+                let (status, body) = behaviour.answer(
+                    AuthorizationServer.form(String(decoding: request.body, as: UTF8.self)))
+                return MockServer.Response(status: HTTPStatus(status), body: Data(body.utf8))
+            }
+            let token = request.headers["Authorization"]?.replacing("Bearer ", with: "") ?? ""
+            let isGood = behaviour.state.withLock { $0.good.contains(token) }
+            return MockServer.Response(status: isGood ? .ok : .unauthorized)
+        }
+        self.behaviour = behaviour
+        let oauth = HTTPAuthentication.oauth2(
+            client: OAuth2.Client(id: "app", secret: "s3cret"),
+            tokenEndpoint: server.url.appendingPathComponent("token"),
+            grant: kind.grant, store: store, allowedOrigins: [server.url], clock: clock,
+            now: { Date(timeIntervalSince1970: 1_000_000) })
+        let impatient = ModifyRequest { [trouble] in
+            guard let patience, $0.path.string == "/token", trouble.isOn else {
+                return
+            }
+            $0.timeout = patience
+        }
+        chain = Deadline(clock: clock) --> Authenticate(oauth) --> impatient --> HTTPClient.defaultTransport
+    }
+
+    var api: HTTPRequest { HTTPRequest(url: server.url.appendingPathComponent("me")) }
+
+    /// The forms that arrived at the token endpoint.
+    var forms: [[String: String]] {
+        server.requests.filter { $0.path == "/token" }
+            .map { AuthorizationServer.form(String(decoding: $0.body, as: UTF8.self)) }
+    }
+
+    /// Queues a fault for each of so many token requests, as long as faults strike.
+    func enqueue(_ answer: MockServer.Answer, times: Int = 1) {
+        let fits: @Sendable (MockServer.Request) -> Bool = { [trouble] in
+            $0.path == "/token" && trouble.isOn
+        }
+        server.enqueue(answer.when(fits), times: times)
+    }
+
+    /// How many requests began, at least in part.
+    var begun: Int { server.connections.reduce(0) { $0 + $1.requests } }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct OAuth2FaultTests {
+    @Test(arguments: faults, Kind.allCases)
+    private func `A fault at the token endpoint fails all who wait, once, and costs nobody the tokens`(
+        fault: TokenFault, kind: Kind
+    ) async throws {
+        // What waits half a minute in earnest waits a moment here, and only where a server says nothing.
+        let scene = try await TokenScene(kind, patience: fault.isSilence ? .milliseconds(300) : nil)
+        // One for each load: who comes when the others have failed already asks again.
+        scene.enqueue(fault.answer, times: 5)
+        let (chain, api) = (scene.chain, scene.api)
+        let loads = (0..<5).map { _ in Task { await failure { try await chain.load(api) } } }
+        for load in loads {
+            let error = try #require(await load.value)
+            let failure = try #require(error.underlying as? OAuth2.Failure)
+            #expect(error.code == .cannotAuthenticate && failure.reason == fault.reason)
+            #expect(!error.mayHaveBeenSent)
+            if let code = fault.code { #expect((failure.underlying as? HTTPError)?.code == code) }
+            for text in ["\(error)", "\(failure)", "\(failure.underlying as Any)"] {
+                #expect(!text.contains("SECRET") && !text.contains("s3cret") && !text.contains("r0"))
+            }
+        }
+        scene.trouble.end()
+        #expect((1...5).contains(scene.begun) && !scene.server.requests.contains { $0.path == "/me" })
+        #expect(try await chain.load(api).status == .ok)
+        #expect(scene.forms.last?["refresh_token"] == (kind == .refresh ? "r0" : nil))
+        #expect(await scene.store.load()?.refreshToken != nil)
+        await scene.server.stop()
+    }
+
+    @Test func `Loads that come one after the other ask once each, and no fault makes one of them ask twice`()
+        async throws
+    {
+        let scene = try await TokenScene(.refresh)
+        for fault in [MockServer.Effect.close, .reset] {
+            for moment in [MockServer.Moment.requestBody, .responseStart, .responseBody] {
+                let before = scene.begun
+                scene.enqueue(response(tokens).fault(fault, at: moment))
+                #expect(await failure { try await scene.chain.load(scene.api) }?.code == .cannotAuthenticate)
+                #expect(scene.begun == before + 1)
+            }
+        }
+        await scene.server.stop()
+    }
+
+    @Test func `An answer that arrived whole is kept, though the connection is reset behind it`() async throws {
+        let scene = try await TokenScene(.refresh)
+        scene.enqueue(.closure.fault(.reset, at: .responseEnd))
+        #expect(try await scene.chain.load(scene.api).status == .ok)
+        #expect(await scene.store.load()?.refreshToken == "r1")
+        await scene.server.stop()
+    }
+
+    @Test func `Tokens that were changed for a request that was cancelled are kept for the next`() async throws {
+        let scene = try await TokenScene(.refresh)
+        let (arrived, answer) = (CredentialBell(), CredentialBell())
+        let slow = ModifyRequest { request in
+            guard request.path.string == "/token" else { return }
+            arrived.ring()
+            await answer.wait()
+        }
+        let oauth = HTTPAuthentication.oauth2(
+            client: OAuth2.Client(id: "app", secret: "s3cret"),
+            tokenEndpoint: scene.server.url.appendingPathComponent("token"), grant: .refreshToken("r0"),
+            store: scene.store, allowedOrigins: [scene.server.url], clock: TestClock())
+        let chain = Authenticate(oauth) --> slow --> HTTPClient.defaultTransport
+        let api = scene.api
+        let load = Task { await failure { try await chain.load(api) } }
+        await arrived.wait()
+        load.cancel()
+        #expect(await load.value?.code == .cancelled)
+        answer.ring()
+        #expect(try await chain.load(api).status == .ok)
+        #expect(scene.forms.count == 1)
+        #expect(await scene.store.load()?.refreshToken == "r1")
+        await scene.server.stop()
+    }
+
+    @Test func `A reset hangs up on a token endpoint that says nothing, and fails who waits`() async throws {
+        let scene = try await TokenScene(.refresh)
+        let oauth = HTTPAuthentication.oauth2(
+            client: OAuth2.Client(id: "app", secret: "s3cret"),
+            tokenEndpoint: scene.server.url.appendingPathComponent("token"), grant: .refreshToken("r0"),
+            allowedOrigins: [scene.server.url], clock: TestClock())
+        // A transport of its own: the reset ends all that the shared one has under way.
+        let chain = Authenticate(oauth) --> HTTPClient.makeTransport(TransportConfiguration())
+        scene.enqueue(response(tokens).fault(.stall, at: .responseStart))
+        let api = scene.api
+        let load = Task { await failure { try await chain.load(api) } }
+        try await scene.server.record { $0.requests.count == 1 }
+        await chain.reset()
+        #expect(await load.value?.code == .cancelled)
+        try await scene.server.record { $0.connections.first?.isOpen == false }
+        #expect(!scene.server.requests.contains { $0.path == "/me" })
+        await scene.server.stop()
+    }
+}
