@@ -13,11 +13,25 @@ precedencegroup LoaderChainPrecedence {
 /// let chain = (isVerbose ? PrintLoader() : nil) --> HTTPClient.defaultTransport
 /// ```
 public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoader {
-    link.map { LoaderChain(link: $0, next: next) } ?? next
+    link.map { chain($0, next) } ?? next
 }
 
 /// Puts a link before a loader.
-public func --> (link: some LoaderLink, next: any HTTPLoader) -> LoaderChain { LoaderChain(link: link, next: next) }
+public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
+
+/// Puts joined links before a loader.
+public func --> (links: LinkChain, next: any HTTPLoader) -> any HTTPLoader { links.before(next) }
+
+/// Puts a link before a loader of a known type.
+@inlinable
+public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderChain<Link, Next> {
+    LoaderChain(link: link, next: next)
+}
+
+/// Links that were joined are taken apart here, once, so that a load makes no chain of its own for them.
+private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
+    (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
+}
 
 /// Joins two links into one; without the second, it is the first.
 public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any LoaderLink {
@@ -36,36 +50,51 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 }
 
 /// A link and what stands behind it: a chain, which is itself a loader. Made with `-->`; its description is its composition.
-public struct LoaderChain: HTTPLoader, CustomStringConvertible {
-    private let link: any LoaderLink
-    private let next: any HTTPLoader
+///
+/// It knows the types of its parts, so that the compiler can make one function of a chain that is written in one place and
+/// used there. A class, because a link gets its next loader as `any HTTPLoader`, and a reference is that without a copy.
+public final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
+    @usableFromInline let link: Link
+    @usableFromInline let next: Next
+    /// The next loader as links get it, made once.
+    @usableFromInline let behind: any HTTPLoader
 
-    /// Joined links are taken apart here, once, so that a load makes no chain of its own for them.
-    init(link: any LoaderLink, next: any HTTPLoader) {
-        var (link, next) = (link, next)
-        while let pair = link as? LinkChain {
-            (link, next) = (pair.first, LoaderChain(link: pair.second, next: next))
-        }
+    @inlinable
+    init(link: Link, next: Next) {
         self.link = link
         self.next = next
+        behind = next
     }
 
     /// Has the link answer, with the rest of the chain behind it.
+    ///
+    /// Where the compiler knows the next loader it can go on into it; where it does not, it would copy it for each load.
+    @inlinable
+    @inline(__always)
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await link.load(request, next: next)
+        if _isConcrete(Next.self) { return try await link.load(request, next: next) }
+        return try await link.load(request, next: behind)
     }
 
     /// Resets every link once, from the first to the last.
     public func reset() async { await link.reset(next: next) }
 
-    /// The links in order.
-    var links: [any LoaderLink] { [link] + ((next as? LoaderChain)?.links ?? []) }
-
-    /// What answers at the end.
-    var end: any HTTPLoader { (next as? LoaderChain)?.end ?? next }
-
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.
     public var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
+}
+
+/// A chain, whatever it is made of.
+protocol LinkedLoader: HTTPLoader {
+    /// The links in order.
+    var links: [any LoaderLink] { get }
+    /// What answers at the end.
+    var end: any HTTPLoader { get }
+}
+
+extension LoaderChain: LinkedLoader {
+    var links: [any LoaderLink] { ((link as? LinkChain)?.links ?? [link]) + ((next as? any LinkedLoader)?.links ?? []) }
+
+    var end: any HTTPLoader { (next as? any LinkedLoader)?.end ?? next }
 }
 
 /// Two links as one link. Made with `-->`.
@@ -78,13 +107,15 @@ public struct LinkChain: LoaderLink, CustomStringConvertible {
         self.second = second
     }
 
+    fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { first --> (second --> next) }
+
     /// Has the first answer, with the second and the next loader behind it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await first.load(request, next: LoaderChain(link: second, next: next))
+        try await first.load(request, next: second --> next)
     }
 
     /// Resets both, and what is below them, once.
-    public func reset(next: any HTTPLoader) async { await first.reset(next: LoaderChain(link: second, next: next)) }
+    public func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
 
     /// The links in order.
     var links: [any LoaderLink] {

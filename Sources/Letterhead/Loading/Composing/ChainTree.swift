@@ -9,7 +9,7 @@ extension HTTPLoader {
     /// CurlLoader
     /// ```
     public var tree: String {
-        let chain = self as? LoaderChain
+        let chain = self as? any LinkedLoader
         let links = chain?.links.flatMap { treeLines(of: $0) } ?? []
         return (links + [chainName(of: chain?.end ?? self)]).joined(separator: "\n")
     }
