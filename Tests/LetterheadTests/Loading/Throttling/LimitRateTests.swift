@@ -86,8 +86,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let link = LimitRate(clock: clock, now: { Date(timeIntervalSince1970: 970) })
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: HTTPStatus(status), headers: headers) }
-        _ = await start([request("/told")], link, mock)
-        await until { mock.requests.count == 1 }
+        for told in await start([request("/told")], link, mock) { _ = try await told.value }
         _ = try await (link --> mock).load(request("/other", host: "b.test"))
         let tasks = await start([request("/1"), request("/2"), request("/3")], link, mock)
         #expect(link.waiting == 3)
