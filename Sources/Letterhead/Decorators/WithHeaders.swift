@@ -17,7 +17,11 @@ extension RequestTemplate {
     }
 }
 
-/// A template with other headers.
+/// A template with other headers: what `.header(…)`, `.headers(…)` and `.addingHeader(…)` make.
+///
+/// It holds the template and the new fields; its headers are the template's with these. Written later wins:
+/// `.header("X", "1").header("X", "2")` sends 2 only, `.addingHeader` sends both. Whatever a request says wins over the
+/// headers of its body, these over those of the environment.
 public struct WithHeaders<Base: RequestTemplate>: RequestDecorator {
     /// What is wrapped.
     public var base: Base

@@ -3,8 +3,19 @@ public import Foundation
 /// Why a request failed: the one error of the library.
 ///
 /// ```swift
-/// do { … } catch let error as HTTPError where error.code == .timedOut { … }
+/// do {
+///     _ = try await client.send(GetUser(login: "ada"))
+/// } catch let error as HTTPError where error.code == .timedOut {
+///     print("no answer in time")
+/// } catch let error as HTTPError where error.code == .unacceptableStatus {
+///     print(error.response?.status == 500 ? "the server broke" : "the server refused")
+/// } catch is CancellationError {
+///     print("this task was cancelled")
+/// }
 /// ```
+///
+/// A client and ``SendableRequest`` throw it for everything but the cancelling of the calling task, which is
+/// `CancellationError`; loaders and links throw nothing else.
 ///
 /// It carries the request, the response when there was one, every attempt that was made, and the error underneath when
 /// another component threw one. Its description says what failed, where, and what to do; it holds no secret, no body and

@@ -62,7 +62,12 @@ extension HTTPRequest {
         set { self[option: RedactionOption.self] = newValue }
     }
 
-    /// Whether a status counts as success for this request.
+    /// Whether a status counts as success for this request: those of ``acceptedStatuses``, else 2xx, and 304 when the
+    /// request is conditional.
+    ///
+    /// It is judged once, at the front door: behind the chain, before the response is decoded. One that is not accepted is
+    /// `.unacceptableStatus`, with the response. For loaders and links every status is an answer. A template says which
+    /// it accepts by ``RequestTemplate/acceptedStatuses`` or `.accepting([200, 404])`.
     public func accepts(_ status: HTTPStatus) -> Bool {
         if let acceptedStatuses { return acceptedStatuses.contains(status) }
         return status.isSuccess || (status == .notModified && isConditional)

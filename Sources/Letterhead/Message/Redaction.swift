@@ -1,7 +1,9 @@
 /// Which names are secret in texts: descriptions, errors, logs.
 ///
 /// All text that the library makes of a message goes through here. The value of a secret name is written as
-/// `<redacted>`; user and password of a URL always are. Add names of your own to a request:
+/// `<redacted>`; user and password of a URL always are. A log (``PrintLoader``) has methods, URLs, headers, statuses and
+/// sizes, and never a body; an ``HTTPError`` describes itself without headers, body or query values. Everything else is
+/// written as it is, so add names of your own to a request:
 ///
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Signature"], parameters: ["otp"])

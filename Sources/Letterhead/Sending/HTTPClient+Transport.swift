@@ -1,6 +1,8 @@
 extension HTTPClient {
     /// The platform's transport, one value for the process, so that clients share their connections: libcurl's on Linux,
     /// URLSession's on Apple platforms.
+    ///
+    /// The transport at the end of a chain is the only part of the library that opens a connection.
     public static var defaultTransport: any HTTPLoader {
         #if os(Linux)
             CurlLoader.shared

@@ -10,7 +10,12 @@ public import Foundation
 ///
 /// A client is a value; copies share their chain and its connections. The chain that it makes, outermost first: `links`,
 /// reset guard, autocancel, deadline, validation and retry, redirects, the environment, the authentication, the `Accept`
-/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt.
+/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt and each hop of
+/// a redirect. Add yours to either, several joined by `-->`; `print(client)` shows the chain:
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
+/// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     private let decoder: any HTTPBodyDecoder

@@ -4,7 +4,8 @@
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
 /// ```
 ///
-/// This is the whole flow: build, load, judge the status, let the template finish, decode.
+/// This is the whole flow, in order: build, load, judge the status, let the template finish, decode. What happens while
+/// it is loaded is the chain's, link by link; ``HTTPClient`` says which it has.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let builder: any RequestBuilder<Template>
     private let loader: any HTTPLoader

@@ -3,7 +3,16 @@ public import Foundation
 /// Makes values of the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or one of your own.
 ///
 /// Use: give one to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``; date and key strategies are the
-/// decoder's. Write one for another format: one function. Law: it keeps nothing between calls.
+/// decoder's:
+///
+/// ```swift
+/// let decoder = JSONDecoder()
+/// decoder.dateDecodingStrategy = .iso8601
+/// let client = HTTPClient(environment: .production, decoder: decoder)
+/// ```
+///
+/// ``RequestTemplate/decode(_:)`` calls it, never on the main actor, after the status was accepted. Write one for another
+/// format: one function. Law: it keeps nothing between calls.
 public protocol HTTPBodyDecoder: Sendable {
     /// The media types that it reads; they are asked for in `Accept` when a request says nothing. Default: none.
     var mediaTypes: [MediaType] { get }
