@@ -29,7 +29,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if let page = template as? any PaginatedTemplate, page.position == .unknown { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
             let base = URLParts(baseURL.absoluteString)
-            guard HTTPOrigin(base) != nil else { throw baseWithoutHost(of: request) }
+            guard base.hasHost else { throw baseWithoutHost(of: request) }
             request.fill(from: base)
         }
         return request

@@ -3,12 +3,13 @@ extension RequestPath {
     ///
     /// An absolute path, one that begins with a slash, is complete and stays; an empty one is the prefix itself.
     func behind(_ prefix: String) -> RequestPath {
-        guard defect == nil, !string.hasPrefix("/") else { return self }
-        let start = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
+        let slash = UInt8(ascii: "/")
+        guard defect == nil, string.utf8.first != slash else { return self }
+        let start = prefix.isEmpty || prefix.utf8.first == slash ? prefix : "/" + prefix
         if string.isEmpty { return RequestPath(escaped: start) }
         var text = ByteText(capacity: start.utf8.count + 1 + string.utf8.count)
         text.append(start)
-        if !start.hasSuffix("/") { text.append("/" as Unicode.Scalar) }
+        if start.utf8.last != slash { text.append("/" as Unicode.Scalar) }
         text.append(string)
         return RequestPath(escaped: text.string)
     }

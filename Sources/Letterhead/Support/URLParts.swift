@@ -37,19 +37,28 @@ package struct URLParts: Hashable, Sendable {
 
     /// Host and port; a port that is no number stays part of the host, where it is refused.
     package var hostAndPort: (host: String, port: Int?)? {
-        guard let authority else { return nil }
-        let bytes = authority.utf8
-        let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? bytes.startIndex
-        let text = authority[start...]
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
-            !text.utf8[colon...].contains(UInt8(ascii: "]"))
-        else { return (String(text), nil) }
-        let digits = text.utf8[text.utf8.index(after: colon)...]
-        if digits.isEmpty { return (String(text[..<colon]), nil) }
-        guard digits.allSatisfy({ (48...57).contains($0) }), let port = Int(Substring(digits)) else {
-            return (String(text), nil)
+        guard var authority else { return nil }
+        return authority.withUTF8 { bytes in
+            let text = Self.hostAndPort(bytes)
+            guard let colon = text.lastIndex(of: UInt8(ascii: ":")), !text[colon...].contains(UInt8(ascii: "]")) else {
+                return (String(decoding: text, as: UTF8.self), nil)
+            }
+            let digits = text[(colon + 1)...]
+            let isNumber = digits.allSatisfy { (48...57).contains($0) }
+            let port = isNumber ? Int(String(decoding: digits, as: UTF8.self)) : nil
+            guard port != nil || digits.isEmpty else { return (String(decoding: text, as: UTF8.self), nil) }
+            return (String(decoding: text[..<colon], as: UTF8.self), port)
         }
-        return (String(text[..<colon]), port)
+    }
+
+    /// Whether there is a host.
+    package var hasHost: Bool {
+        guard var authority else { return false }
+        return authority.withUTF8 { bytes in Self.hostAndPort(bytes).first.map { $0 != UInt8(ascii: ":") } ?? false }
+    }
+
+    private static func hostAndPort(_ authority: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+        authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
     }
 
     /// Whether a text begins with a scheme and `://`, or with `//`: it names a host.
