@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// Bodies over a wire: what a server gets of them, and that it gets nothing of those that are refused.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct UploadTests {
     private let directory: TemporaryDirectory
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Bodies that are still being read when their chain is reset.
-@Suite(.timeLimit(.minutes(1))) struct AutocancelStreamTests {
+@Suite(.timeLimit(.minutes(3))) struct AutocancelStreamTests {
     /// A body of which one piece comes, and then nothing until its reader's pull is cancelled.
     ///
     /// A class, because the chain and the test share what they see of it.

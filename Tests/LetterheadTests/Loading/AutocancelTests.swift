@@ -2,7 +2,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AutocancelTests {
+@Suite(.timeLimit(.minutes(3))) struct AutocancelTests {
     private enum Mark {
         @TaskLocal static var name = "none"
     }

@@ -3,7 +3,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoadHandleTests {
+@Suite(.timeLimit(.minutes(3))) struct LoadHandleTests {
     /// What happened, in order. A class, because handlers run anywhere.
     private final class Log: Sendable {
         private let entries = Mutex<[String]>([])

@@ -2,7 +2,7 @@ import Foundation
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerFaultTests {
+@Suite(.timeLimit(.minutes(3))) struct MockServerFaultTests {
     private static let request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\nabcdefgh"
     private static let answer = MockServer.Answer.response(MockServer.Response(body: Data("12345678".utf8)))
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerQueueTests {
+@Suite(.timeLimit(.minutes(3))) struct MockServerQueueTests {
     private func request(_ path: String, close: Bool = false) -> String {
         "GET \(path) HTTP/1.1\r\nHost: a\r\n\(close ? "Connection: close\r\n" : "")\r\n"
     }

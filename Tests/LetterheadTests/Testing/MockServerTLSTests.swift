@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: CurlCommand.isInstalled)) struct MockServerTLSTests {
+@Suite(.timeLimit(.minutes(3)), .enabled(if: CurlCommand.isInstalled)) struct MockServerTLSTests {
     private let trust = ["ca": Certificates.authority]
 
     private func withServer(

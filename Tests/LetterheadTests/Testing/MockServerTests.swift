@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerTests {
+@Suite(.timeLimit(.minutes(3))) struct MockServerTests {
     private func withServer(
         _ configuration: MockServer.Configuration = .init(), _ closure: @escaping MockServer.Closure = Self.echo,
         _ body: (MockServer, RawClient) async throws -> Void

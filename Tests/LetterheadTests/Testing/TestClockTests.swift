@@ -1,7 +1,7 @@
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TestClockTests {
+@Suite(.timeLimit(.minutes(3))) struct TestClockTests {
     @Test func `it stands still until it is moved`() {
         let clock = TestClock()
         #expect(clock.now.offset == .zero)

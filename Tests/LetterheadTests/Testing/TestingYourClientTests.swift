@@ -15,7 +15,7 @@ private struct GetUser: RequestTemplate {
 }
 
 /// The examples of the guide "Testing your client" do what it says of them.
-@Suite(.timeLimit(.minutes(1))) struct TestingYourClientTests {
+@Suite(.timeLimit(.minutes(3))) struct TestingYourClientTests {
     private func withServer(_ body: (MockServer, HTTPClient) async throws -> Void) async throws {
         let server = try await MockServer.start { request in
             switch (request.method, request.path) {

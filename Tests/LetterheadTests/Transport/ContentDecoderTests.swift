@@ -5,7 +5,7 @@
     import RawServer
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct ContentDecoderTests {
         let loader = CurlLoader()
         let text = Data((0..<5_000).flatMap { Array("line \($0 * 7919)\n".utf8) })

@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct CurlLoaderStreamTests {
         let loader = CurlLoader()
 
@@ -305,7 +305,7 @@
         func isSignalledSoon() async -> Bool {
             // On a thread of its own: the few that run tasks must not be blocked.
             await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: self.wait(timeout: .now() + 10) == .success) }
+                Thread.detachNewThread { continuation.resume(returning: self.wait(timeout: .now() + 50) == .success) }
             }
         }
     }

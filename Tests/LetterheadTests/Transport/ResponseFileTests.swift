@@ -5,7 +5,7 @@
     import RawServer
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct ResponseFileTests {
         private let folder = FileManager.default.temporaryDirectory
             .appending(path: "response-file-\(UInt64.random(in: 0 ... .max))")

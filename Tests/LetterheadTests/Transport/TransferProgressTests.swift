@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct TransferProgressTests {
         private let size = 3_000_000
 

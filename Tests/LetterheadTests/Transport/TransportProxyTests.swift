@@ -4,7 +4,7 @@
     import RawServer
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct TransportProxyTests {
         private func loader(_ proxy: TransportProxy) -> CurlLoader {
             var configuration = TransportConfiguration()

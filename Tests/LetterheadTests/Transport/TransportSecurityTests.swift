@@ -4,7 +4,7 @@
     import LetterheadTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(3)))
     struct TransportSecurityTests {
         private static let valid = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
 

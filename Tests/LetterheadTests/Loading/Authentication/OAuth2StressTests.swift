@@ -67,7 +67,7 @@ private final class Chaos: Sendable {
 }
 
 @Suite struct OAuth2StressTests {
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 3] as [UInt64])
+    @Test(.timeLimit(.minutes(3)), arguments: [1, 2, 3] as [UInt64])
     func `Two hundred loads at once, whatever the server does, share each refresh`(seed: UInt64) async throws {
         let chaos = Chaos(seed: seed)
         let server = try await MockServer.start { request in try await chaos.answer(request) }

@@ -11,7 +11,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     return request
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DeduplicateTests {
+@Suite(.timeLimit(.minutes(3))) struct DeduplicateTests {
     private let held = HeldLoader()
     private let link = Deduplicate()
     private let clock = TestClock()

@@ -40,7 +40,7 @@ private final class TokenService: HTTPLoader {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct AlternateFlightsTests {
+@Suite(.timeLimit(.minutes(3))) struct AlternateFlightsTests {
     private let service = TokenService()
     private let heard = Journal()
 

@@ -6,7 +6,7 @@ import Testing
 private struct MyError: Error, Equatable {}
 
 /// What is done before a request is sent again.
-@Suite(.timeLimit(.minutes(1))) struct RetryAlternateTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryAlternateTests {
     private let journal = Journal()
 
     private func server(token: Int = 200) -> MockLoader {

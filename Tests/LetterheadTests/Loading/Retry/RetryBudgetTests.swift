@@ -3,7 +3,7 @@ import Testing
 
 @testable import Letterhead
 
-@Suite(.timeLimit(.minutes(1))) struct RetryBudgetTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryBudgetTests {
     private func load(_ scene: RetryScene, host: String = "a.test") async -> Result<HTTPResponse, HTTPError> {
         await scene.load {
             $0.host = host

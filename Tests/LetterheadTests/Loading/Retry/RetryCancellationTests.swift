@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 /// Cancellation before, during, between and after the attempts.
-@Suite(.timeLimit(.minutes(1))) struct RetryCancellationTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryCancellationTests {
     private let clock = TestClock()
 
     private func again(_ request: inout HTTPRequest) {

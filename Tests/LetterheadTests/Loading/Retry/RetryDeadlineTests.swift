@@ -2,7 +2,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryDeadlineTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryDeadlineTests {
     @Test func `a wait that would pass the deadline is not begun`() async {
         let scene = RetryScene(.answering(503, headers: ["Retry-After": "10"]), maximumRetries: 3)
         let result = await scene.load { $0.deadline = .seconds(1) }

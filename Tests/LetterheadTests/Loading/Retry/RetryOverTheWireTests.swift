@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// What a real server saw.
-@Suite(.timeLimit(.minutes(1))) struct RetryOverTheWireTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryOverTheWireTests {
     private let client = HTTPClient(retrying: RetrySettings(clock: TestClock(isAutomatic: true)))
 
     private func error(_ request: HTTPRequest) async -> HTTPError? {

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// What is never sent twice.
-@Suite(.timeLimit(.minutes(1))) struct RetrySafetyTests {
+@Suite(.timeLimit(.minutes(3))) struct RetrySafetyTests {
     @Test(
         arguments: [
             (HTTPMethod.get, true), (.head, true), (.options, true), (.trace, true), (.put, true), (.delete, true),
@@ -111,7 +111,7 @@ import Testing
 }
 
 /// A request marked idempotent, and its key.
-@Suite(.timeLimit(.minutes(1))) struct IdempotencyTests {
+@Suite(.timeLimit(.minutes(3))) struct IdempotencyTests {
     private func keys(_ scene: RetryScene) -> [String?] { scene.mock.requests.map { $0.headers[.idempotencyKey] } }
 
     @Test func `a marked POST goes again, with one key in all attempts`() async throws {

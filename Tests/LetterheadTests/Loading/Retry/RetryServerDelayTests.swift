@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 /// What the server says of the wait.
-@Suite(.timeLimit(.minutes(1))) struct RetryServerDelayTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryServerDelayTests {
     private func waits(
         _ value: String, status: Int = 503, strategy: HTTPRetryStrategy? = .exponential(base: .seconds(7)),
         validators: [any HTTPValidator] = [DefaultValidator()], random: Double = 1

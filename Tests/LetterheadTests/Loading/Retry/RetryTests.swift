@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryTests {
     @Test func `without a word about repeats there is one attempt`() async {
         let scene = RetryScene(.answering(503, 200))
         let result = await scene.load()

@@ -11,7 +11,7 @@ private enum Note: HTTPResponseValue {
     static let defaultResponseValue = "none"
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RetryVerdictTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryVerdictTests {
     /// A validator that writes down that it ran.
     private func note(
         _ name: String, _ journal: Journal,

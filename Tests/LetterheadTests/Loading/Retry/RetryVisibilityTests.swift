@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 /// What happened can be seen.
-@Suite(.timeLimit(.minutes(1))) struct RetryVisibilityTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryVisibilityTests {
     @Test func `every attempt has its outcome, its wait and its reason`() async throws {
         let scene = RetryScene(.answering(503, 0, 429, 200), maximumRetries: 5)
         let attempts = await scene.load { $0.retryStrategy = .delayed(.seconds(2)) }.attempts

@@ -14,7 +14,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
     return request
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LimitRateTests {
+@Suite(.timeLimit(.minutes(3))) struct LimitRateTests {
     private let clock = TestClock()
 
     /// Loads begun one after the other; each is answered or waits when this returns.

@@ -11,7 +11,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
     return request
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ThrottleTests {
+@Suite(.timeLimit(.minutes(3))) struct ThrottleTests {
     private let gate = HeldLoader()
     private let clock = TestClock()
 

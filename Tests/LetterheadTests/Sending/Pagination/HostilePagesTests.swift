@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// Links that a server should not send: nothing is sent elsewhere, and nothing goes on for ever.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct HostilePagesTests {
     struct Numbers: RequestTemplate {
         typealias Response = [Int]

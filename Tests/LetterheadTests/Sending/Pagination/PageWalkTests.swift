@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// How far a walk goes, when it asks, and what stops it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PageWalkTests {
     struct Numbers: RequestTemplate {
         typealias Response = [Int]

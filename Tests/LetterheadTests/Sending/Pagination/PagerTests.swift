@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Pages on demand: one load for all who ask, and a reset that drops what is late.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PagerTests {
     struct Numbers: RequestTemplate {
         typealias Response = [Int]

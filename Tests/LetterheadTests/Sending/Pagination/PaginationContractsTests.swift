@@ -5,7 +5,7 @@ import Testing
 
 /// The documented ways in which sixteen APIs page, each against a server that refuses a wrong, doubly escaped or surplus
 /// parameter.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PaginationContractsTests {
     @Test func `GitHub: the Link header is followed as it stands, to another path too`() async throws {
         struct Issues: RequestTemplate {
