@@ -6,6 +6,7 @@ public struct Page<Value: Sendable>: Sendable {
     public let response: HTTPResponse
     /// Its number.
     public let number: Int
-    /// Where the walk goes on behind it; nil when it is the last.
+    /// Where the walk goes on behind it; nil when it is the last. When the way to the next page is faulty, it leads nowhere:
+    /// a walk from there is `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 }

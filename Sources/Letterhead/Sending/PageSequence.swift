@@ -7,7 +7,8 @@ extension HTTPClient {
     ///
     /// Lazy: a page is asked for when it is wanted, and breaking off asks for no more. An error ends the walk behind the
     /// pages that came before it; asking the iterator again asks for that page again. A page that was walked over
-    /// already, too many empty ones, or too many at all, are `.paginationLoop`.
+    /// already, too many empty ones, or too many at all, are `.paginationLoop`, and a link that must not be followed is
+    /// `.invalidResponse`: both behind the page that leads there.
     ///
     /// - Parameters:
     ///   - template: what to walk over.
@@ -54,9 +55,12 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
         /// The next page, nil behind the last.
         ///
         /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. Asked again after an
-        ///   error, it asks for the same page again.
+        ///   error, it asks for the same page again; where there is no way to it, it throws the same error again.
         public mutating func next() async throws -> Page<Template.Response>? {
-            guard let current = walker.template else { return nil }
+            guard let current = walker.template else {
+                if let fault = walker.fault, !isAtMaximum { throw fault }
+                return nil
+            }
             if let rule = walk.brokenRule {
                 throw HTTPError(.invalidRequest, request: try StandardRequestBuilder(current).request(), message: rule)
             }

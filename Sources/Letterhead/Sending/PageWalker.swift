@@ -2,6 +2,8 @@
 struct PageWalker<Template: PaginatedTemplate>: Sendable {
     private let settings: PageWalk
     private(set) var template: Template?
+    /// Why there is no next page though there should be one: behind the pages that arrived, asking for more throws it.
+    private(set) var fault: (any Error)?
     private var seen: Set<PagePosition> = []
     private var emptyPages = 0
     private(set) var pages = 0
@@ -14,12 +16,20 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
 
     /// Takes a page that arrived, and moves on.
     ///
+    /// A page that arrived is given, whatever is wrong with the way to the next: that is a ``fault`` behind it, and a
+    /// checkpoint that leads nowhere, lest anybody take the page for the last.
+    ///
     /// - Returns: the page, or nil when the walk ended before it.
-    /// - Throws: when what follows is no new page.
+    /// - Throws: when the walk was cancelled.
     mutating func take(
         _ arrival: PageArrival<Template.Response>, of current: Template
     ) async throws -> Page<Template.Response>? {
-        let continuation = try await current.requestForNextPage(after: arrival)
+        let continuation: PageContinuation<Template>
+        do { continuation = try await current.requestForNextPage(after: arrival) } catch {
+            if error is CancellationError { throw error }
+            continuation = .last
+            fault = error
+        }
         template = nil
         pages += 1
         emptyPages = arrival.itemCount == 0 ? emptyPages + 1 : 0
@@ -28,12 +38,12 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
         case .last: break
         case .next(let next) where pages == 1 && asksForTheSame(current, next): break
         case .next(let next):
-            if let fault = fault(of: next) { throw arrival.error(.paginationLoop, fault) }
-            template = next
+            if let rule = brokenRule(by: next) { fault = arrival.error(.paginationLoop, rule) } else { template = next }
         }
+        let nowhere = fault.map { _ in PageCheckpoint(page: current.page, position: .unknown) }
         return Page(
             value: arrival.value, response: arrival.response, number: current.page,
-            checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) })
+            checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
     }
 
     /// Whether two pages are one request: something around the template pins its page, and this one is all there is.
@@ -50,7 +60,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
         return sent != nil && sent == toSend
     }
 
-    private mutating func fault(of next: Template) -> String? {
+    private mutating func brokenRule(by next: Template) -> String? {
         if !seen.insert(next.position).inserted { return "page \(next.page) is one that was already walked over" }
         if emptyPages > settings.maximumEmptyPages {
             return "more than \(settings.maximumEmptyPages) pages in a row are empty"

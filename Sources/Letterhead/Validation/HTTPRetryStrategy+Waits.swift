@@ -45,8 +45,8 @@ extension HTTPRetryStrategy {
     ///
     /// ```swift
     /// .custom { _, result in  // a service that says when, as seconds since 1970
-    ///     let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap(Double.init)
-    ///     return reset.map { .seconds($0 - Date().timeIntervalSince1970) }
+    ///     let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
+    ///     return reset.map { .seconds(Double($0) - Date().timeIntervalSince1970) }
     /// }
     /// ```
     public static func custom(

@@ -72,6 +72,7 @@ public struct Retry: LoaderLink {
                 try await prepare(&load, for: repetition, next: next, era: era)
             case .passed(let final, let refusal):
                 load.record(result, reason: refusal?.description ?? "")
+                if refusal?.isOfFailure == true { ledger.fail(at: origin(of: final)) }
                 if refusal == .deadline { throw await load.exhausted(by: .deadline, final) }
                 if refusal == nil, let response = try? final.get() {
                     ledger.succeed(to: response.request.origin, cost: load.cost)
@@ -79,6 +80,7 @@ public struct Retry: LoaderLink {
                 return try load.ended(with: final)
             case .refused(let final, let refusal):
                 load.record(result, reason: refusal.description)
+                if refusal.isOfFailure { ledger.fail(at: origin(of: final)) }
                 throw await load.exhausted(by: refusal, final)
             case .failed(let error, let final):
                 load.record(result, reason: "a validator failed the load")
@@ -129,11 +131,18 @@ extension Retry {
             timeLeft: load.request.timeLeft, alternates: load.alternates, now: settings.now, random: settings.random)
         let decision = rules.decision(asked: asked, in: load.context(after: result))
         guard case .again(var repetition) = decision else { return decision }
-        let sent = result.failure?.request ?? (try? result.get())?.request
         let isTimeout = result.failure?.code == .timedOut
-        guard let cost = ledger.takeRetry(to: sent?.origin, afterTimeout: isTimeout) else { return .no(.budget) }
+        guard let cost = ledger.takeRetry(to: origin(of: result), afterTimeout: isTimeout) else { return .no(.budget) }
         repetition.cost = cost
         return .again(repetition)
+    }
+
+    /// Whose budget it is.
+    private func origin(of result: Result<HTTPResponse, HTTPError>) -> HTTPOrigin? {
+        switch result {
+        case .success(let response): response.request.origin
+        case .failure(let failure): failure.request.origin
+        }
     }
 
     private func announce(

@@ -31,8 +31,9 @@ public struct RetryBudget: Sendable, Hashable {
                 timeoutCost: Double(max(timeoutCost, 0))))
     }
 
-    /// A store of tokens that failures use up, one each, and successes fill; there are repeats while more than half is
-    /// left. So repeats stop when more than about one in `1 / perSuccess` attempts fails.
+    /// A store of tokens that failures use up, one each, also those behind which no repeat is left, and successes fill;
+    /// there are repeats while more than half is left. So repeats stop when more than about one in `1 / perSuccess`
+    /// attempts fails. A failure is what a repeat was asked for.
     ///
     /// - Parameters:
     ///   - capacity: how many tokens there are at most, and at the beginning; less than zero is none.
@@ -67,6 +68,9 @@ struct RetryTokens: Sendable {
             return tokens > capacity / 2 ? 1 : nil
         }
     }
+
+    /// Notes a failure that is worth a repeat, behind which there is none for another reason than the budget.
+    mutating func fail() { if case .ratio = rule { tokens = max(0, tokens - 1) } }
 
     /// Notes a load that ended well; `cost` is what its last repeat cost, nil when the first attempt was enough.
     mutating func succeed(cost: Double?) {

@@ -15,18 +15,13 @@ final class RetryLedger: Sendable {
     /// Takes what a repeat to a host costs; nil when it cannot be afforded.
     func takeRetry(to host: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
         guard budget != .unlimited else { return 0 }
-        return hosts.withLock { hosts in
-            var tokens = hosts[host] ?? RetryTokens(budget)
-            defer {
-                if hosts[host] == nil, hosts.count >= Self.mostHosts,
-                    let fullest = hosts.max(by: { $0.value.tokens < $1.value.tokens })?.key
-                {
-                    hosts.removeValue(forKey: fullest)
-                }
-                hosts[host] = tokens
-            }
-            return tokens.takeRetry(afterTimeout: isTimeout)
-        }
+        return change(host) { $0.takeRetry(afterTimeout: isTimeout) }
+    }
+
+    /// Notes a failure that was worth a repeat and has none, though the budget would have paid.
+    func fail(at host: HTTPOrigin?) {
+        guard case .ratio = budget.rule else { return }
+        change(host) { $0.fail() }
     }
 
     /// Notes a load that ended well.
@@ -37,6 +32,20 @@ final class RetryLedger: Sendable {
             guard var tokens = hosts[host] else { return }
             tokens.succeed(cost: cost)
             hosts[host] = tokens.tokens >= budget.capacity ? nil : tokens
+        }
+    }
+
+    private func change<Answer>(_ host: HTTPOrigin?, _ change: (inout RetryTokens) -> Answer) -> Answer {
+        hosts.withLock { hosts in
+            var tokens = hosts[host] ?? RetryTokens(budget)
+            let answer = change(&tokens)
+            if hosts[host] == nil, hosts.count >= Self.mostHosts,
+                let fullest = hosts.max(by: { $0.value.tokens < $1.value.tokens })?.key
+            {
+                hosts.removeValue(forKey: fullest)
+            }
+            hosts[host] = tokens
+            return answer
         }
     }
 

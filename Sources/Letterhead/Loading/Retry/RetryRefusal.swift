@@ -25,6 +25,14 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     /// The budget of the host is used up.
     case budget
 
+    /// Whether the attempt was worth a repeat, and the budget would have paid for it.
+    var isOfFailure: Bool {
+        switch self {
+        case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
+        case .cancelled, .transformerFailed, .nested, .notWorthIt, .alternatesUsedUp, .budget: false
+        }
+    }
+
     var description: String {
         switch self {
         case .cancelled: "not repeated: the load was ended"

@@ -39,6 +39,19 @@ import Testing
         #expect(tokens.takeRetry(afterTimeout: false) != nil)
     }
 
+    @Test func `a failure without a repeat left counts for a ratio, and a quota is not charged for it`() async {
+        let ratio = RetryScene(.answering(503), budget: .ratio(capacity: 10, perSuccess: 0.5))
+        // Each attempt takes one: 9, 8, 7, 6 of the first load, and behind the first of the second it is half.
+        _ = await (load(ratio), load(ratio))
+        #expect(ratio.sent == 5)
+        for (budget, sent) in [(RetryBudget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {
+            let scene = RetryScene(.answering(503), budget: budget)
+            for _ in 1...3 { _ = await scene.load { $0.maximumRetries = 0 } }
+            _ = await load(scene)
+            #expect(scene.sent == 3 + sent)
+        }
+    }
+
     @Test(arguments: [
         RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
     ])

@@ -63,8 +63,8 @@ import Testing
         let scene = RetryScene(.answering(429, 200, headers: ["X-RateLimit-Reset": "784111782"]), maximumRetries: 1)
         _ = await scene.load {
             $0.retryStrategy = .custom { _, result in
-                let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap(Double.init)
-                return reset.map { .seconds($0 - 784_111_777) }
+                let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
+                return reset.map { .seconds(Double($0) - 784_111_777) }
             }
         }
         #expect(scene.clock.sleeps == [.seconds(5)])

@@ -106,13 +106,37 @@ struct PageWalkTests {
         #expect(mock.requests.count == requests)
     }
 
-    @Test func `a cursor that repeats is a loop, behind the pages that were new`() async throws {
+    @Test func `a cursor that repeats is a loop, behind all pages that arrived`() async throws {
         let (client, mock) = cursors { $0 == nil ? Cursors(items: [1], next: "a") : Cursors(items: [2], next: "a") }
         var seen: [Int] = []
         let error = await #expect(throws: HTTPError.self) {
             for try await page in client.pages(of: byCursor) { seen += page.value.items }
         }
-        #expect(error?.code == .paginationLoop && mock.requests.count == 2 && seen == [1])
+        #expect(error?.code == .paginationLoop && mock.requests.count == 2 && seen == [1, 2])
+    }
+
+    @Test func `who wants no more than what arrived hears nothing of a loop behind it`() async throws {
+        let (client, mock) = cursors { _ in Cursors(items: [1, 2], next: "a") }
+        #expect(try await client.pages(of: byCursor, walk: PageWalk(maximumPages: 2)).collect().count == 2)
+        let walk = PageWalk(maximumItems: 4)
+        #expect(try await client.items(of: byCursor, at: \.items, walk: walk).collect() == [1, 2, 1, 2])
+        #expect(mock.requests.count == 4)
+    }
+
+    @Test func `a loop stays one, however often is asked, and no checkpoint leads into it`() async throws {
+        let (client, mock) = cursors { _ in Cursors(items: [1], next: "a") }
+        var iterator = client.pages(of: byCursor).makeAsyncIterator()
+        _ = try await iterator.next()
+        let last = try await iterator.next()
+        for _ in 0..<2 {
+            let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+            #expect(error?.code == .paginationLoop)
+        }
+        let checkpoint = try #require(last?.checkpoint)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.pages(of: byCursor, from: checkpoint).collect()
+        }
+        #expect(error?.code == .invalidRequest && mock.requests.count == 2)
     }
 
     @Test func `a circle of two pages is a loop`() async throws {
@@ -132,10 +156,11 @@ struct PageWalkTests {
     }
 
     @Test func `more pages than the limit are an error that says so`() async throws {
-        let (client, _) = cursors { Cursors(items: [1], next: String((Int($0 ?? "0") ?? 0) + 1)) }
+        let (client, mock) = cursors { Cursors(items: [1], next: String((Int($0 ?? "0") ?? 0) + 1)) }
         let error = await #expect(throws: HTTPError.self) {
             try await client.pages(of: byCursor, walk: PageWalk(pageLimit: 3)).collect()
         }
+        #expect(mock.requests.count == 3)
         #expect(error?.code == .paginationLoop && error?.message.contains("3 pages") == true)
     }
 
