@@ -68,6 +68,17 @@ struct Reader: Sendable {
         _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(PageLink.self, from: Data(bytes))
+        _ = try? JSONDecoder().decode(PageCheckpoint.self, from: Data(bytes))
+        do { _ = try JSONDecoder().decode(Shape.self, from: Data(bytes)) } catch {
+            _ = HTTPError(error, request: HTTPRequest()).description
+        }
+    }
+
+    /// What a page is expected to be, so that what it is instead is told.
+    private struct Shape: Decodable {
+        var items: [Int]
+        var y: [[String: String]]
+        var n: UInt8
     }
 
     static let headers = Reader(
@@ -87,7 +98,12 @@ struct Reader: Sendable {
             "Fri, 31 Dec 9999 23:59:59 GMT", "120", "99999999999999999999",
         ],
         hostile: ["0", " ", "-", ":", "Sun, ", "9"]
-    ) { bytes in _ = HTTPDate.seconds(of: text(bytes), now: 1_800_000_000) }
+    ) { bytes in
+        _ = HTTPDate.seconds(of: text(bytes), now: 1_800_000_000)
+        var headers = HTTPHeaders()
+        headers.append("Retry-After", text(bytes))
+        _ = headers.retryAfter(now: Date(timeIntervalSince1970: 1_800_000_000))
+    }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

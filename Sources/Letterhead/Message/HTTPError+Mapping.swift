@@ -17,8 +17,16 @@ extension HTTPError {
         } else {
             self.init(
                 Self.code(for: error), request: request, response: response, underlying: error,
-                message: Self.summary(of: error))
+                message: Self.summary(of: error) + Self.hint(at: error, in: response))
         }
+    }
+
+    /// What the response calls itself, where that tells why it cannot be decoded: the page of a proxy, for one.
+    private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
+            let type = response?.headers[.contentType].flatMap({ MediaType($0) }), !type.isJSON
+        else { return "" }
+        return "; the response is \(type.essence.prefix(64))"
     }
 
     private static func code(for error: any Error) -> Code {

@@ -57,9 +57,11 @@ public struct PagePlace: Sendable {
     }
 
     private mutating func refuse(_ path: [String], _ reason: String) {
-        let name = Redaction.visible(path.joined(separator: "."))
-        parameters.conflict = "the page parameter \(name) cannot be written: \(reason)"
+        refuse("the page parameter \(Redaction.visible(path.joined(separator: "."))) cannot be written: \(reason)")
     }
+
+    /// Has the request refused when it is built.
+    mutating func refuse(_ rule: String) { parameters.conflict = rule }
 }
 
 extension JSONValue {

@@ -19,6 +19,8 @@ extension HTTPHeaders {
             return .seconds(Int64(value) ?? .max)
         }
         guard let date = HTTPDate.seconds(of: value, now: Int(now)) else { return nil }
-        return Swift.max(.zero, .seconds(Double(date) - now))
+        // By whole seconds first, since so large a time has no exact fractions.
+        let second = Int(now.rounded(.down))
+        return Swift.max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
     }
 }

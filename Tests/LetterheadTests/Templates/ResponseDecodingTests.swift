@@ -136,6 +136,16 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.message.hasSuffix(message) == true, "\(error?.message ?? "")")
     }
 
+    @Test(arguments: [
+        ("text/html; charset=utf-8", "the data is malformed; the response is text/html"),
+        ("application/json", "the data is malformed"), ("a b", "the data is malformed"),
+    ]) func `of what is no JSON at all the type that it calls itself is told`(type: String, message: String) {
+        let context = DecodingError.Context(codingPath: [], debugDescription: "")
+        let response = HTTPResponse(request: HTTPRequest(), status: .ok, headers: ["Content-Type": type])
+        let error = HTTPError(DecodingError.dataCorrupted(context), request: HTTPRequest(), response: response)
+        #expect(error.message == message)
+    }
+
     @Test func `a text that claims to be a kind is not repeated`() {
         let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
         let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())

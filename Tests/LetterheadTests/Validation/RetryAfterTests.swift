@@ -43,6 +43,11 @@ import Testing
 
     @Test func `without the header there is no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
 
+    @Test func `a date far away is exact`() {
+        let headers: HTTPHeaders = ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]
+        #expect(headers.retryAfter(now: Date(timeIntervalSince1970: 784_111_777)) == .seconds(252_618_189_022 as Int64))
+    }
+
     @Test func `fractions of the present are kept`() {
         let headers: HTTPHeaders = ["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"]
         #expect(headers.retryAfter(now: Self.now.addingTimeInterval(0.5)) == .seconds(9.5))

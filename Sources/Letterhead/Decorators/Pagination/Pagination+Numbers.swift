@@ -3,10 +3,10 @@ extension Pagination {
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: what is added for the next. Default: 1.
+    ///   - step: what is added for the next; 0 is `.invalidRequest`. Default: 1.
     ///   - parameter: where the number goes. Default: `page`.
-    ///   - size: how many items a full page has, so that a shorter one is the last. Default: nil, the walk ends at the
-    ///     first empty page, which is not delivered.
+    ///   - size: how many items a full page has, so that a shorter one is the last; less than 1 is `.invalidRequest`.
+    ///     Default: nil, the walk ends at the first empty page, which is not delivered.
     ///   - totalPagesHeader: a header with the number of the last page, which is then believed. Default: nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
@@ -24,7 +24,7 @@ extension Pagination {
     /// By the number of items before the page, until one is empty or shorter than the limit.
     ///
     /// - Parameters:
-    ///   - limit: how many items a full page has; it is sent.
+    ///   - limit: how many items a full page has; it is sent. Less than 1 is `.invalidRequest`.
     ///   - start: how many items are skipped at first. Default: 0.
     ///   - parameter: where the offset goes. Default: `offset`.
     ///   - limitParameter: where the limit goes. Default: `limit`.
@@ -50,6 +50,8 @@ extension Pagination {
             isPinned: { $0.contains(parameter) },
             blindly: { $0.advanced(by: step) },
             write: { position, place in
+                if step == 0 { place.refuse("the step from page to page is 0") }
+                if let size, size < 1 { place.refuse("a full page cannot have \(size) items") }
                 if let count = position.count { place.write(.int(Int64(count)), at: parameter) }
             },
             next: { position, page in

@@ -62,6 +62,7 @@ protocol CredentialFailure: Error {
 }
 
 /// Nobody had credentials.
-struct NoCredentials: CredentialFailure {
+struct NoCredentials: CredentialFailure, CustomStringConvertible {
     let message = "no credentials were given"
+    var description: String { message }
 }

@@ -101,6 +101,8 @@ final class TokenKeeper: Sendable {
     }
 
     private static func failure(_ verb: String, _ error: any Error) -> OAuth2.Failure {
-        OAuth2.Failure(.store, "the tokens could not be \(verb) by their store", underlying: error)
+        // The library's own stores say no secret; what another says is for who looks underneath.
+        let reason = (error as? OAuth2.StoreFailure).map { ": \($0)" } ?? ""
+        return OAuth2.Failure(.store, "the tokens could not be \(verb) by their store\(reason)", underlying: error)
     }
 }

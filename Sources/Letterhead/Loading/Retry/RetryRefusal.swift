@@ -38,6 +38,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
         case .cancelled: "not repeated: the load was ended"
         case .transformerFailed: "not repeated: a response transformer failed the load"
         case .noneLeft(0): "not repeated: no repeat is allowed; set maximumRetries"
+        case .noneLeft(1): "not repeated: the one allowed repeat was made"
         case .noneLeft(let maximum): "not repeated: all \(maximum) allowed repeats were made"
         case .nested: "not repeated here: another retry further up the chain repeats"
         case .notWorthIt: ""

@@ -282,6 +282,19 @@ struct PageWalkTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test(arguments: [
+        Pagination<[Int]>.page(step: 0), .page(size: 0), .page(size: -1), .offset(limit: 0), .offset(limit: -1),
+    ])
+    func `pages without a step or a size are an error before anything is sent`(by pagination: Pagination<[Int]>)
+        async throws
+    {
+        let (client, mock) = numbers(3)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.pages(of: Numbers().paginated(by: pagination)).collect()
+        }
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+    }
+
     @Test func `the page after a cursor cannot be asked for blindly`() async throws {
         let (client, mock) = cursors { _ in Cursors(items: [], next: nil) }
         let next = byCursor.requestForNextPage()
