@@ -9,7 +9,7 @@ extension Benchmark {
     /// From an endpoint to a request: a GET with six query items, two of which need escaping, and five headers.
     ///
     /// The floor is what one writes by hand: URLComponents, URLRequest and a call for each header. On to a URLRequest the
-    /// aim is 0.3; two thirds of that go to making Foundation's URL and its dictionary of headers.
+    /// aim is 0.3; more than half of what it takes is Foundation's own URL, dictionary of headers and URLRequest.
     static let building: [Benchmark] = {
         let template = Search(text: "swift & co", page: 3)
         let builder = StandardRequestBuilder(template)

@@ -64,15 +64,15 @@ extension HTTPRequest {
 extension HTTPHeaders {
     /// The fields as a dictionary, those of one name joined.
     var joined: [String: String] {
-        var fields: [String: String] = [:]
-        fields.reserveCapacity(count)
+        var fields = [String: String](minimumCapacity: count)
         for index in indices {
-            let name = self[index].name
-            let isRepeated = indices.contains { $0 != index && self[$0].name == name }
-            if !isRepeated {
-                fields[name.rawValue] = self[index].value
-            } else if firstIndex(where: { $0.name == name }) == index {
-                fields[name.rawValue] = name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
+            let field = self[index]
+            if let earlier = self[..<index].first(where: { $0.name == field.name }) {
+                fields[earlier.name.rawValue] =
+                    field.name == .setCookie
+                    ? values(for: field.name).joined(separator: ", ") : self[field.name]
+            } else {
+                fields[field.name.rawValue] = field.value
             }
         }
         return fields

@@ -16,26 +16,28 @@ extension HTTPRequest {
     /// - Throws: `.invalidRequest` when the request has no host.
     public func urlString() throws(HTTPError) -> String {
         guard let host, !host.isEmpty else { throw missingHost }
-        var text = ByteText(capacity: 64 + path.string.utf8.count + 32 * query.count)
-        text.append(scheme)
-        text.append("://")
-        if let userInfo {
-            text.append(userInfo)
-            text.append("@" as Unicode.Scalar)
+        var capacity = scheme.utf8.count + host.utf8.count + path.string.utf8.count + query.escapedCapacity
+        capacity += (userInfo?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0) + 32  // the marks between, and a port
+        return ByteText.text(atMost: capacity) { text in
+            text.append(scheme)
+            text.append("://")
+            if let userInfo {
+                text.append(userInfo)
+                text.append("@" as Unicode.Scalar)
+            }
+            text.append(host)
+            if let port { text.append(":\(port)") }
+            if !path.string.isEmpty, path.string.utf8.first != UInt8(ascii: "/") { text.append("/" as Unicode.Scalar) }
+            text.append(path.string)
+            if !query.isEmpty {
+                text.append("?" as Unicode.Scalar)
+                query.write(to: &text)
+            }
+            if let fragment {
+                text.append("#" as Unicode.Scalar)
+                text.append(fragment)
+            }
         }
-        text.append(host)
-        if let port { text.append(":\(port)") }
-        if !path.string.isEmpty, !path.string.hasPrefix("/") { text.append("/" as Unicode.Scalar) }
-        text.append(path.string)
-        if !query.isEmpty {
-            text.append("?" as Unicode.Scalar)
-            query.write(to: &text)
-        }
-        if let fragment {
-            text.append("#" as Unicode.Scalar)
-            text.append(fragment)
-        }
-        return text.string
     }
 
     /// The URL, escaped exactly as the request is.

@@ -66,9 +66,9 @@ public struct HTTPRequest: Sendable, Identifiable {
         (host, port) = parts?.hostAndPort ?? (nil, nil)
         userInfo = parts?.userInfo
         path = RequestPath(escaped: parts?.path ?? "")
-        query = parts?.query.map { QueryParameters(escaped: $0) } ?? [:]
+        query = parts?.query.map { QueryParameters(escaped: $0) } ?? QueryParameters()
         fragment = parts?.fragment
-        headers = [:]
+        headers = HTTPHeaders()
         body = EmptyBody()
         options = HTTPRequestOptions()
     }

@@ -1,9 +1,14 @@
 extension QueryParameters {
     /// The query as it goes on the wire, without the `?`.
     public var escaped: String {
-        var text = ByteText(capacity: 32 * count)
-        write(to: &text)
-        return text.string
+        ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
+    }
+
+    /// How many bytes it has on the wire, at most.
+    var escapedCapacity: Int {
+        var capacity = 0
+        for index in indices { capacity += 1 + self[index].escapedCapacity }
+        return capacity
     }
 
     /// Appends the query as it goes on the wire.
@@ -18,9 +23,16 @@ extension QueryParameters {
 extension QueryParameters.Item {
     /// The item as it goes on the wire.
     var escaped: String {
-        var text = ByteText(capacity: 32)
-        write(to: &text)
-        return text.string
+        ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
+    }
+
+    /// How many bytes it has on the wire, at most.
+    var escapedCapacity: Int {
+        original?.utf8.count ?? Self.escapedCapacity(name, value)
+    }
+
+    static func escapedCapacity(_ name: String, _ value: String?) -> Int {
+        3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
     }
 
     /// Appends the item as it goes on the wire.

@@ -47,9 +47,9 @@ public struct QueryParameters: Hashable, Sendable {
             let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
             name = PercentEncoding.unescape(text[..<end])
             value = end == text.endIndex ? nil : PercentEncoding.unescape(text[text.utf8.index(after: end)...])
-            var written = ByteText(capacity: text.utf8.count)
-            Self.write(name, value, to: &written)
-            original = written.string.utf8.elementsEqual(text.utf8) ? nil : String(text)
+            let (name, value) = (name, value)
+            let written = ByteText.text(atMost: Self.escapedCapacity(name, value)) { Self.write(name, value, to: &$0) }
+            original = written.utf8.elementsEqual(text.utf8) ? nil : String(text)
             isSecret = false
         }
     }
@@ -133,10 +133,8 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
         items = []
         items.reserveCapacity(elements.count)
-        // Through a pointer, because an array gives a copy of each element, existential and all.
-        elements.withUnsafeBufferPointer { elements in
-            for index in elements.indices { elements[index].1?.append(to: &self, name: elements[index].0) }
-        }
+        // By a pattern, which copies each existential once: a copy costs more than all the rest.
+        for case (let name, let value?) in elements { value.append(to: &self, name: name) }
     }
 }
 

@@ -7,10 +7,11 @@ extension RequestPath {
         guard defect == nil, string.utf8.first != slash else { return self }
         let start = prefix.isEmpty || prefix.utf8.first == slash ? prefix : "/" + prefix
         if string.isEmpty { return RequestPath(escaped: start) }
-        var text = ByteText(capacity: start.utf8.count + 1 + string.utf8.count)
-        text.append(start)
-        if start.utf8.last != slash { text.append("/" as Unicode.Scalar) }
-        text.append(string)
-        return RequestPath(escaped: text.string)
+        return RequestPath(
+            escaped: ByteText.text(atMost: start.utf8.count + 1 + string.utf8.count) { text in
+                text.append(start)
+                if start.utf8.last != slash { text.append("/" as Unicode.Scalar) }
+                text.append(string)
+            })
     }
 }

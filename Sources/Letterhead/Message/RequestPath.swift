@@ -39,7 +39,7 @@ public struct RequestPath: Hashable, Sendable {
 
     private static func defect(of text: String) -> Defect? {
         if URLParts.namesHost(text) { return .host }
-        return text.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ? .query : nil
+        return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 
     /// Whether it is refused for what it holds beside a path, which no text repeats.

@@ -31,7 +31,10 @@ package enum ASCII {
     /// Whether every byte of a text fits.
     @inline(__always)
     package static func allBytes(of text: some StringProtocol, fit: (UInt8) -> Bool) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(fit) } ?? text.utf8.allSatisfy(fit)
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            for byte in bytes where !fit(byte) { return false }
+            return true
+        } ?? text.utf8.allSatisfy(fit)
     }
 
     /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
@@ -45,11 +48,14 @@ package enum ASCII {
 
     /// The text without spaces and tabs at its ends (OWS of RFC 9110, 5.6.3).
     package static func trimmed(_ text: String) -> String {
-        let bytes = text.utf8
-        guard let first = bytes.first, let last = bytes.last, isBlank(first) || isBlank(last) else { return text }
-        let head = bytes.drop { isBlank($0) }
-        guard let end = head.lastIndex(where: { !isBlank($0) }) else { return "" }
-        return String(text[head.startIndex...end])
+        var text = text
+        return text.withUTF8 { bytes -> String? in
+            var (start, end) = (0, bytes.count)
+            while start < end, isBlank(bytes[start]) { start += 1 }
+            while start < end, isBlank(bytes[end - 1]) { end -= 1 }
+            return end - start == bytes.count
+                ? nil : String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
+        } ?? text
     }
 
     @inline(__always)

@@ -1,34 +1,50 @@
 /// A text that is put together byte by byte, where the pieces are many and small: one buffer, no text in between.
 package struct ByteText: ~Copyable {
-    private var bytes: [UInt8] = []
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
 
-    /// - Parameter capacity: how many bytes it will have, about.
-    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+    private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// What was appended.
-    package var string: String { String(decoding: bytes, as: UTF8.self) }
+    /// The text that is appended.
+    ///
+    /// - Parameter capacity: how many bytes it has at most; appending more is a mistake in the caller.
+    package static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
+        // A byte more, because an escape is stored as four bytes of which three count.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
+            var text = ByteText(memory)
+            append(&text)
+            return String(decoding: UnsafeBufferPointer(rebasing: memory[..<text.count]), as: UTF8.self)
+        }
+    }
 
     /// Appends a text as it is.
+    @inline(__always)
     package mutating func append(_ text: String) {
-        if text.utf8.withContiguousStorageIfAvailable({ bytes.append(contentsOf: $0) }) == nil {
-            bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { piece in
+            guard let source = piece.baseAddress else { return }
+            take(piece.count).update(from: source, count: piece.count)
+            count += piece.count
         }
     }
 
     /// Appends one character of ASCII.
-    package mutating func append(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }
+    @inline(__always)
+    package mutating func append(_ character: Unicode.Scalar) {
+        take(1).pointee = UInt8(ascii: character)
+        count += 1
+    }
 
-    /// Appends a text with every byte of the set as `%XX`.
+    /// Appends a text with every byte of the set as `%XX`: three times as many bytes at most.
+    @inline(__always)
     package mutating func append(_ text: String, escaping set: EscapeSet) {
-        var text = text
-        text.withUTF8 { piece in
-            let escapes = PercentEncoding.count(piece, set)
-            if escapes == 0 { return bytes.append(contentsOf: piece) }
-            let start = bytes.count
-            bytes.append(contentsOf: repeatElement(0, count: piece.count + 2 * escapes))
-            bytes.withUnsafeMutableBufferPointer { all in
-                _ = PercentEncoding.write(piece, set, to: UnsafeMutableBufferPointer(rebasing: all[start...]))
-            }
-        }
+        count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
+    }
+
+    /// Where the next bytes go.
+    @inline(__always)
+    private func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {
+        precondition(count + length < bytes.count, "a text is longer than it was said to be")
+        return bytes.baseAddress.unsafelyUnwrapped + count
     }
 }

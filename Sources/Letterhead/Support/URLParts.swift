@@ -9,80 +9,118 @@ package struct URLParts: Hashable, Sendable {
 
     package init(_ text: String) {
         var text = text
-        self = text.withUTF8 { URLParts($0[...]) }
+        self = text.withUTF8 { URLParts($0) }
     }
 
-    private init(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
-        var rest = bytes
-        (rest, fragment) = Self.cut(rest, at: UInt8(ascii: "#"))
-        (rest, query) = Self.cut(rest, at: UInt8(ascii: "?"))
-        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
-            scheme = String(decoding: rest[..<colon], as: UTF8.self)
-            rest = rest[(colon + 1)...]
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var (start, end) = (0, bytes.count)
+        if let mark = Self.first("#", in: bytes, start, end) {
+            fragment = Self.text(bytes, mark + 1, end)
+            end = mark
         }
-        if rest.starts(with: Self.slashes) {
-            rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            authority = String(decoding: rest[..<end], as: UTF8.self)
-            rest = rest[end...]
+        if let mark = Self.first("?", in: bytes, start, end) {
+            query = Self.text(bytes, mark + 1, end)
+            end = mark
         }
-        path = String(decoding: rest, as: UTF8.self)
+        if let colon = Self.first(":", in: bytes, start, end), Self.isScheme(bytes, start, colon) {
+            scheme = Self.text(bytes, start, colon)
+            start = colon + 1
+        }
+        if Self.hasSlashes(bytes, start, end) {
+            let slash = Self.first("/", in: bytes, start + 2, end) ?? end
+            authority = Self.text(bytes, start + 2, slash)
+            start = slash
+        }
+        path = Self.text(bytes, start, end)
     }
 
     /// What stands before the last `@` of the authority: user and password.
     package var userInfo: String? {
-        guard let authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-        return String(authority[..<at])
+        guard var authority else { return nil }
+        return authority.withUTF8 { bytes in
+            Self.last("@", in: bytes, 0).map { Self.text(bytes, 0, $0) }
+        }
     }
 
     /// Host and port; a port that is no number stays part of the host, where it is refused.
     package var hostAndPort: (host: String, port: Int?)? {
         guard var authority else { return nil }
         return authority.withUTF8 { bytes in
-            let text = Self.hostAndPort(bytes)
-            guard let colon = text.lastIndex(of: UInt8(ascii: ":")), !text[colon...].contains(UInt8(ascii: "]")) else {
-                return (String(decoding: text, as: UTF8.self), nil)
-            }
-            let digits = text[(colon + 1)...]
+            let start = Self.startOfHost(bytes)
+            guard let colon = Self.last(":", in: bytes, start),
+                Self.first("]", in: bytes, colon, bytes.count) == nil
+            else { return (Self.text(bytes, start, bytes.count), nil) }
+            let digits = bytes[(colon + 1)...]
             let isNumber = digits.allSatisfy { (48...57).contains($0) }
             let port = isNumber ? Int(String(decoding: digits, as: UTF8.self)) : nil
-            guard port != nil || digits.isEmpty else { return (String(decoding: text, as: UTF8.self), nil) }
-            return (String(decoding: text[..<colon], as: UTF8.self), port)
+            guard port != nil || digits.isEmpty else { return (Self.text(bytes, start, bytes.count), nil) }
+            return (Self.text(bytes, start, colon), port)
         }
     }
 
     /// Whether there is a host.
     package var hasHost: Bool {
         guard var authority else { return false }
-        return authority.withUTF8 { bytes in Self.hostAndPort(bytes).first.map { $0 != UInt8(ascii: ":") } ?? false }
+        return authority.withUTF8 { bytes in
+            let start = Self.startOfHost(bytes)
+            return start < bytes.count && bytes[start] != UInt8(ascii: ":")
+        }
     }
 
-    private static func hostAndPort(_ authority: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
-        authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+    private static func startOfHost(_ authority: UnsafeBufferPointer<UInt8>) -> Int {
+        last("@", in: authority, 0).map { $0 + 1 } ?? 0
     }
 
     /// Whether a text begins with a scheme and `://`, or with `//`: it names a host.
     package static func namesHost(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
-            if bytes.starts(with: slashes) { return true }
-            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else { return false }
-            return bytes[(colon + 1)...].starts(with: slashes)
+            if hasSlashes(bytes, 0, bytes.count) { return true }
+            guard let colon = first(":", in: bytes, 0, bytes.count), isScheme(bytes, 0, colon) else { return false }
+            return hasSlashes(bytes, colon + 1, bytes.count)
         }
     }
 
-    private static let slashes = repeatElement(UInt8(ascii: "/"), count: 2)
+    // Plain loops over positions: a base URL is taken apart for every request that is built.
 
-    private static func cut(
-        _ text: Slice<UnsafeBufferPointer<UInt8>>, at mark: UInt8
-    ) -> (Slice<UnsafeBufferPointer<UInt8>>, String?) {
-        guard let index = text.firstIndex(of: mark) else { return (text, nil) }
-        return (text[..<index], String(decoding: text[(index + 1)...], as: UTF8.self))
+    private static func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
     }
 
-    private static func isScheme(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        guard let first = text.first, isLetter(first) else { return false }
-        return text.allSatisfy { isLetter($0) || (48...57).contains($0) || $0 == 43 || $0 == 45 || $0 == 46 }
+    private static func first(
+        _ mark: Unicode.Scalar, in bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int
+    ) -> Int? {
+        let mark = UInt8(ascii: mark)
+        var index = start
+        while index < end {
+            if bytes[index] == mark { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    private static func last(_ mark: Unicode.Scalar, in bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int? {
+        let mark = UInt8(ascii: mark)
+        var index = bytes.count
+        while index > start {
+            index -= 1
+            if bytes[index] == mark { return index }
+        }
+        return nil
+    }
+
+    private static func hasSlashes(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
+        start + 2 <= end && bytes[start] == UInt8(ascii: "/") && bytes[start + 1] == UInt8(ascii: "/")
+    }
+
+    private static func isScheme(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
+        guard start < end, isLetter(bytes[start]) else { return false }
+        for index in start..<end {
+            let byte = bytes[index]
+            let isMark = byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            guard isLetter(byte) || (48...57).contains(byte) || isMark else { return false }
+        }
+        return true
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
