@@ -83,7 +83,9 @@ final class HeldLoader: HTTPLoader {
     }
 }
 
-/// Lets other tasks run until a condition holds.
+/// Lets other tasks run until a condition holds, of a link that tells nobody when it changes.
+///
+/// Where a loader, a clock or a value of the test can tell, wait for that instead.
 func until(_ condition: @Sendable () -> Bool) async {
     while !condition() { await Task.yield() }
 }

@@ -1,14 +1,14 @@
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct LoadHandleTests {
-    /// What happened, in order. A class, because handlers run anywhere.
-    private final class Log: Sendable {
-        private let entries = Mutex<[String]>([])
-        var all: [String] { entries.withLock { $0 } }
-        func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+    /// What happened, in order.
+    private struct Log: Sendable {
+        private let entries = Observed<[String]>([])
+        var all: [String] { entries.value }
+        func add(_ entry: String) { entries.change { $0.append(entry) } }
+        func wait(until fits: @escaping @Sendable ([String]) -> Bool) async { await entries.wait(until: fits) }
     }
 
     private let log = Log()
@@ -27,7 +27,7 @@ import Testing
         let handle = try start()
         await held.waitForRunning(1)
         held.open()
-        await until { [log] in !log.all.isEmpty }
+        await log.wait { !$0.isEmpty }
         handle.cancel()
         #expect(log.all == ["200"] && !handle.isCancelled)
     }
@@ -36,7 +36,7 @@ import Testing
         _ = try start()
         await held.waitForRunning(1)
         held.open()
-        await until { [log] in log.all == ["200"] }
+        await log.wait { $0 == ["200"] }
     }
 
     @Test func `handlers are called once, the last added first`() async throws {
@@ -44,7 +44,7 @@ import Testing
         for name in ["1", "2", "3"] { handle.onCancel { [log] in log.add(name) } }
         handle.cancel()
         handle.cancel()
-        await until { [log] in log.all.count == 4 }
+        await log.wait { $0.count == 4 }
         #expect(log.all.filter { $0 != "cancelled" } == ["3", "2", "1"] && log.all.contains("cancelled"))
         #expect(handle.isCancelled)
     }
@@ -54,14 +54,14 @@ import Testing
         handle.cancel()
         handle.onCancel { [log] in log.add("late") }
         #expect(log.all.contains("late"))
-        await until { [log] in log.all.count == 2 }
+        await log.wait { $0.count == 2 }
     }
 
     @Test func `a handler that is added after the end never runs`() async throws {
         let handle = try start()
         await held.waitForRunning(1)
         held.open()
-        await until { [log] in !log.all.isEmpty }
+        await log.wait { !$0.isEmpty }
         handle.onCancel { [log] in log.add("never") }
         handle.cancel()
         #expect(log.all == ["200"])
@@ -71,19 +71,19 @@ import Testing
         let chain = MockLoader { .ok($0) }
         let request = try HTTPRequest.to("https://a.test")
         chain.start(request) { [log] _ in chain.start(request) { _ in log.add("second") } }
-        await until { [log] in log.all == ["second"] }
+        await log.wait { $0 == ["second"] }
         let handle = try start()
         handle.onCancel { [log] in chain.start(request) { _ in log.add("third") } }
         handle.cancel()
-        await until { [log] in log.all.contains("third") && log.all.contains("cancelled") }
+        await log.wait { $0.contains("third") && $0.contains("cancelled") }
     }
 
     @Test(arguments: 0..<200) func `cancelling and ending at once give exactly one completion`(_: Int) async throws {
-        let count = Mutex(0)
+        let count = Observed(0)
         let mock = MockLoader { .ok($0) }
-        let handle = mock.start(try .to("https://a.test")) { _ in count.withLock { $0 += 1 } }
+        let handle = mock.start(try .to("https://a.test")) { _ in count.change { $0 += 1 } }
         handle.cancel()
-        await until { count.withLock { $0 } > 0 }
-        #expect(count.withLock { $0 } == 1)
+        await count.wait { $0 > 0 }
+        #expect(count.value == 1)
     }
 }

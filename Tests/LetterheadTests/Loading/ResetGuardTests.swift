@@ -1,6 +1,5 @@
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResetGuardTests {
@@ -42,20 +41,20 @@ import Testing
 
 /// A link whose reset takes until it is told to end. A class, because the test and the chain share it.
 final class HeldReset: LoaderLink {
-    private let state = Mutex((resets: 0, isOpen: false))
-    var resets: Int { state.withLock { $0.resets } }
-    var isOpen: Bool { state.withLock { $0.isOpen } }
+    private let state = Observed((resets: 0, isOpen: false))
+    var resets: Int { state.value.resets }
+    var isOpen: Bool { state.value.isOpen }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await next.load(request)
     }
 
     func reset(next: any HTTPLoader) async {
-        state.withLock { $0.resets += 1 }
-        await until { self.isOpen }
+        state.change { $0.resets += 1 }
+        await state.wait { $0.isOpen }
         await next.reset()
     }
 
-    func open() { state.withLock { $0.isOpen = true } }
-    func waitForResets(_ count: Int) async { await until { self.resets >= count } }
+    func open() { state.change { $0.isOpen = true } }
+    func waitForResets(_ count: Int) async { await state.wait { $0.resets >= count } }
 }
