@@ -73,7 +73,8 @@ extension HTTPRequest {
     /// Sets the point, unless there is an earlier one already.
     mutating func limit(to limit: Duration, on timeline: Timeline) {
         if let timeLeft, timeLeft <= limit { return }
-        self[option: DeadlinePointOption.self] = DeadlinePoint(point: timeline.now + limit, timeline: timeline)
+        let point = timeline.now + min(limit, .seconds(Int64.max))
+        self[option: DeadlinePointOption.self] = DeadlinePoint(point: point, timeline: timeline)
     }
 
     /// Takes over the deadline of another request, on behalf of which this one is sent.

@@ -15,7 +15,7 @@ final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
 
     init(_ template: Template, loader: PageLoader<Template>, walk: PageWalk) {
         task = Task {
-            if walk.delay > .zero { try await walk.clock.sleep(for: walk.delay) }
+            if walk.delay > .zero { try await walk.clock.pause(for: walk.delay) }
             return try await loader.load(template)
         }
     }

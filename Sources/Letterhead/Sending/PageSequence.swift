@@ -72,7 +72,7 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
             if let prefetched, !prefetched.isCancelled {
                 arrival = try await prefetched.value()
             } else {
-                if walker.pages > 0, walk.delay > .zero { try await walk.clock.sleep(for: walk.delay) }
+                if walker.pages > 0, walk.delay > .zero { try await walk.clock.pause(for: walk.delay) }
                 arrival = try await loader.load(current)
             }
             let page = try await walker.take(arrival, of: current)

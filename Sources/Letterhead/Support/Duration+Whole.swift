@@ -1,6 +1,7 @@
 extension Duration {
     /// In nanoseconds; nothing below zero, and as much as fits above.
     package var wholeNanoseconds: UInt64 {
+        guard self < .seconds(Int64.max) else { return .max }
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let (scaled, isOver) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)

@@ -63,7 +63,7 @@ package final class OneShot<Value: Sendable>: Sendable {
             guard let limit else { return await value }
             return await withTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    guard (try? await clock.sleep(for: limit)) != nil else { return }
+                    guard (try? await clock.pause(for: limit)) != nil else { return }
                     onTimeout()
                 }
                 let value = await value

@@ -57,7 +57,7 @@ extension SharedCredential {
 
     /// Sends a waiter away when its request's deadline comes first.
     private func ring(_ waiter: Waiter, after limit: Duration?) async {
-        guard let limit, (try? await clock.sleep(for: max(limit, .zero))) != nil else { return }
+        guard let limit, (try? await clock.pause(for: max(limit, .zero))) != nil else { return }
         waiter.fill(.failure(.late))
     }
 

@@ -174,6 +174,6 @@ extension Retry {
     private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
         if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to try again") }
         guard delay > .zero else { return }
-        do { try await settings.clock.sleep(for: delay) } catch { throw HTTPError(error, request: request) }
+        do { try await settings.clock.pause(for: delay) } catch { throw HTTPError(error, request: request) }
     }
 }
