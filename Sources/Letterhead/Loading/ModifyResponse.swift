@@ -16,7 +16,11 @@ public struct ModifyResponse: LoaderLink {
     /// Has the request answered, and changes the response.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var response = try await next.load(request)
-        do { try await modify(&response) } catch { throw HTTPError(error, request: request, response: response) }
+        do {
+            try await modify(&response)
+        } catch {
+            throw HTTPError(error, request: request, response: await response.keptInMemory())
+        }
         return try response.answering(request, by: "ModifyResponse")
     }
 }

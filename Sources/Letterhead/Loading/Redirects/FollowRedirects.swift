@@ -41,9 +41,13 @@ public struct FollowRedirects: LoaderLink {
         while RedirectRules.isRedirect(response.status) {
             switch try await step(from: request, response: response, policy: policy) {
             case .success(let hop):
-                try trail.add(response, target: hop)
-                if let left = hop.timeLeft, left <= .zero {
-                    throw hop.deadlinePassed(while: "following a redirect", response: response)
+                do throws(HTTPError) {
+                    try trail.add(response, target: hop)
+                    if let left = hop.timeLeft, left <= .zero {
+                        throw hop.deadlinePassed(while: "following a redirect", response: response)
+                    }
+                } catch {
+                    throw error.with(response: await (error.response ?? response).keptInMemory())
                 }
                 request = hop
                 response = try await next.load(hop)
@@ -79,11 +83,11 @@ public struct FollowRedirects: LoaderLink {
             hop = chosen
             if hop.id == proposal.id { try hop.validate() }
         } catch {
-            throw HTTPError(error, request: proposal, response: response)
+            throw HTTPError(error, request: proposal, response: await response.keptInMemory())
         }
         guard hop.id == proposal.id else {
             throw HTTPError(
-                .invalidRequest, request: proposal, response: response,
+                .invalidRequest, request: proposal, response: await response.keptInMemory(),
                 message:
                     "the custom redirect policy replaced the request by another one; change the one that it is given")
         }

@@ -1,6 +1,9 @@
+import Foundation
 import Letterhead
 import LetterheadTesting
 import Testing
+
+private struct Odd: Error {}
 
 @Suite struct FollowRedirectsTests {
     @Test(arguments: [
@@ -131,5 +134,18 @@ import Testing
         let chain = FollowRedirects(.safely.limit(-1)) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
         #expect(error?.code == .invalidRequest && error?.message.contains("limit") == true)
+    }
+
+    @Test(arguments: [RedirectPolicy.safely.limit(0), .custom { _, _ in throw Odd() }])
+    func `the response of an error is in memory, streamed or not`(policy: RedirectPolicy) async throws {
+        let chunks = Chunks(3)
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .found, headers: ["Location": "/2"],
+                body: HTTPResponseBody(length: 3) { chunks.next() })
+        }
+        let first = try HTTPRequest.to("https://a.test/1")
+        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects(policy) --> mock).load(first) }
+        #expect(error?.response?.body.buffered == Data("xxx".utf8))
     }
 }
