@@ -67,8 +67,10 @@ public final class LimitRate: LoaderLink {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
         let key = try scope.key(of: request)
-        let time = timeline.now
-        if !state.withLock({ $0.pass(key, at: time) }) { try await waitTurn(of: request, key, priority: priority) }
+        if !state.withLock({ $0.isOpen }) {
+            let time = timeline.now
+            if !state.withLock({ $0.pass(key, at: time) }) { try await waitTurn(of: request, key, priority: priority) }
+        }
         let response = try await next.load(request)
         learn(from: response, key)
         return response

@@ -15,6 +15,9 @@ struct RateBucket {
         burst = interval * (count - 1)
     }
 
+    /// Whether it holds nobody back as long as it learns nothing.
+    var isUnlimited: Bool { interval == .zero }
+
     /// How long to wait when so many others go first.
     func wait(at now: Duration, ahead: Int = 0) -> Duration {
         var start = max(now, heldUntil)

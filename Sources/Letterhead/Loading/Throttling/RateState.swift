@@ -43,6 +43,9 @@ struct RateState<Turn> {
         self.longestHold = longestHold
     }
 
+    /// Whether nobody is held back, whoever comes: there is no limit, and no server has said anything.
+    var isOpen: Bool { lanes.isEmpty && fresh.isUnlimited }
+
     var waiting: Int { lanes.values.reduce(0) { $0 + $1.line.count + ($1.first == nil ? 0 : 1) } }
     var laneCount: Int { lanes.count }
 
@@ -108,12 +111,16 @@ struct RateState<Turn> {
         }
     }
 
-    /// Learns what the server said; those in line who cannot come to their turn in time any more are to be sent away.
+    /// Learns what the server said; those who cannot come to their turn in time any more are to be sent away.
     mutating func learn(_ report: RateReport, _ key: ThrottleKey, at now: Duration) -> [Turn] {
         let longestHold = longestHold
         return withLane(key) { lane in
             lane.bucket.learn(report, at: now, longestHold: longestHold)
             var (late, ahead): ([Turn], Int) = ([], 1)
+            if let first = lane.first, let latest = first.latest, now + lane.bucket.wait(at: now) > latest {
+                late.append(first.turn)
+                ahead = 0
+            }
             for place in lane.line.places {
                 guard let latest = lane.line[place]?.latest, now + lane.bucket.wait(at: now, ahead: ahead) > latest
                 else {
