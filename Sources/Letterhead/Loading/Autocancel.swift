@@ -46,13 +46,15 @@ public final class Autocancel: LoaderLink {
     }
 
     /// Cancels what runs, waits until it has ended, and resets what is below.
+    ///
+    /// A load that itself awaits the reset is cancelled, too, and not waited for.
     public func reset(next: any HTTPLoader) async {
         let loads = state.withLock { state in
             state.resets += 1
             return Array(state.loads.values)
         }
-        for load in loads { load.cancel() }
-        for load in loads { await load.ended() }
+        let others = loads.filter { !$0.cancelsCaller() }
+        for load in others { await load.ended() }
         let bodies = state.withLock { Array($0.bodies.values) }
         await withTaskGroup(of: Void.self) { group in
             for body in bodies { group.addTask { await body.cancel() } }

@@ -76,8 +76,12 @@ public final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, 
         return try await link.load(request, next: behind)
     }
 
-    /// Resets every link once, from the first to the last.
-    public func reset() async { await link.reset(next: next) }
+    /// Resets every link once, from the first to the last; an object that stands in several places once, too.
+    public func reset() async {
+        await ResetRound.join { round in
+            if round.comes(to: link) { await link.reset(next: next) } else { await next.reset() }
+        }
+    }
 
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.
     public var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }

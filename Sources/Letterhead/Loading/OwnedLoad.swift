@@ -13,15 +13,23 @@ protocol LoadOwner: Sendable {
 final class OwnedLoad: Sendable {
     private typealias Work = Task<Void, Never>
 
+    /// What was asked of it before its task was there.
+    private struct Wishes {
+        var isCancelled = false
+        var priority: TaskPriority?
+        var waiting: [CheckedContinuation<Work, Never>] = []
+    }
+
     private enum State {
-        case starting(isCancelled: Bool, waiting: [CheckedContinuation<Work, Never>])
+        case starting(Wishes)
         case started(Work)
     }
 
     private let request: HTTPRequest
     private let next: any HTTPLoader
     private let owner: any LoadOwner
-    private let state = Mutex(State.starting(isCancelled: false, waiting: []))
+    private let state = Mutex(State.starting(Wishes()))
+    private let task = Atomic<Int>(0)
     private let kept = Mutex<Result<HTTPResponse, HTTPError>?>(nil)
 
     init(_ request: HTTPRequest, next: any HTTPLoader, owner: any LoadOwner) {
@@ -42,22 +50,26 @@ final class OwnedLoad: Sendable {
             defer { state = .started(work) }
             return state
         }
-        guard case .starting(let isCancelled, let waiting) = before else { return }
-        if isCancelled { work.cancel() }
-        for waiter in waiting { waiter.resume(returning: work) }
+        guard case .starting(let wishes) = before else { return }
+        if wishes.isCancelled { work.cancel() }
+        if let priority = wishes.priority { Self.escalate(work, to: priority) }
+        for waiter in wishes.waiting { waiter.resume(returning: work) }
     }
 
     /// Cancels it, now or as soon as it has started.
-    func cancel() {
-        let work = state.withLock { state -> Work? in
-            switch state {
-            case .started(let work): return work
-            case .starting(_, let waiting):
-                state = .starting(isCancelled: true, waiting: waiting)
-                return nil
-            }
-        }
-        work?.cancel()
+    func cancel() { work { $0.isCancelled = true }?.cancel() }
+
+    /// Cancels it; true when whoever asks is a part of it, and would wait for itself.
+    func cancelsCaller() -> Bool {
+        let wasCancelled = Task.isCancelled
+        cancel()
+        return (Task.isCancelled && !wasCancelled) || task.load(ordering: .relaxed) == Self.currentTask
+    }
+
+    /// Has it run with at least the priority of somebody who waits for it.
+    func escalate(to priority: TaskPriority) {
+        let work = work { $0.priority = max($0.priority ?? priority, priority) }
+        if let work { Self.escalate(work, to: priority) }
     }
 
     /// Returns when it is over, once it was started. Cancelling the task that waits changes nothing.
@@ -70,6 +82,7 @@ final class OwnedLoad: Sendable {
     func takeResult() -> Result<HTTPResponse, HTTPError>? { kept.withLock { $0.take() } }
 
     private func run() async {
+        task.store(Self.currentTask, ordering: .relaxed)
         let result: Result<HTTPResponse, HTTPError>
         do throws(HTTPError) {
             result = .success(try await next.load(request))
@@ -79,18 +92,32 @@ final class OwnedLoad: Sendable {
         if let end = owner.end(self, with: result) { kept.withLock { $0 = end } }
     }
 
+    private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
+
+    private static func escalate(_ work: Work, to priority: TaskPriority) {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        work.escalatePriority(to: priority)
+    }
+
+    /// The task, or nil when it is not there yet and the wish was noted.
+    private func work(orNote wish: (inout Wishes) -> Void) -> Work? {
+        state.withLock { state in
+            switch state {
+            case .started(let work): return work
+            case .starting(var wishes):
+                wish(&wishes)
+                state = .starting(wishes)
+                return nil
+            }
+        }
+    }
+
     private var startedWork: Work {
         get async {
             await withCheckedContinuation { continuation in
-                let work = state.withLock { state -> Work? in
-                    switch state {
-                    case .started(let work): return work
-                    case .starting(let isCancelled, let waiting):
-                        state = .starting(isCancelled: isCancelled, waiting: waiting + [continuation])
-                        return nil
-                    }
+                if let work = work(orNote: { $0.waiting.append(continuation) }) {
+                    continuation.resume(returning: work)
                 }
-                if let work { continuation.resume(returning: work) }
             }
         }
     }

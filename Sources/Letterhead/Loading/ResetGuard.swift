@@ -8,19 +8,20 @@ import Synchronization
 /// ```
 ///
 /// A load that arrives meanwhile fails at once with `.resetInProgress`; nothing is sent. A reset that is asked for
-/// meanwhile joins the one that is running and returns with it. Afterwards the chain works. Put it first, and give each
-/// chain one of its own.
+/// meanwhile joins the one that is running and returns with it, or when its task is cancelled, as that of a load is which
+/// resets its own chain. Afterwards the chain works. Put it first, and give each chain one of its own.
 public final class ResetGuard: LoaderLink {
     // A class, because everybody who loads or resets must see the reset that is running.
 
-    private let running = Mutex<OneShot<Void>?>(nil)
+    /// Those who joined the reset that is running; nil when none is.
+    private let joined = Mutex<[OneShot<Void>]?>(nil)
 
     /// Makes the link.
     public init() {}
 
     /// Has the request answered, unless a reset is running.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard running.withLock({ $0 == nil }) else {
+        guard joined.withLock({ $0 == nil }) else {
             throw .resetInProgress(request)
         }
         return try await next.load(request)
@@ -29,14 +30,20 @@ public final class ResetGuard: LoaderLink {
     /// Resets what is below, or waits for the reset that is running.
     public func reset(next: any HTTPLoader) async {
         let end = OneShot<Void>()
-        let other = running.withLock { running in
-            defer { running = running ?? end }
-            return running
+        let isFirst = joined.withLock { joined in
+            defer { joined = joined.map { $0 + [end] } ?? [] }
+            return joined == nil
         }
-        if let other { return await other.value }
+        guard isFirst else {
+            return await withTaskCancellationHandler {
+                await end.value
+            } onCancel: {
+                end.set(())
+            }
+        }
         await next.reset()
-        running.withLock { $0 = nil }
-        end.set(())
+        let others = joined.withLock { $0.take() } ?? []
+        for other in others { other.set(()) }
     }
 }
 

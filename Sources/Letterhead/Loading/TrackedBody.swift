@@ -34,11 +34,12 @@ final class TrackedBody: Sendable {
         }
     }
 
-    /// Ends it with `.cancelled`, and returns when nothing is pulled any more.
+    /// Ends it with `.cancelled`, and returns when nothing is pulled any more, unless the caller is what is pulled.
     func cancel() async {
         guard case .pulling(let pull) = end(as: .cancelled) else { return }
+        let wasCancelled = Task.isCancelled
         pull.cancel()
-        _ = await pull.result
+        if wasCancelled || !Task.isCancelled { _ = await pull.result }
     }
 
     private func next() async throws -> Data? {

@@ -121,4 +121,58 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .cancelled)
     }
+
+    /// Who, within a load, awaits the reset of the chain.
+    enum Inside: CaseIterable {
+        case theLoad, aChild, aReader
+    }
+
+    @Test(arguments: Inside.allCases) func `a load may await the reset that ends it`(inside: Inside) async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let (autocancel, deduplicate) = (Autocancel(), Deduplicate())
+        let end = AnyLoader { request in
+            switch inside {
+            case .theLoad: await whole.value?.reset()
+            case .aChild: async let reset: Void? = whole.value?.reset(); _ = await reset
+            case .aReader:
+                return HTTPResponse(
+                    request: request, status: .ok,
+                    body: HTTPResponseBody(length: nil) {
+                        await whole.value?.reset()
+                        return nil
+                    })
+            }
+            if Task.isCancelled { throw HTTPError(.cancelled, request: request) }
+            return .ok(request)
+        }
+        let shared: any LoaderLink = inside == .theLoad ? autocancel --> deduplicate : autocancel
+        let chain: any HTTPLoader = ResetGuard() --> shared --> end
+        whole.change { $0 = chain }
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request).body.data() }
+        #expect(error?.code == .cancelled)
+        await until { deduplicate.running == 0 && autocancel.running == 0 }
+        whole.change { $0 = nil }
+    }
+
+    @Test func `a load may await a reset that somebody else began`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let held = HeldLoader()
+        let chain =
+            ResetGuard() --> Autocancel()
+            --> AnyLoader { request in
+                do { return try await held.load(request) } catch {
+                    await whole.value?.reset()
+                    throw error
+                }
+            }
+        whole.change { $0 = chain }
+        let request = try HTTPRequest.to("https://a.test")
+        let load = Task { try await chain.load(request) }
+        await held.waitForRunning(1)
+        await chain.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled)
+        whole.change { $0 = nil }
+    }
 }

@@ -20,16 +20,11 @@ extension CompositeLink {
 
 /// Resets links without what is below them; one that stands in several of them is reset once.
 func resetOnce(_ links: [any LoaderLink]) async {
-    var seen: Set<ObjectIdentifier> = []
-    for link in links.flatMap({ ($0 as? LinkChain)?.links ?? [$0] }) {
-        if let identity = identity(of: link), !seen.insert(identity).inserted { continue }
-        await link.reset(next: Nothing())
+    await ResetRound.join { round in
+        for link in links.flatMap({ ($0 as? LinkChain)?.links ?? [$0] }) where round.comes(to: link) {
+            await link.reset(next: Nothing())
+        }
     }
-}
-
-/// Which object a link is; nil for a value.
-func identity(of link: any LoaderLink) -> ObjectIdentifier? {
-    type(of: link) is AnyClass ? ObjectIdentifier(link as AnyObject) : nil
 }
 
 /// What stands below a part while it is reset alone.

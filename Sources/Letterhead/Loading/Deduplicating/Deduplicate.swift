@@ -51,6 +51,8 @@ public final class Deduplicate: LoaderLink {
         if place.isFirst {
             place.load.start()
             if let outcome = waiter.valueNow { return try await result(of: outcome, for: request, next: next) }
+        } else {
+            place.load.escalate(to: Task.currentPriority)
         }
         let leave = { @Sendable [self] (outcome: SharedLoads.Outcome) -> Void in
             let (waiter, isLast) = state.withLock { $0.leave(place) }
@@ -64,9 +66,8 @@ public final class Deduplicate: LoaderLink {
 
     /// Cancels what runs, waits until it has ended, and resets what is below.
     public func reset(next: any HTTPLoader) async {
-        let loads = state.withLock { $0.all }
-        for load in loads { load.cancel() }
-        for load in loads { await load.ended() }
+        let others = state.withLock { $0.all }.filter { !$0.cancelsCaller() }
+        for load in others { await load.ended() }
         await next.reset()
     }
 

@@ -195,4 +195,41 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         await chain.reset()
         #expect(links.map(\.resets) == [1, 1, 1, 1, 1, 1])
     }
+
+    @Test func `an object that stands in several places of a chain is reset once`() async throws {
+        let note = Note("n")
+        let around = Around(note) { request, inside, _ in try await inside.load(request) }
+        let chain =
+            note --> When({ _ in true }, LinkGroup("g", note --> note), otherwise: around) --> note --> MockLoader()
+        await chain.reset()
+        #expect(note.resets == 1)
+        await chain.reset()
+        #expect(note.resets == 2)
+    }
+
+    @Test func `a link whose reset resets the whole chain does not wait for itself`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let (above, below) = (Note("a"), Note("b"))
+        let chain = ResetGuard() --> above --> ResetsAll(chain: whole) --> below --> MockLoader()
+        whole.change { $0 = chain }
+        await chain.reset()
+        #expect(above.resets == 1 && below.resets == 1)
+        whole.change { $0 = nil }
+    }
+}
+
+/// A link that resets the chain in which it stands. A class, because a reset knows objects only.
+private final class ResetsAll: LoaderLink {
+    private let chain: Observed<(any HTTPLoader)?>
+
+    init(chain: Observed<(any HTTPLoader)?>) { self.chain = chain }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        try await next.load(request)
+    }
+
+    func reset(next: any HTTPLoader) async {
+        await chain.value?.reset()
+        await next.reset()
+    }
 }
