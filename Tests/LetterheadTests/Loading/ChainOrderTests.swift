@@ -1,0 +1,149 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// What the guide "Ordering a loader chain" says of pairs of links, in their order and the other way round.
+@Suite(.timeLimit(.minutes(3))) struct ChainOrderTests {
+    /// Whether a pair stands in the order of the guide.
+    enum Order: CaseIterable {
+        case asRecommended, reversed
+
+        func join(_ first: any LoaderLink, _ second: any LoaderLink, _ end: any HTTPLoader) -> any HTTPLoader {
+            self == .asRecommended ? first --> second --> end : second --> first --> end
+        }
+    }
+
+    private let clock = TestClock()
+    private let held = HeldLoader()
+
+    /// Fails once, then answers.
+    private func failingOnce() -> MockLoader {
+        MockLoader { .ok($0) }.then { throw HTTPError(.connectionLost, request: $0) }
+    }
+
+    private func retry() -> Retry {
+        Retry(validators: [], RetrySettings(maximumRetries: 1, clock: clock, random: { 1 }))
+    }
+
+    private func request(_ path: RequestPath = "/") -> HTTPRequest {
+        var request = HTTPRequest()
+        request.host = "a.test"
+        request.path = path
+        request.retryStrategy = .delayed(.seconds(5))
+        return request
+    }
+
+    @Test(arguments: Order.allCases) func `a log above retry tells of loads, one below of attempts`(
+        order: Order
+    ) async throws {
+        let lines = Mutex<[String]>([])
+        let log = PrintLoader { line in lines.withLock { $0.append(line) } }
+        let chain = order.join(log, retry(), failingOnce())
+        let task = Task { try await chain.load(request()) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        _ = try await task.value
+        #expect(lines.withLock { $0.count } == (order == .asRecommended ? 2 : 4))
+    }
+
+    @Test(arguments: Order.allCases) func `a back-off holds a slot only where the throttle is above retry`(
+        order: Order
+    ) async throws {
+        let throttle = Throttle(limit: 1)
+        let chain = order.join(retry(), throttle, failingOnce())
+        let task = Task { try await chain.load(request()) }
+        await clock.waitForSleepers(1)
+        #expect(throttle.running == (order == .asRecommended ? 0 : 1))
+        clock.advance(by: .seconds(5))
+        _ = try await task.value
+    }
+
+    @Test(arguments: Order.allCases) func `a deadline above retry counts the waits, one below counts each attempt anew`(
+        order: Order
+    ) async throws {
+        let chain = order.join(Deadline(.seconds(4), clock: clock), retry(), failingOnce())
+        let task = Task { try await chain.load(request()) }
+        if order == .reversed {
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(5))
+            #expect(try await task.value.status == .ok)
+        } else {
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .timedOut && clock.sleeps.isEmpty)
+        }
+    }
+
+    @Test(arguments: Order.allCases) func `an environment below the redirects stays at home, one above goes along`(
+        order: Order
+    ) async throws {
+        let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")), headers: ["X-Tenant": "7"])
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
+        let chain = order.join(FollowRedirects(), ApplyEnvironment(home), mock)
+        let response = try await chain.load(request("/1"))
+        #expect(mock.requests.first?.headers["X-Tenant"] == "7")
+        #expect(response.request.headers["X-Tenant"] == (order == .asRecommended ? nil : "7"))
+    }
+
+    @Test(arguments: Order.allCases) func `credentials need a host, which the environment names`(
+        order: Order
+    ) async throws {
+        let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
+        let mock = MockLoader { .ok($0) }
+        var open = HTTPRequest()
+        open.path = "/me"
+        let chain = order.join(ApplyEnvironment(home), Authenticate(.bearer("t")), mock)
+        let response = try await chain.load(open)
+        #expect(response.request.headers["Authorization"] == (order == .asRecommended ? "Bearer t" : nil))
+    }
+
+    @Test(arguments: Order.allCases) func `equal requests take one slot where the throttle is below`(
+        order: Order
+    ) async throws {
+        let (deduplicate, throttle) = (Deduplicate(), Throttle(limit: 4))
+        let chain = order.join(deduplicate, throttle, held)
+        async let first = chain.load(request())
+        async let second = chain.load(request())
+        await until { deduplicate.waiting == 2 }
+        await held.waitForRunning(1)
+        #expect(throttle.running == (order == .asRecommended ? 1 : 2))
+        held.open()
+        _ = try await (first, second)
+    }
+
+    @Test(arguments: Order.allCases) func `who waits for the time holds no slot where the throttle is below`(
+        order: Order
+    ) async throws {
+        let throttle = Throttle(limit: 4)
+        let chain = order.join(LimitRate(1, per: .seconds(1), clock: clock), throttle, MockLoader { .ok($0) })
+        _ = try await chain.load(request())
+        let task = Task { try await chain.load(request()) }
+        await clock.waitForSleepers(1)
+        #expect(throttle.running == (order == .asRecommended ? 0 : 1))
+        clock.advance(by: .seconds(1))
+        _ = try await task.value
+    }
+
+    @Test(arguments: Order.allCases) func `a repeat begins with the caller's URL where retry is above the redirects`(
+        order: Order
+    ) async throws {
+        let mock = MockLoader { .ok($0) }
+            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/2"]) }
+            .then { throw HTTPError(.connectionLost, request: $0) }
+        let chain = order.join(retry(), FollowRedirects(), mock)
+        let task = Task { try await chain.load(request("/1")) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        _ = try await task.value
+        #expect(mock.requests.map(\.path.string) == ["/1", "/2", order == .asRecommended ? "/1" : "/2"])
+    }
+
+    @Test func `a client's chain stands in the order of the guide`() {
+        let client = HTTPClient(links: PrintLoader { _ in }, attemptLinks: Throttle(), transport: MockLoader())
+        #expect(
+            "\(client)".hasPrefix(
+                "HTTPClient(PrintLoader --> ResetGuard --> Autocancel --> Deadline --> Retry --> FollowRedirects "
+                    + "--> ApplyEnvironment --> Authenticate --> AskForMediaTypes --> Throttle --> MockLoader"))
+    }
+}
