@@ -15,17 +15,17 @@ extension Benchmark {
         let sent = request
         return [
             link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
-            link("ApplyEnvironment", ApplyEnvironment(ServerEnvironment(baseURL: base))),
-            link("Authenticate", Authenticate()), link("Throttle", Throttle(limit: 4)), link("LimitRate", LimitRate()),
+            link("ApplyEnvironment", ApplyEnvironment()), link("Authenticate", Authenticate()),
+            link("Throttle", Throttle(limit: 4)), link("LimitRate", LimitRate()),
             link("Throttle for each host", Throttle(limit: 4, per: .host)),
             link("ModifyRequest", ModifyRequest { _ in }), link("ModifyResponse", ModifyResponse { _ in }),
             link("ModifyResult", ModifyResult { try $0.get() }),
             link("Choose", Choose(among: [:]) { _ in nil }), link("When", When({ _ in false }, Throttle())),
-            link("LinkGroup", LinkGroup("a group", Throttle(limit: 4))),
-            link("Around", Around(Throttle(limit: 4)) { request, inside, _ in try await inside.load(request) }),
-            link("Retry", Retry(), nanoseconds: 150),
-            link("Autocancel", Autocancel(), nanoseconds: 1_500),
-            link("Deduplicate", Deduplicate(), nanoseconds: 1_500),
+            link("LinkGroup", LinkGroup("a group", ModifyResponse { _ in }), nanoseconds: 250),
+            link("Around", Around(Throttle()) { request, _, past in try await past.load(request) }, nanoseconds: 500),
+            link("Retry, which judges", Retry(), nanoseconds: 1_000),
+            link("Autocancel, which owns a task", Autocancel(), nanoseconds: 1_500),
+            link("Deduplicate, which owns a task", Deduplicate(), nanoseconds: 1_500),
             compare("the chain of a client", Self.chain(base, Answer()), nanoseconds: 3_000),
         ]
 

@@ -1,7 +1,6 @@
 /// What a server answered: any status is a response, and an error only at the front door.
 public struct HTTPResponse: Sendable {
-    /// The request that was answered, as it went out.
-    public var request: HTTPRequest
+    private var answered: Answered
     /// How the server answered.
     public var status: HTTPStatus
     /// The headers, in order, repeats kept.
@@ -23,10 +22,16 @@ public struct HTTPResponse: Sendable {
         request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
         body: HTTPResponseBody = HTTPResponseBody()
     ) {
-        self.request = request
+        answered = Answered(request)
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// The request that was answered, as it went out.
+    public var request: HTTPRequest {
+        get { answered.request }
+        set { answered = Answered(newValue) }
     }
 
     /// A typed value that a loader or a validator left for whoever comes after, its default when there is none.
@@ -34,6 +39,13 @@ public struct HTTPResponse: Sendable {
         get { values[key] }
         set { values[key] = newValue }
     }
+}
+
+/// The request of a response. A class, so that the copies of a response, of which a chain makes many, share it.
+private final class Answered: Sendable {
+    let request: HTTPRequest
+
+    init(_ request: HTTPRequest) { self.request = request }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

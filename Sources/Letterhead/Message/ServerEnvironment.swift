@@ -22,6 +22,7 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// The query items that each request gets unless it has them.
     public var query: QueryParameters
     let parts: URLParts
+    private let origin: HTTPOrigin?
 
     /// Makes an environment.
     ///
@@ -38,13 +39,14 @@ public struct ServerEnvironment: Sendable, Hashable {
         self.headers = headers
         self.query = query
         parts = URLParts(baseURL.absoluteString)
+        origin = HTTPOrigin(parts)
     }
 
     /// Fills what the request leaves open.
     public func apply(to request: inout HTTPRequest) {
         request.fill(from: parts)
         if !request.hasMethod, let method { request.method = method }
-        guard request.origin == HTTPOrigin(parts) else { return request.isOutsideEnvironment = true }
+        guard request.origin == origin else { return request.isOutsideEnvironment = true }
         guard request.withheldHeaders.isEmpty else { return }
         // The body's own headers are added behind the chain, and win over these.
         let own = request.body.isEmpty || headers.isEmpty ? [:] : request.body.additionalHeaders
@@ -55,7 +57,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without user, password and query.
-    public var description: String { "\(HTTPOrigin(parts)?.description ?? "no host")\(parts.path)" }
+    public var description: String { "\(origin?.description ?? "no host")\(parts.path)" }
     /// The description only, so that no dump prints a secret.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
 }

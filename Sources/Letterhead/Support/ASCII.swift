@@ -19,7 +19,7 @@ package enum ASCII {
 
     /// The text with its ASCII letters in lower case.
     package static func lowercased(_ text: String) -> String {
-        guard text.utf8.contains(where: { (65...90).contains($0) }) else { return text }
+        if allBytes(of: text, fit: { !(65...90).contains($0) }) { return text }
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 

@@ -56,6 +56,8 @@ struct ValidatorRun {
         _ validator: any HTTPValidator, about result: Result<HTTPResponse, HTTPError>
     ) async throws -> HTTPValidatorResult {
         switch result {
+        case .success(let response) where response.body.buffered != nil:
+            return try await validator.validate(response: response, forRequest: request)
         case .success(var response):
             response.body = response.body.withheld()
             return try await validator.validate(response: response, forRequest: request)

@@ -89,8 +89,14 @@ struct ThrottleState<Waiter> {
     /// Works on a lane in place; one with nobody in it is not kept.
     private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
         if case .client = key { return body(&client) }
-        let result = body(&lanes[key, default: Lane()])
-        if lanes[key]?.isIdle == true { lanes[key] = nil }
+        guard let index = lanes.index(forKey: key) else {
+            var lane = Lane()
+            let result = body(&lane)
+            if !lane.isIdle { lanes[key] = lane }
+            return result
+        }
+        let result = body(&lanes.values[index])
+        if lanes.values[index].isIdle { lanes.remove(at: index) }
         return result
     }
 
