@@ -71,8 +71,14 @@ let package = Package(
             swiftSettings: exampleSettings + [.defaultIsolation(MainActor.self)]),
         // `swift run -c release benchmarks`
         .executableTarget(
-            name: "benchmarks", dependencies: ["Letterhead", "LetterheadTesting", "CountAllocations"],
+            name: "benchmarks",
+            dependencies: [
+                "Letterhead", "LetterheadTesting", "CountAllocations", "RawServer",
+                .target(name: "RawCurl", condition: .when(platforms: [.linux])),
+            ],
             path: "Tests/Benchmarks", swiftSettings: settings),
+        // What the transport is measured against.
+        .target(name: "RawCurl", dependencies: ["CLibcurl"], path: "Tests/RawCurl", cSettings: cSettings),
         .target(name: "CountAllocations", path: "Tests/CountAllocations", cSettings: cSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -10,6 +10,10 @@ enum Limit: Sendable {
     case allocations(Double)
     /// At most so much more than the floor for each of a number of steps.
     case perStep(nanoseconds: Double, allocations: Double, steps: Int)
+    /// At least this part of the floor's speed, by the clock on the wall.
+    case speed(Double)
+    /// At most this many times the floor's time of the processors.
+    case processor(Double)
 
     /// How a measurement stands to the limit, and whether it keeps it.
     func verdict(on result: Measurement) -> (text: String, isKept: Bool) {
@@ -34,6 +38,20 @@ enum Limit: Sendable {
                 "\(start); \(text(count)) allocations a step, limit \(text(allocations))",
                 time <= nanoseconds && count <= allocations
             )
+        case .speed, .processor: return ("only what waits for others is measured by it", false)
+        }
+    }
+
+    /// How what waits for others stands to the limit, and whether it keeps it.
+    func verdict(on measured: Round, beside floor: Round) -> (text: String, isKept: Bool) {
+        switch self {
+        case .speed(let limit):
+            let ratio = floor.time / measured.time
+            return ("\(text(ratio)) of the floor's speed, at least \(text(limit))", ratio >= limit)
+        case .processor(let limit):
+            let ratio = measured.processor / floor.processor
+            return ("\(text(ratio)) of the floor's processor time, at most \(text(limit))", ratio <= limit)
+        case .ratio, .allocations, .perStep: return ("only what waits for nobody is measured by it", false)
         }
     }
 }

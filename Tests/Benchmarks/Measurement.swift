@@ -47,12 +47,6 @@ struct Measurement {
         return (processorTime() - start) / Double(times)
     }
 
-    private static func processorTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
-    }
-
     /// Allocations of one operation, on average; what is made only once does not count.
     private static func allocations(of routine: Routine) async throws -> Double? {
         guard count_allocations_works() == 1 else { return nil }

@@ -1,0 +1,83 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+
+    /// A server that answers every GET with 200 bytes of JSON: nginx when it is installed, in a process of its own on
+    /// files of its own, and else the tests' own server, which takes more of the machine from those who are measured.
+    final class GetServer: Sendable {
+        let url: URL
+        let name: String
+        private let directory: URL
+        private let nginx: Int32?
+
+        static let json = #"{"id":4711,"name":"A name","tags":["one","two","three"],"note":"\#(padding)"}"#
+        private static let padding = String(repeating: "x", count: 131)
+
+        init() async throws {
+            directory = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            if let (url, process) = try await Self.startNginx(in: directory) {
+                (self.url, nginx, name) = (url, process, "nginx")
+            } else {
+                let json = Self.json
+                let fields = "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
+                url = RawServer.answering("HTTP/1.1 200 OK\r\n\(fields)\r\n\(json)").url("/item")
+                nginx = nil
+                name = "a server in this process, since nginx is not installed"
+            }
+        }
+
+        func stop() {
+            if let nginx { kill(nginx, SIGTERM) }
+            try? FileManager.default.removeItem(at: directory)
+        }
+
+        /// Its address and its process, once it answers; nil when it is not there.
+        private static func startNginx(in directory: URL) async throws -> (URL, Int32)? {
+            let paths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]
+            let files = FileManager.default
+            guard let path = paths.first(where: { files.isExecutableFile(atPath: $0) }) else { return nil }
+            // Somebody else may take the port before nginx does.
+            for _ in 0..<5 {
+                guard let url = URL(string: "http://127.0.0.1:\(freePort())/item") else { return nil }
+                let file = directory.appendingPathComponent("nginx.conf")
+                try configuration(directory, port: url.port ?? 0).write(to: file, atomically: true, encoding: .utf8)
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: path)
+                process.arguments = ["-e", "\(directory.path)/error.log", "-p", directory.path, "-c", file.path]
+                process.standardError = FileHandle.nullDevice
+                try process.run()
+                while process.isRunning {
+                    let response = try? await HTTPClient.defaultTransport.load(HTTPRequest(url: url))
+                    if response?.headers["Server"] != nil { return (url, process.processIdentifier) }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            return nil
+        }
+
+        private static func configuration(_ directory: URL, port: Int) -> String {
+            """
+            daemon off; worker_processes 1; pid \(directory.path)/nginx.pid; error_log \(directory.path)/error.log;
+            events { worker_connections 4096; }
+            http {
+                access_log off; keepalive_timeout 1h; keepalive_requests 1000000000; tcp_nodelay on;
+                client_body_temp_path \(directory.path)/body; proxy_temp_path \(directory.path)/proxy;
+                fastcgi_temp_path \(directory.path)/fastcgi; uwsgi_temp_path \(directory.path)/uwsgi;
+                scgi_temp_path \(directory.path)/scgi;
+                server {
+                    listen 127.0.0.1:\(port);
+                    location = /item { default_type application/json; return 200 '\(json)'; }
+                }
+            }
+            """
+        }
+
+        private static func freePort() -> Int {
+            let server = RawServer { connection, _ in connection.close() }
+            server.stop()
+            return server.port
+        }
+    }
+#endif

@@ -1,0 +1,108 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawCurl
+
+    /// Small GETs, so many at a time: the transport alone and the whole line, beside a loop in C over libcurl.
+    struct TransportSpeed {
+        static let name = "small GETs through the transport"
+        let width: Int
+        let transport: Limit
+        let line: Limit
+
+        static let all = [
+            TransportSpeed(width: 1, transport: .speed(0.75), line: .speed(0.5)),
+            TransportSpeed(width: 16, transport: .speed(0.75), line: .speed(0.42)),
+            TransportSpeed(width: 64, transport: .speed(0.85), line: .speed(0.45)),
+        ]
+        private static let rounds = 9
+        private static let processor = Limit.processor(1.5)
+
+        /// Measures and prints all of them, and says whether the limits are kept.
+        static func report() async throws -> Bool {
+            let server = try await GetServer()
+            defer { server.stop() }
+            print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
+            var isKept = true
+            for speed in all where try await !speed.report(server.url) { isKept = false }
+            return isKept
+        }
+
+        private func report(_ url: URL) async throws -> Bool {
+            let loop = try RawGets(url, width: width)
+            let client = HTTPClient()
+            let contenders: [@Sendable (Int) async throws -> Void] = [
+                { try loop.run($0) },
+                { try await Self.spread($0, over: width) { try await Self.load(url) } },
+                { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
+            ]
+            let rounds = try await Round.measure(contenders, rounds: Self.rounds)
+            print("  \(width) at a time")
+            print("    C loop     \(rounds[0])")
+            print("    load       \(rounds[1])")
+            print("    whole line \(rounds[2])")
+            let verdicts = [
+                ("load", transport.verdict(on: rounds[1], beside: rounds[0])),
+                ("load", Self.processor.verdict(on: rounds[1], beside: rounds[0])),
+                ("whole line", line.verdict(on: rounds[2], beside: rounds[0])),
+            ]
+            for (name, verdict) in verdicts {
+                print("    \(name): \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
+            }
+            return verdicts.allSatisfy(\.1.isKept)
+        }
+
+        /// So many operations, in so many tasks.
+        private static func spread(
+            _ count: Int, over width: Int, _ once: @escaping @Sendable () async throws -> Void
+        ) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<width {
+                    group.addTask {
+                        for _ in 0..<((count + number) / width) { try await once() }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        private static func load(_ url: URL) async throws {
+            let response = try await HTTPClient.defaultTransport.load(HTTPRequest(url: url))
+            guard response.status == .ok, response.body.length == GetServer.json.utf8.count else { throw WrongAnswer() }
+        }
+
+        private static func send(_ url: URL, _ client: HTTPClient) async throws {
+            guard try await client.send(GetItem(baseURL: url)).tags.count == 3 else { throw WrongAnswer() }
+        }
+    }
+
+    struct WrongAnswer: Error {}
+
+    private struct GetItem: RequestTemplate {
+        struct Response: Decodable, Sendable {
+            let id: Int
+            let name: String
+            let tags: [String]
+            let note: String
+        }
+
+        let baseURL: URL?
+        var path: RequestPath { "" }
+    }
+
+    /// The floor.
+    private final class RawGets: @unchecked Sendable {  // run by one task at a time
+        private let loop: OpaquePointer
+
+        init(_ url: URL, width: Int) throws {
+            guard let loop = raw_loop_make(url.absoluteString, CInt(width)) else { throw WrongAnswer() }
+            self.loop = loop
+        }
+
+        deinit { raw_loop_free(loop) }
+
+        func run(_ count: Int) throws {
+            guard raw_loop_run(loop, count) == count else { throw WrongAnswer() }
+        }
+    }
+#endif
