@@ -2,6 +2,12 @@
 
 #if defined(__linux__)
 
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 // libcurl's side of the wrappers. These are its binary interface: the arguments after the option are variadic.
 int curl_easy_setopt(LHCurlEasy *easy, int option, ...);
 int curl_easy_getinfo(LHCurlEasy *easy, int info, ...);
@@ -56,9 +62,13 @@ enum {
     SHARED_TLS_SESSIONS = 4,
     MESSAGE_FINISHED = 1,
     COPY_BYTES = 1,
+    RESOLVES_ASIDE = 1 << 7,
+    EPOLL_PWAIT2 = 441,
 };
 
 unsigned int lh_curl_version(void) { return curl_version_info(0)->number; }
+
+int lh_curl_resolves_aside(void) { return (curl_version_info(0)->features & RESOLVES_ASIDE) != 0; }
 
 const char *lh_curl_tls_library(void) { return curl_version_info(0)->tls; }
 
@@ -139,6 +149,20 @@ int lh_curl_multi_set_timer(LHCurlMulti *multi, LHCurlTimer function, void *cont
 
 int lh_curl_share_tls_sessions(LHCurlShare *share) {
     return curl_share_setopt(share, SHARE_WHAT, SHARED_TLS_SESSIONS);
+}
+
+int lh_epoll_wait(int epoll, struct epoll_event *events, int count, int64_t nanoseconds) {
+    static _Atomic int is_refused;
+    if (nanoseconds <= 0) return epoll_wait(epoll, events, count, nanoseconds < 0 ? -1 : 0);
+    if (!is_refused) {
+        // The C library may be older than the kernel.
+        struct timespec limit = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+        long result = syscall(EPOLL_PWAIT2, epoll, events, count, &limit, NULL, 0);
+        if (result >= 0 || errno == EINTR) return (int)result;
+        is_refused = 1;
+    }
+    int64_t milliseconds = (nanoseconds - 1) / 1000000 + 1;
+    return epoll_wait(epoll, events, count, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
 
 LHCurlEasy *lh_curl_next_finished(LHCurlMulti *multi, int *result) {

@@ -23,19 +23,37 @@
             let server = try await GetServer()
             defer { server.stop() }
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
+            let words = Array(CommandLine.arguments.dropFirst(2))
+            if words.count == 2, let width = Int(words[0]), let speed = all.first(where: { $0.width == width }) {
+                try await speed.runAlone(words[1], server.url)
+                return true
+            }
             var isKept = true
             for speed in all where try await !speed.report(server.url) { isKept = false }
             return isKept
         }
 
-        private func report(_ url: URL) async throws -> Bool {
+        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
+        private func runAlone(_ name: String, _ url: URL) async throws {
+            let place = ["raw": 0, "load": 1, "line": 2][name] ?? 1
+            let (start, count) = (ContinuousClock.now, 100_000)
+            try await contenders(url)[place](count)
+            print(
+                "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")
+        }
+
+        private func contenders(_ url: URL) throws -> [@Sendable (Int) async throws -> Void] {
             let loop = try RawGets(url, width: width)
             let client = HTTPClient()
-            let contenders: [@Sendable (Int) async throws -> Void] = [
+            return [
                 { try loop.run($0) },
                 { try await Self.spread($0, over: width) { try await Self.load(url) } },
                 { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
             ]
+        }
+
+        private func report(_ url: URL) async throws -> Bool {
+            let contenders = try contenders(url)
             let rounds = try await Round.measure(contenders, rounds: Self.rounds)
             print("  \(width) at a time")
             print("    C loop     \(rounds[0])")

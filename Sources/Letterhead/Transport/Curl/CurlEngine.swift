@@ -18,6 +18,13 @@
         @discardableResult
         func post(_ command: CurlMailbox.Command) -> Bool { mailbox.post(command) }
 
+        /// Works at a transfer on the calling thread, for a short while, if there is nothing else to do; false when it has
+        /// not begun with it.
+        func drive(_ transfer: CurlTransfer) -> Bool {
+            guard transfer.isQuick else { return false }
+            return mailbox.lend { $0.drive(transfer) }
+        }
+
         /// Ends what is under way.
         func reset() async {
             guard isStarted.withLock({ $0 }) else { return }

@@ -2,9 +2,10 @@
     import CLibcurl
     import Glibc
 
-    /// The thread that owns libcurl: takes commands, waits for sockets, and ends transfers.
+    /// What owns libcurl: takes commands, waits for sockets, and ends transfers.
     ///
-    /// A class, since libcurl's callbacks hold its address; it is made, used and freed on its thread alone.
+    /// A class, since libcurl's callbacks hold its address. It is made and freed on its thread, and used by one thread at
+    /// a time: its own, or that of a caller to whom ``CurlMailbox`` lends it.
     final class CurlLoop {
         let configuration: TransportConfiguration
         let limits: CurlLimits
@@ -26,6 +27,8 @@
         private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
         private var isStopped = false
+        /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
+        private var isLent: Bool
 
         init?(_ configuration: TransportConfiguration, mailbox: CurlMailbox) {
             guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
@@ -41,6 +44,8 @@
             self.poller = poller
             self.multi = multi
             self.share = share
+            let hasProxy = configuration.proxy.kind == .environment ? hasProxyEnvironment : configuration.proxy.url != nil
+            isLent = lh_curl_resolves_aside() != 0 && !hasProxy
             guard prepare() else { return nil }
         }
 
@@ -55,14 +60,33 @@
             while true {
                 takeCommands()
                 if isStopped { break }
-                if libcurlDeadline <= tick() { act(on: Self.noSocket, 0) }
-                endFinished()
-                if ownDeadline <= now { endLate() }
-                flush()
-                sleep()
+                turn()
+                if isAtRest, isLent { mailbox.park(self) } else { sleep(until: .max) }
             }
             endAll(.closed)
         }
+
+        /// Works at one transfer on its caller's thread, as long as a lock might be held: what is quickly answered needs no
+        /// other thread then. Everything else, and all that others ask meanwhile, is left to the loop's own.
+        func drive(_ transfer: CurlTransfer) {
+            let end = tick() + Self.patience
+            start(transfer)
+            while transfer.wire != nil {
+                turn()
+                guard transfer.wire != nil, now < end, sleep(until: end) else { break }
+            }
+            mailbox.giveBack(isAtRest: isAtRest)
+        }
+
+        private func turn() {
+            if libcurlDeadline <= tick() { act(on: Self.noSocket, 0) }
+            endFinished()
+            if ownDeadline <= now { endLate() }
+            flush()
+        }
+
+        /// Whether there is nothing to wait for.
+        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max }
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -79,6 +103,8 @@
 
         private static let noSocket: CInt = -1
         private static let idleHandles = 64
+        /// In nanoseconds.
+        private static let patience: UInt64 = 200_000
     }
 
     // MARK: Commands
@@ -108,7 +134,8 @@
         }
 
         private func start(_ transfer: CurlTransfer) {
-            guard transfer.isWaiting else { return }  // It was cancelled before it was taken.
+            guard transfer.isWanted else { return }  // It was cancelled before it was taken.
+            if transfer.plan.isSecure { isLent = false }
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
@@ -188,10 +215,14 @@
     // MARK: Sockets and time
 
     extension CurlLoop {
-        private func sleep() {
+        /// Waits for the sockets; false when there is a command to take first.
+        @discardableResult
+        private func sleep(until end: UInt64) -> Bool {
             let isAsleep = mailbox.fallAsleep()
-            poller.wait(milliseconds: isAsleep ? waitingTime : 0) { socket, ready in act(on: socket, ready) }
-            mailbox.awake()
+            let time = isAsleep ? waitingTime(until: end) : 0
+            poller.wait(nanoseconds: time) { socket, ready in act(on: socket, ready) }
+            if isAsleep { mailbox.awake() }
+            return isAsleep
         }
 
         private func act(on socket: CInt, _ ready: CInt) {
@@ -200,12 +231,11 @@
             curl_multi_socket_action(multi, socket, ready, &running)
         }
 
-        /// Until the next deadline, rounded up, so that it is over when the thread wakes; -1 is for ever.
-        private var waitingTime: CInt {
-            let next = min(libcurlDeadline, ownDeadline)
+        /// How many nanoseconds it is until the next deadline; -1 is for ever.
+        private func waitingTime(until end: UInt64) -> Int64 {
+            let next = min(libcurlDeadline, ownDeadline, end)
             guard next != .max else { return -1 }
-            guard next > now else { return 0 }
-            return CInt(clamping: (next - now + 999_999) / 1_000_000)
+            return next > now ? Int64(clamping: next - now) : 0
         }
 
         @discardableResult

@@ -1,11 +1,13 @@
 #if os(Linux)
     import CLibcurl
+    import Dispatch
     import Glibc
     import Synchronization
 
     /// What callers ask of the thread that owns libcurl. A class: it is the one thing that both sides share.
     ///
-    /// The thread is woken only when it sleeps, so that a busy thread costs its callers no system call.
+    /// The thread is woken only when it sleeps, so that a busy thread costs its callers no system call. While nothing is
+    /// under way it is parked, and a caller may borrow its loop for a transfer of its own.
     final class CurlMailbox: Sendable {
         enum Command: Sendable {
             case start(CurlTransfer)
@@ -17,14 +19,34 @@
             case standStill(@Sendable () -> Void)
         }
 
+        private enum Phase {
+            /// Somebody works the loop, and looks here again before it sleeps.
+            case awake
+            /// Somebody waits for the sockets.
+            case asleep
+            /// Nobody works the loop: the thread waits to be called.
+            case parked
+        }
+
+        /// `@unchecked`: whoever has taken the loop out of its rest is the only one to touch it.
+        private struct Rest: @unchecked Sendable {
+            let loop: Unmanaged<CurlLoop>
+        }
+
         private struct State {
             var commands: [Command] = []
-            var isAsleep = false
+            var phase = Phase.awake
+            var rest: Rest?
             var isClosed = false
+            /// How many more transfers go by way of the thread, and how many will when the next loan turns out badly.
+            var restraint = 0
+            var nextRestraint = 1
         }
 
         /// Becomes readable when there is something to do; the thread polls it beside its sockets.
         let wakeDescriptor: CInt
+        /// Calls a parked thread.
+        private let call = DispatchSemaphore(value: 0)
         private let state = Mutex(State())
 
         init() { wakeDescriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) }
@@ -34,13 +56,17 @@
         /// Leaves a command; false when nobody will take it any more.
         @discardableResult
         func post(_ command: Command) -> Bool {
-            let (isTaken, mustWake) = state.withLock { state in
-                guard !state.isClosed else { return (false, false) }
+            let (isTaken, phase) = state.withLock { state in
+                guard !state.isClosed else { return (false, Phase.awake) }
                 state.commands.append(command)
-                defer { state.isAsleep = false }
-                return (true, state.isAsleep)
+                defer { state.phase = .awake }
+                return (true, state.phase)
             }
-            if mustWake { wake() }
+            switch phase {
+            case .awake: break
+            case .asleep: wake()
+            case .parked: call.signal()
+            }
             return isTaken
         }
 
@@ -49,22 +75,23 @@
             state.withLock { swap(&$0.commands, &commands) }
         }
 
-        /// Says that the thread is about to sleep; false when there is something to do first.
+        /// Says that the loop is about to sleep; false when there is something to do first.
         func fallAsleep() -> Bool {
             state.withLock { state in
-                state.isAsleep = state.commands.isEmpty
-                return state.isAsleep
+                guard state.commands.isEmpty else { return false }
+                state.phase = .asleep
+                return true
             }
         }
 
         func awake() {
-            state.withLock { $0.isAsleep = false }
+            state.withLock { $0.phase = .awake }
         }
 
         /// Refuses commands from now on, and gives those that came too late to be taken.
         func close() -> [Command] {
             state.withLock { state in
-                state.isClosed = true
+                (state.isClosed, state.rest) = (true, nil)
                 defer { state.commands = [] }
                 return state.commands
             }
@@ -75,5 +102,53 @@
             // It can only fail when the counter is full, and then the thread is being woken anyway.
             _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
         }
+    }
+
+    // MARK: Lending the loop
+
+    extension CurlMailbox {
+        /// Lets the thread wait until it is called, with its loop at rest; returns at once when there is something to do.
+        func park(_ loop: CurlLoop) {
+            let isParked = state.withLock { state in
+                guard state.commands.isEmpty else { return false }
+                (state.phase, state.rest) = (.parked, Rest(loop: .passUnretained(loop)))
+                return true
+            }
+            if isParked { call.wait() }
+        }
+
+        /// Lends a loop at rest to the calling thread, which works it for a short while; false when there is none to lend,
+        /// or when loans have not been worth their while lately.
+        func lend(_ work: (CurlLoop) -> Void) -> Bool {
+            let rest = state.withLock { state -> Rest? in
+                guard state.phase == .parked, let rest = state.rest else { return nil }
+                guard state.restraint == 0 else {
+                    state.restraint -= 1
+                    return nil
+                }
+                state.phase = .awake
+                return rest
+            }
+            guard let rest else { return false }
+            rest.loop._withUnsafeGuaranteedRef(work)
+            return true
+        }
+
+        /// Ends a loan. A loop that still has something to do goes to the thread, and the next transfers too: either
+        /// their server needs longer than a caller should wait, or there are many callers.
+        func giveBack(isAtRest: Bool) {
+            let mustCall = state.withLock { state in
+                if isAtRest, state.commands.isEmpty {
+                    (state.phase, state.nextRestraint) = (.parked, 1)
+                    return false
+                }
+                state.restraint = state.nextRestraint
+                state.nextRestraint = min(2 * state.nextRestraint, Self.mostRestraint)
+                return true
+            }
+            if mustCall { call.signal() }
+        }
+
+        private static let mostRestraint = 256
     }
 #endif

@@ -41,9 +41,10 @@
             _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
         }
 
-        /// Waits, and calls `body` for each socket with what it is ready for, in libcurl's numbers.
-        func wait(milliseconds: CInt, _ body: (CInt, CInt) -> Void) {
-            let count = epoll_wait(descriptor, &events, CInt(events.count), milliseconds)
+        /// Waits, and calls `body` for each socket with what it is ready for, in libcurl's numbers. Less than no time is for
+        /// ever.
+        func wait(nanoseconds: Int64, _ body: (CInt, CInt) -> Void) {
+            let count = lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)
             guard count > 0 else { return }
             for index in 0..<Int(count) where events[index].data.fd != wakeDescriptor {
                 let ready = events[index].events

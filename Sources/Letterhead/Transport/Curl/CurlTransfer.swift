@@ -28,8 +28,9 @@
         private let engine: CurlEngine
         private let state = Mutex(State.fresh)
 
-        /// The handle that carries it. Read and written on the thread of ``CurlLoop`` alone.
-        nonisolated(unsafe) weak var wire: CurlWire?
+        /// The handle that carries it, as long as it is under way. Read and written by the one who works the ``CurlLoop``
+        /// alone.
+        nonisolated(unsafe) var wire: CurlWire?
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
             self.plan = plan
@@ -45,9 +46,11 @@
         /// Starts it and waits for the answer.
         func run() async -> Outcome {
             await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
+                let isStarted = engine.drive(self)
+                if let early { return early }
+                return await withCheckedContinuation { continuation in
                     if let early = wait(continuation) { return continuation.resume(returning: early) }
-                    if !engine.post(.start(self)) { finish(.failure(.closed)) }
+                    if !isStarted, !engine.post(.start(self)) { finish(.failure(.closed)) }
                 }
             } onCancel: {
                 cancel()
@@ -67,9 +70,33 @@
             return step.bytes
         }
 
-        /// Whether somebody still waits for an answer.
-        var isWaiting: Bool {
-            state.withLock { if case .waiting = $0 { true } else { false } }
+        /// Whether it has no answer yet.
+        var isWanted: Bool {
+            state.withLock { state in
+                switch state {
+                case .fresh, .waiting: true
+                case .answered, .over: false
+                }
+            }
+        }
+
+        /// Whether it is little work to send it and to take its answer. TLS is not: it computes much, and older libraries
+        /// of it raise signals on broken connections, which the loop's own thread blocks.
+        var isQuick: Bool {
+            guard pipe == nil, !plan.isSecure else { return false }
+            switch plan.content {
+            case .none, .copied: return true
+            case .held, .pulled: return false
+            }
+        }
+
+        /// The answer, when it was there before anybody waited for it.
+        private var early: Outcome? {
+            state.withLock { state in
+                guard case .answered(let outcome) = state else { return nil }
+                state = .over
+                return outcome
+            }
         }
 
         /// Lets the thread go on: there is room for more of the response, or more of the request.

@@ -7,7 +7,8 @@
     /// A class, since libcurl's callbacks hold its address. It lives on the thread of its ``CurlLoop`` alone.
     final class CurlWire {
         let easy: OpaquePointer
-        unowned let loop: CurlLoop
+        /// It owns this, and outlives it.
+        unowned(unsafe) let loop: CurlLoop
         /// Where libcurl writes its account of what went wrong.
         let reasonBuffer: UnsafeMutablePointer<CChar>
         /// Whether libcurl asks before it sends, and so before it sends again.
