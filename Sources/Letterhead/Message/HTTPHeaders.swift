@@ -33,6 +33,13 @@ public struct HTTPHeaders: Hashable, Sendable {
             self.isSecret = isSecret
         }
 
+        /// A field whose value has no blanks at its ends.
+        init(_ name: Name, trimmed value: String) {
+            self.name = name
+            self.value = value
+            isSecret = false
+        }
+
         /// Whether name and value are the same; what a text shows of them does not count.
         public static func == (first: Field, second: Field) -> Bool {
             first.name == second.name && first.value == second.value

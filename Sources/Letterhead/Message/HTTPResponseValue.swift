@@ -10,13 +10,26 @@ public protocol HTTPResponseValue {
     static var defaultResponseValue: Value { get }
 }
 
-/// The values of a response, by type; made when the first is set, so that a response without any costs nothing.
+/// The values of a response, by type. The first has a place of its own: most responses have one, the transport's, and
+/// no table then.
 struct HTTPResponseValues: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private var first: (key: ObjectIdentifier, value: any Sendable)?
+    private var others: [ObjectIdentifier: any Sendable] = [:]
 
     subscript<Key: HTTPResponseValue>(_ key: Key.Type) -> Key.Value {
-        get { (values[ObjectIdentifier(key)] as? Stored<Key.Value>)?.value ?? Key.defaultResponseValue }
-        set { values[ObjectIdentifier(key)] = Stored(value: newValue) }
+        get {
+            let key = ObjectIdentifier(key)
+            let stored = first?.key == key ? first?.value : others[key]
+            return (stored as? Stored<Key.Value>)?.value ?? Key.defaultResponseValue
+        }
+        set {
+            let key = ObjectIdentifier(key)
+            if first == nil || first?.key == key {
+                first = (key, Stored(value: newValue))
+            } else {
+                others[key] = Stored(value: newValue)
+            }
+        }
     }
 
     /// The box keeps an explicit nil apart from nothing.

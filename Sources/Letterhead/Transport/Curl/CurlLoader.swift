@@ -13,8 +13,8 @@
     /// ```
     ///
     /// It sends what the request says and adds nothing of its own but the lines that frame the message (RFC 9112, 6),
-    /// `Host`, and the `Accept-Encoding` that it undoes. It follows no redirect, keeps no cookie, and never sends a request twice that is not idempotent. Any
-    /// status is a response; whatever is not a whole response is an ``HTTPError``.
+    /// `Host`, and the `Accept-Encoding` that it undoes. It follows no redirect, keeps no cookie, and never sends a request
+    /// twice that is not idempotent. Any status is a response; whatever is not a whole response is an ``HTTPError``.
     public final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -55,7 +55,7 @@
             }
         }
 
-        /// Cancels what is under way.
+        /// Cancels what is under way, and closes all connections, so that the next request begins as the first one did.
         public func reset() async { await engine.reset() }
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {

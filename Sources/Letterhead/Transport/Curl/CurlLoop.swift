@@ -9,13 +9,13 @@
     final class CurlLoop {
         let configuration: TransportConfiguration
         let limits: CurlLimits
-        let share: OpaquePointer
+        private(set) var share: OpaquePointer
         /// Whether the environment names a proxy, so that libcurl may go through one.
         let hasProxyEnvironment = ["http_proxy", "all_proxy", "ALL_PROXY"].contains { (name: String) in
             getenv(name) != nil
         }
         private let mailbox: CurlMailbox
-        private let multi: OpaquePointer
+        private var multi: OpaquePointer
         private let poller: CurlPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
         private(set) var now: UInt64 = 0
@@ -26,6 +26,8 @@
         private var unread: [CurlReceivePipe] = []
         private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
+        /// Those that libcurl has done with, and what became of them: told together, so that callers wake together.
+        private var done: [(transfer: CurlTransfer, outcome: CurlTransfer.Outcome)] = []
         private var isStopped = false
         /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
         private var isLent: Bool
@@ -44,8 +46,12 @@
             self.poller = poller
             self.multi = multi
             self.share = share
-            let hasProxy = configuration.proxy.kind == .environment ? hasProxyEnvironment : configuration.proxy.url != nil
-            isLent = lh_curl_resolves_aside() != 0 && !hasProxy
+            isLent = lh_curl_resolves_aside() != 0
+            switch configuration.proxy.kind {
+            case .direct: break
+            case .environment: if hasProxyEnvironment { isLent = false }
+            case .server: isLent = false
+            }
             guard prepare() else { return nil }
         }
 
@@ -123,6 +129,7 @@
                     if let wire = transfer.wire { end(wire, .failure(.cancelled)) }
                 case .reset(let done):
                     endAll(.cancelled)
+                    forgetConnections()
                     done.resume()
                 case .stop: isStopped = true
                 case .standStill(let done):
@@ -167,6 +174,21 @@
         /// Looks at the time limits again at this time at the latest.
         func note(_ deadline: UInt64) { ownDeadline = min(ownDeadline, deadline) }
 
+        /// Closes all connections and forgets the sessions of TLS: nothing of what was before is known to a server again.
+        private func forgetConnections() {
+            guard let newMulti = curl_multi_init() else { return isStopped = true }
+            guard let newShare = curl_share_init() else {
+                curl_multi_cleanup(newMulti)
+                return isStopped = true
+            }
+            let (oldMulti, oldShare) = (multi, share)
+            idle = []  // They hold on to the share.
+            curl_multi_cleanup(oldMulti)
+            curl_share_cleanup(oldShare)
+            (multi, share, libcurlDeadline) = (newMulti, newShare, .max)
+            if !prepare() { isStopped = true }
+        }
+
         private func endAll(_ failure: TransportFailure) {
             while let wire = active.last { end(wire, .failure(failure)) }
         }
@@ -178,9 +200,14 @@
         private func endFinished() {
             var code: CInt = 0
             while let easy = lh_curl_next_finished(multi, &code) {
-                guard let wire = CurlWire.carried(by: easy) else { continue }
-                end(wire, wire.outcome(of: CurlResult(rawValue: code)))
+                guard let wire = CurlWire.carried(by: easy), let transfer = wire.transfer else { continue }
+                let outcome = wire.outcome(of: CurlResult(rawValue: code))
+                release(wire)
+                done.append((transfer, outcome))
             }
+            guard !done.isEmpty else { return }
+            for (transfer, outcome) in done { transfer.finish(outcome) }
+            done.removeAll(keepingCapacity: true)
         }
 
         /// Ends what is past its time, and finds out when to look again.
@@ -198,6 +225,11 @@
         /// Takes a transfer from libcurl and answers it; its connection is closed unless all of it had been read.
         private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
             let transfer = wire.transfer
+            release(wire)
+            transfer?.finish(outcome)
+        }
+
+        private func release(_ wire: CurlWire) {
             wire.noteFacts()
             curl_multi_remove_handle(multi, wire.easy)
             wire.end()
@@ -208,7 +240,6 @@
             }
             if active.isEmpty { ownDeadline = .max }
             if idle.count < Self.idleHandles { idle.append(wire) }
-            transfer?.finish(outcome)
         }
     }
 

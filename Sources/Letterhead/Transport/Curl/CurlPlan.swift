@@ -24,6 +24,8 @@
         /// How long it is until the deadline of the whole load, in nanoseconds.
         let timeLeft: UInt64
         private let text: CurlText
+        private let targetPosition: Int
+        private let methodPosition: Int
 
         /// Bodies up to this size are copied behind the lines.
         private static let copyLimit = 64 << 10
@@ -33,19 +35,9 @@
         ///   - offersCodings: whether the answer may come in a content coding, unless the request says which.
         init(_ request: HTTPRequest, body: BodyChunks?, offersCodings: Bool) throws(HTTPError) {
             method = request.method
-            isSecure = ASCII.lowercased(request.scheme) == "https"
+            isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
-            var text = CurlText.Writer()
-            text.add(try request.urlString())
-            text.add(request.target)
-            text.add(method.rawValue)
-            for field in request.headers { text.addLine(field.name.rawValue, field.value) }
-            // Ranges are of the coded bytes, of which a part cannot be decoded.
-            if offersCodings, !request.headers.contains(.acceptEncoding), !request.headers.contains(.range) {
-                text.addLine("Accept-Encoding", ContentDecoder.offered)
-            }
-            for name in Self.libcurlsOwn where !request.headers.contains(name) { text.addLine(name.rawValue, nil) }
             var tail = Data()
             switch (body, body?.data) {
             case (nil, _): content = .none
@@ -60,19 +52,72 @@
                     CurlSendPipe(chunks, isReplayable: isReplayable, meter: meter) { try request.framedBody().inPieces }
                 )
             }
-            self.text = text.finish(tail: tail)
+            (text, targetPosition, methodPosition) = Self.text(
+                of: request, url: try request.urlString(), tail: tail, hasBody: body != nil,
+                offersCodings: offersCodings)
         }
 
-        var url: UnsafePointer<CChar>? { text.string(0) }
-        var target: UnsafePointer<CChar>? { text.string(1) }
-        var methodName: UnsafePointer<CChar>? { text.string(2) }
+        var url: UnsafePointer<CChar> { text.string(at: text.start) }
+        var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
+        var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }
         var headerLines: UnsafePointer<curl_slist>? { text.lines }
-        var copiedBody: UnsafeRawPointer? { text.tail }
+        var copiedBody: UnsafeRawPointer { text.tail }
 
         /// Whether sending it twice means no more than sending it once (RFC 9110, 9.2.2).
         var mayBeSentTwice: Bool { method.isIdempotent }
+    }
 
-        /// What libcurl would add by itself; a line without a value takes it back.
-        private static let libcurlsOwn: [HTTPHeaders.Name] = [.accept, .contentType, .expect, "Proxy-Connection"]
+    // MARK: Text
+
+    extension CurlPlan {
+        private static func text(
+            of request: HTTPRequest, url: String, tail: Data, hasBody: Bool, offersCodings: Bool
+        ) -> (CurlText, target: Int, method: Int) {
+            let headers = request.headers
+            // The target is the end of the URL, unless one of them has what the other has not.
+            let isTargetApart = request.path.string.isEmpty || request.fragment != nil
+            let target = isTargetApart ? request.target : ""
+            let capacity = url.utf8.count + target.utf8.count + request.method.rawValue.utf8.count
+            let fields = headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 3 }
+            var (targetPosition, methodPosition) = (0, 0)
+            let text = CurlText(
+                lineCount: headers.count + ownLimit, capacity: capacity + fields + ownCapacity, tail: tail
+            ) { text in
+                targetPosition = text.position + offsetOfPath(in: url)
+                text.add(url)
+                if isTargetApart {
+                    targetPosition = text.position
+                    text.add(target)
+                }
+                methodPosition = text.position
+                text.add(request.method.rawValue)
+                for field in headers { text.addLine(field.name.rawValue, field.value) }
+                // Ranges are of the coded bytes, of which a part cannot be decoded.
+                if offersCodings, !headers.contains(.acceptEncoding), !headers.contains(.range) {
+                    text.addLine("Accept-Encoding", ContentDecoder.offered)
+                }
+                if !headers.contains(.accept) { text.addLine("Accept", nil) }
+                if !headers.contains("Proxy-Connection") { text.addLine("Proxy-Connection", nil) }
+                if hasBody {
+                    if !headers.contains(.contentType) { text.addLine("Content-Type", nil) }
+                    if !headers.contains(.expect) { text.addLine("Expect", nil) }
+                }
+            }
+            return (text, targetPosition, methodPosition)
+        }
+
+        /// Where the path begins: at the first slash behind `://`.
+        private static func offsetOfPath(in url: String) -> Int {
+            var slashes = 0
+            return url.utf8.firstIndex { byte in
+                if byte == UInt8(ascii: "/") { slashes += 1 }
+                return slashes == 3
+            }.map { url.utf8.distance(from: url.utf8.startIndex, to: $0) } ?? 0
+        }
+
+        /// What libcurl would add by itself, and the codings: how many lines these may be, and how many bytes in all with
+        /// the zeros behind the URL, the target and the method.
+        private static let ownLimit = 5
+        private static let ownCapacity = 128
     }
 #endif

@@ -92,6 +92,9 @@
         /// Why the body cannot be made, if it cannot.
         var failure: (any Error)? { state.withLock { $0.failure } }
 
+        /// Whether all of it was given.
+        var isSpent: Bool { state.withLock { $0.isEnded && $0.chunks.isEmpty } }
+
         /// Nothing more is wanted: ends the task that makes the body.
         func close() { abandon(isClosing: true) }
 

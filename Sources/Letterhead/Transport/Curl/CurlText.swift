@@ -2,73 +2,71 @@
     import CLibcurl
     import Foundation
 
-    /// C strings, a list of lines and a tail of bytes, in two blocks of memory that are freed with it.
+    /// C strings, a list of lines and a tail of bytes, in one block of memory that is freed with it.
     ///
     /// A class, since it owns the memory that libcurl reads. `@unchecked`: nothing is written once it is made.
     final class CurlText: @unchecked Sendable {
-        private let bytes: UnsafeMutableBufferPointer<UInt8>
-        private let nodes: UnsafeMutableBufferPointer<curl_slist>
-        private let strings: [Int]
+        private let block: UnsafeMutableRawPointer
+        private let lineCount: Int
         private let tailOffset: Int
 
-        fileprivate init(_ writer: Writer) {
-            bytes = .allocate(capacity: writer.bytes.count)
-            _ = bytes.initialize(from: writer.bytes)
-            strings = writer.strings
-            tailOffset = writer.tailOffset
-            nodes = .allocate(capacity: writer.lines.count)
-            for (index, offset) in writer.lines.enumerated() {
-                let next = index + 1 < nodes.count ? nodes.baseAddress.map { $0 + index + 1 } : nil
-                nodes.initializeElement(at: index, to: curl_slist(data: Self.pointer(bytes, offset), next: next))
-            }
+        /// Where the strings begin, behind the nodes of the list.
+        let start: Int
+
+        /// - Parameters:
+        ///   - lineCount: how many lines there will be at most.
+        ///   - capacity: how many bytes there will be at most, the zero behind each string and line counted.
+        ///   - tail: stands behind them.
+        ///   - write: writes them.
+        init(lineCount: Int, capacity: Int, tail: Data, write: (inout Writer) -> Void) {
+            start = lineCount * MemoryLayout<curl_slist>.stride
+            block = .allocate(byteCount: start + capacity + tail.count, alignment: MemoryLayout<curl_slist>.alignment)
+            var writer = Writer(block: block, start: start, end: start + capacity, lineLimit: lineCount)
+            write(&writer)
+            writer.endList()
+            self.lineCount = writer.lineCount
+            tailOffset = writer.position
+            let rest = UnsafeMutableRawBufferPointer(start: block + tailOffset, count: tail.count)
+            tail.copyBytes(to: rest)
         }
 
-        deinit {
-            bytes.deallocate()
-            nodes.deallocate()
-        }
+        deinit { block.deallocate() }
 
-        /// The strings in the order in which they were added; nil past the last.
-        func string(_ index: Int) -> UnsafePointer<CChar>? {
-            strings.indices.contains(index) ? UnsafePointer(Self.pointer(bytes, strings[index])) : nil
+        /// The string at a position of its writer.
+        func string(at position: Int) -> UnsafePointer<CChar> {
+            UnsafePointer((block + position).assumingMemoryBound(to: CChar.self))
         }
 
         var lines: UnsafePointer<curl_slist>? {
-            nodes.isEmpty ? nil : nodes.baseAddress.map { UnsafePointer($0) }
+            lineCount == 0 ? nil : UnsafePointer(block.assumingMemoryBound(to: curl_slist.self))
         }
 
-        var tail: UnsafeRawPointer? { bytes.baseAddress.map { UnsafeRawPointer($0 + tailOffset) } }
-
-        private static func pointer(
-            _ bytes: UnsafeMutableBufferPointer<UInt8>, _ offset: Int
-        ) -> UnsafeMutablePointer<CChar>? {
-            bytes.baseAddress.map { UnsafeMutableRawPointer($0 + offset).assumingMemoryBound(to: CChar.self) }
-        }
+        var tail: UnsafeRawPointer { UnsafeRawPointer(block + tailOffset) }
     }
 
     extension CurlText {
-        /// Gathers the bytes, each string and line with the zero at its end.
+        /// Writes strings and lines, each with the zero at its end.
         struct Writer {
-            fileprivate var bytes: [UInt8] = []
-            fileprivate var strings: [Int] = []
-            fileprivate var lines: [Int] = []
-            fileprivate var tailOffset = 0
+            fileprivate let block: UnsafeMutableRawPointer
+            /// Where the next byte goes.
+            private(set) var position: Int
+            private let end: Int
+            private let lineLimit: Int
+            fileprivate private(set) var lineCount = 0
 
-            init() {
-                bytes.reserveCapacity(512)
-                strings.reserveCapacity(4)
-                lines.reserveCapacity(16)
+            fileprivate init(block: UnsafeMutableRawPointer, start: Int, end: Int, lineLimit: Int) {
+                (self.block, position, self.end, self.lineLimit) = (block, start, end, lineLimit)
             }
 
             mutating func add(_ string: String) {
-                strings.append(bytes.count)
                 append(string)
-                bytes.append(0)
+                append(0)
             }
 
             /// A header line; an empty value is sent as such, and none takes back what libcurl would send.
             mutating func addLine(_ name: String, _ value: String?) {
-                lines.append(bytes.count)
+                precondition(lineCount < lineLimit, "more lines than were announced")
+                link(to: block + position)
                 append(name)
                 if let value {
                     append(value.isEmpty ? ";" : ": ")
@@ -76,17 +74,38 @@
                 } else {
                     append(":")
                 }
-                bytes.append(0)
+                append(0)
             }
 
-            /// The tail, once all strings and lines are there.
-            mutating func finish(tail: Data = Data()) -> CurlText {
-                tailOffset = bytes.count
-                bytes.append(contentsOf: tail)
-                return CurlText(self)
+            fileprivate func endList() {
+                if lineCount > 0 { nodes[lineCount - 1].next = nil }
             }
 
-            private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+            private var nodes: UnsafeMutablePointer<curl_slist> {
+                block.assumingMemoryBound(to: curl_slist.self)
+            }
+
+            private mutating func link(to line: UnsafeMutableRawPointer) {
+                let node = curl_slist(data: line.assumingMemoryBound(to: CChar.self), next: nodes + lineCount + 1)
+                (nodes + lineCount).initialize(to: node)
+                lineCount += 1
+            }
+
+            private mutating func append(_ byte: UInt8) {
+                precondition(position < end, "more bytes than were announced")
+                block.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+                position += 1
+            }
+
+            private mutating func append(_ text: String) {
+                var text = text
+                text.withUTF8 { bytes in
+                    precondition(bytes.count <= end - position, "more bytes than were announced")
+                    UnsafeMutableRawBufferPointer(start: block + position, count: bytes.count).copyMemory(
+                        from: UnsafeRawBufferPointer(bytes))
+                    position += bytes.count
+                }
+            }
         }
     }
 #endif

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Glibc
 
     extension CurlWire {
         /// Reads the timings off the handle, before the next transfer has it.
@@ -13,7 +14,7 @@
             metrics.total = time(.totalTime)
             metrics.bytesSent = number(.requestSize) + offset(.uploaded)
             metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
-            metrics.httpVersion = Self.versions[number(.httpVersion)]
+            metrics.httpVersion = Self.version(number(.httpVersion))
             metrics.remoteAddress = address
             metrics.isReusedConnection = number(.connectionsMade) == 0 && metrics.remoteAddress != nil
             facts.metrics = metrics
@@ -22,9 +23,12 @@
         private var address: String? {
             var text: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
-            let host = String(cString: text)
             let port = number(.primaryPort)
-            return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            if let last = lastAddress, last.port == port, strcmp(last.host, text) == 0 { return last.text }
+            let host = String(cString: text)
+            let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            lastAddress = (host, port, address)
+            return address
         }
 
         private func time(_ info: CurlInfo) -> Duration { .microseconds(offset(info)) }
@@ -39,6 +43,14 @@
             return lh_curl_get_long(easy, info, &value) == 0 ? value : 0
         }
 
-        private static let versions = [1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"]
+        private static func version(_ number: Int) -> String? {
+            switch number {
+            case 1: "HTTP/1.0"
+            case 2: "HTTP/1.1"
+            case 3: "HTTP/2"
+            case 30: "HTTP/3"
+            default: nil
+            }
+        }
     }
 #endif

@@ -23,16 +23,29 @@
 
         /// Sets what is a transfer's own; false when the system's libcurl refuses any of it.
         func configure(for plan: CurlPlan) -> Bool {
-            var results = [
-                lh_curl_set_string(easy, .address, plan.url),
-                lh_curl_set_string(easy, .requestTarget, target(of: plan)),
-                lh_curl_set_pointer(easy, .httpHeader, plan.headerLines),
-                set(.pipeWait, plan.isSecure ? 1 : 0),
-                set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
-                set(.httpGet, 1),
-            ]
-            // Since 7.80; before that, only a fresh connection keeps libcurl from sending twice.
-            if !asksBeforeSending { results.append(set(.freshConnect, plan.mayBeSentTwice ? 0 : 1)) }
+            lh_curl_set_string(easy, .address, plan.url) == 0
+                && lh_curl_set_string(easy, .requestTarget, target(of: plan)) == 0
+                && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
+                && configureConnection(for: plan) && configureMethod(for: plan)
+        }
+
+        private func configureConnection(for plan: CurlPlan) -> Bool {
+            if settings.isSecure != plan.isSecure {
+                settings.isSecure = plan.isSecure
+                let results = [
+                    set(.pipeWait, plan.isSecure ? 1 : 0), set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
+                ]
+                guard results == [0, 0] else { return false }
+            }
+            // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
+            return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0
+        }
+
+        private func configureMethod(for plan: CurlPlan) -> Bool {
+            let isGet = if case .none = plan.content { plan.method == .get } else { false }
+            if isGet, settings.isGet { return true }
+            settings.isGet = isGet
+            var results = [set(.httpGet, 1)]
             switch plan.content {
             case .none: if plan.method == .head { results.append(set(.noBody, 1)) }
             case .copied(let count):
@@ -65,7 +78,7 @@
         /// Takes back the addresses of a transfer's memory.
         func unconfigure() {
             _ = lh_curl_set_pointer(easy, .httpHeader, nil)
-            _ = lh_curl_set_pointer(easy, .postFields, nil)
+            if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
         private func set(_ option: CurlOption, _ value: Int) -> CInt { lh_curl_set_long(easy, option, value) }

@@ -5,7 +5,7 @@
         /// What became of the transfer, now that libcurl says it is over.
         func outcome(of result: CurlResult) -> CurlTransfer.Outcome {
             if let failure = progress.failure { return outcome(failing: failure) }
-            guard result == .ok else {
+            guard result == .ok || progress.isAnsweredEarly else {
                 let reason = String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }

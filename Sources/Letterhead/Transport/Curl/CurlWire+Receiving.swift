@@ -19,6 +19,7 @@
             } else {
                 progress.hasHead = true
                 if let transfer, transfer.pipe != nil { transfer.answer(.success(CurlReply(head: progress.head))) }
+                return !isAnsweredEarly()
             }
             return true
         }
@@ -33,7 +34,8 @@
                     progress.isReceivePaused = true
                     return Int(CURL_WRITE_PAUSE)
                 }
-                return bytes.count
+                progress.receivedBytes += bytes.count
+                return isAnsweredEarly() ? 0 : bytes.count
             }
             guard progress.body.count + bytes.count <= transfer.wireLimit(isCoded: progress.isCoded) else {
                 progress.failure = TransportFailure(
@@ -41,7 +43,33 @@
                 return 0
             }
             progress.body.append(address.assumingMemoryBound(to: UInt8.self), count: bytes.count)
-            return bytes.count
+            progress.receivedBytes += bytes.count
+            return isAnsweredEarly() ? 0 : bytes.count
+        }
+
+        /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
+        /// wait for it to do so for ever. The stream ends then, and its connection stays.
+        private func isAnsweredEarly() -> Bool {
+            guard let transfer, isSending(transfer.plan.content), isHTTP2 else { return false }
+            var length: Int64 = -1
+            let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
+            progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
+            return progress.isAnsweredEarly
+        }
+
+        private func isSending(_ content: CurlPlan.Content) -> Bool {
+            var sent: Int64 = 0
+            switch content {
+            case .none, .copied: return false
+            case .held(let data): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < data.count
+            case .pulled(let source):
+                guard let length = source.length else { return !source.isSpent }
+                return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < length
+            }
+        }
+
+        private func hasNoBody(_ method: HTTPMethod) -> Bool {
+            (try? ResponseHead(progress.head))?.bodyLength(of: method) == 0
         }
 
         /// libcurl's account of the connection; a goodbye of the server's stands in it as `…(IN), TLS alert, close notify…`.

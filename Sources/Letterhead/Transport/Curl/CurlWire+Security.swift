@@ -62,12 +62,17 @@
         /// it short. libcurl takes it for whole.
         var isCutShort: Bool {
             guard hearsGoodbyes, let plan = transfer?.plan, plan.isSecure, !progress.hasGoodbye else { return false }
-            var (length, version) = (Int64(0), 0)
-            guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0,
-                lh_curl_get_long(easy, .httpVersion, &version) == 0, version < Self.http2,
+            var length = Int64(0)
+            guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !isHTTP2,
                 let head = try? ResponseHead(progress.head)
             else { return false }
             return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
+        }
+
+        /// Whether the connection is one of HTTP/2, where every response says where it ends.
+        var isHTTP2: Bool {
+            var version = 0
+            return lh_curl_get_long(easy, .httpVersion, &version) == 0 && version >= Self.http2
         }
 
         private static let badArgument: CInt = 43

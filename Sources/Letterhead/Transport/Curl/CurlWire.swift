@@ -25,6 +25,16 @@
         private(set) var transfer: CurlTransfer?
         var place = 0
         var progress = Progress()
+        /// What was set for the last transfer, and stays set.
+        var settings = Settings()
+        /// The address of the last transfer, most often that of the next.
+        var lastAddress: (host: String, port: Int, text: String)?
+
+        /// Options that most transfers have alike.
+        struct Settings {
+            var isGet = false
+            var isSecure: Bool?
+        }
 
         /// How far the transfer has come.
         struct Progress {
@@ -33,7 +43,10 @@
             var head: [UInt8] = []
             var trailers: [UInt8] = []
             var body = Data()
+            var receivedBytes = 0
             var hasHead = false
+            /// Whether the answer was whole while the body was still being sent.
+            var isAnsweredEarly = false
             var isInterim = false
             var isCoded = false
             /// Whether the server said over TLS that nothing more would come.
