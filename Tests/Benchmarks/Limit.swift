@@ -51,7 +51,7 @@ enum Limit: Sendable {
         case .processor(let limit):
             let ratio = measured.processor / floor.processor
             return ("\(text(ratio)) of the floor's processor time, at most \(text(limit))", ratio <= limit)
-        case .ratio, .allocations, .perStep: return ("only what waits for nobody is measured by it", false)
+        case .ratio, .more, .allocations, .perStep: return ("only what waits for nobody is measured by it", false)
         }
     }
 }

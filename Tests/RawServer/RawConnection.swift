@@ -61,6 +61,59 @@
             return true
         }
 
+        @discardableResult
+        package func writeZeros(_ count: Int) -> Bool {
+            let bytes = [UInt8](repeating: 0, count: 1 << 20)
+            var left = count
+            while left > 0 {
+                let sent = send(descriptor, bytes, min(left, bytes.count), 0)
+                guard sent > 0 else { return false }
+                left -= sent
+            }
+            return true
+        }
+
+        /// Takes so many bytes and throws them away; false when the peer ends before.
+        package func skip(_ count: Int) -> Bool {
+            var left = count - min(count, buffer.count)
+            buffer.removeFirst(count - left)
+            var bytes = [UInt8](repeating: 0, count: 1 << 18)
+            while left > 0 {
+                let received = recv(descriptor, &bytes, min(left, bytes.count), 0)
+                guard received > 0 else { return false }
+                left -= received
+            }
+            return true
+        }
+
+        /// Carries bytes to a port of this machine and back, as a proxy does, until one of both ends.
+        package func relay(toPort port: Int) {
+            let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            defer { Glibc.close(other) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            let isConnected = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    connect(other, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isConnected else { return }
+            var bytes = [UInt8](repeating: 0, count: 65536)
+            while true {
+                var polled = [
+                    pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+                ]
+                guard poll(&polled, 2, -1) > 0 else { return }
+                for (source, sink) in [(polled[0], other), (polled[1], descriptor)] where source.revents != 0 {
+                    let count = recv(source.fd, &bytes, bytes.count, 0)
+                    guard count > 0, send(sink, bytes, count, 0) == count else { return }
+                }
+            }
+        }
+
         package func close() {
             guard isOpen else { return }
             isOpen = false

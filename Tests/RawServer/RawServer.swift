@@ -31,6 +31,23 @@
             Thread.detachNewThread { self.accept(script) }
         }
 
+        /// One on a Unix-domain socket, whose file its owner removes.
+        package init(unixSocket path: String, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+            listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+            port = 0
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+            withUnsafePointer(to: &address) { [listener] pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    _ = bind(listener, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            listen(listener, 512)
+            signal(SIGPIPE, SIG_IGN)
+            Thread.detachNewThread { self.accept(script) }
+        }
+
         /// Refuses connections from now on. A server that nobody stops lives as long as the test's process.
         package func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
 

@@ -17,7 +17,9 @@ enum TransportStress {
             case "exit": try await Ends(count: count).exitInFlight()
             case "drops": try await Ends(count: count).dropLoaders()
             case "memory": try await Ends(count: count).keepMemory()
-            default: fail("posts | cancellations | many | exit | drops | memory, and how many")
+            case "transfers": try await Transfers(size: count).keepMemory()
+            case "rest": try await Transfers(size: count).rest()
+            default: fail("posts | cancellations | many | exit | drops | memory | transfers | rest, and how many")
             }
         #endif
     }

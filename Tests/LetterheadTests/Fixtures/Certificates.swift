@@ -43,6 +43,9 @@ enum Certificates {
         -----END PRIVATE KEY-----
         """
 
+    /// The SHA-256 of the public key of ``valid``, in base 64.
+    static let validPin = "Jx6JdJSf2MgzGxXpB5nZm1MbVngkA2nDLcXSJdiuA4g="
+
     /// As ``valid``, but good until January 2020 only.
     static let expired = """
         -----BEGIN CERTIFICATE-----

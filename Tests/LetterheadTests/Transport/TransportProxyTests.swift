@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import LetterheadTesting
     import RawServer
     import Testing
 
@@ -34,6 +35,72 @@
             let url = try #require(URL(string: "https://nowhere.example/"))
             let loader = loader(.http("127.0.0.1", port: proxy.port))
             let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: url)) }
+            #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
+        }
+
+        @Test func `A tunnel carries TLS to the server, and the proxy sees its host alone`() async throws {
+            var serverConfiguration = MockServer.Configuration()
+            serverConfiguration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
+            let server = try await MockServer.start(serverConfiguration) { .text($0.path) }
+            let (heads, port) = (Heads(), try #require(server.url.port))
+            let proxy = RawServer { connection, _ in
+                guard let head = connection.readHead() else { return }
+                heads.add(head)
+                connection.write("HTTP/1.1 200 Connected\r\nX-Proxy: 1\r\n\r\n")
+                connection.relay(toPort: port)
+                connection.close()
+            }
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            configuration.proxy = .http("127.0.0.1", port: proxy.port).authenticated(user: "u", password: "p")
+            var request = HTTPRequest(method: .post, url: server.url.appending(path: "secret"))
+            request.headers["X-Secret"] = "1"
+            request.body = DataBody(Data("body".utf8))
+            let response = try await CurlLoader(configuration).load(request)
+            #expect(try await response.body.data() == Data("/secret".utf8))
+            #expect(!response.headers.contains("X-Proxy"))
+            let lines = try #require(heads.all.first).split(separator: "\r\n")
+            #expect(heads.all.count == 1 && lines[0] == "CONNECT 127.0.0.1:\(port) HTTP/1.1")
+            #expect(lines.contains("Proxy-Authorization: Basic dTpw"))
+            #expect(!lines.contains { $0.hasPrefix("X-Secret") })
+            let received = try #require(server.requests.first)
+            #expect(!received.headers.contains("Proxy-Authorization") && received.headers["X-Secret"] == "1")
+        }
+
+        @Test func `A SOCKS proxy is told the name, and carries the request`() async throws {
+            let (names, heads) = (Heads(), Heads())
+            let proxy = RawServer { connection, _ in
+                // RFC 1928: the ways to introduce oneself, of which none is chosen; then the address by name.
+                guard let greeting = connection.read(2), greeting[0] == 5,
+                    connection.read(Int(greeting[1])) != nil, connection.write([5, 0]),
+                    let start = connection.read(5), start.starts(with: [5, 1, 0, 3]),
+                    let name = connection.read(Int(start[4])), let port = connection.read(2)
+                else { return connection.close() }
+                names.add(String(decoding: name, as: UTF8.self) + ":\(Int(port[0]) << 8 | Int(port[1]))")
+                connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+                while let head = connection.readHead() {
+                    heads.add(head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let loader = loader(.socks5("127.0.0.1", port: proxy.port))
+            let url = try #require(URL(string: "http://nowhere.example:8080/a?b"))
+            for _ in 0..<2 { #expect(try await loader.load(HTTPRequest(url: url)).status == 204) }
+            #expect(names.all == ["nowhere.example:8080"])
+            #expect(
+                heads.all.count == 2 && heads.all[0].hasPrefix("GET /a?b HTTP/1.1\r\nHost: nowhere.example:8080\r\n"))
+        }
+
+        @Test func `A SOCKS proxy that refuses says that nothing was sent`() async throws {
+            let proxy = RawServer { connection, _ in
+                _ = connection.read(3)
+                connection.write([5, 0xFF])
+                connection.close()
+            }
+            let url = try #require(URL(string: "http://nowhere.example/"))
+            let error = await #expect(throws: HTTPError.self) {
+                try await loader(.socks5("127.0.0.1", port: proxy.port)).load(HTTPRequest(url: url))
+            }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 

@@ -88,6 +88,15 @@
             #expect(await failure(trusting, server) != nil)
         }
 
+        @Test func `A key that is pinned is accepted, beside others that are`() async throws {
+            let server = try await server()
+            var configuration = trusting
+            configuration.security.pinnedKeys = [try #require(Data(base64Encoded: Certificates.validPin))]
+            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            configuration.security.pinnedKeys.insert(Data(count: 32), at: 0)
+            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+        }
+
         @Test func `A key that is not pinned is refused`() async throws {
             let server = try await server()
             var configuration = trusting

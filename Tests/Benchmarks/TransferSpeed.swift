@@ -1,0 +1,98 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+
+    /// A GiB up from a file and down to a reader that throws it away, beside the program curl.
+    struct TransferSpeed {
+        static let name = "a GiB up and down"
+        private static let size = 1 << 30
+        private static let rounds = 7
+        private static let limit = Limit.speed(0.8)
+
+        /// Measures and prints both directions, and says whether the limits are kept.
+        static func report() async throws -> Bool {
+            print("\n\(name); the floor is the program curl")
+            let paths = ["/usr/bin/curl", "/usr/local/bin/curl"]
+            guard let curl = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+                print("  curl is not installed")
+                return true
+            }
+            let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID().uuidString).bin")
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: UInt64(size))
+            try handle.close()
+            let server = server()
+            let isUpKept = try await compare(
+                "up", { try run(curl, ["-T", file.path, server.url().absoluteString]) }, { try await up(file, server) })
+            let isDownKept = try await compare(
+                "down", { try run(curl, [server.url().absoluteString]) }, { try await down(server) })
+            return isUpKept && isDownKept
+        }
+
+        private static func compare(
+            _ name: String, _ floor: () throws -> Double, _ measured: () async throws -> Double
+        ) async throws -> Bool {
+            var (floors, times) = ([Double](), [Double]())
+            for _ in 0..<rounds {
+                floors.append(try floor())
+                times.append(try await measured())
+            }
+            let (floor, time) = (floors.sorted()[rounds / 2], times.sorted()[rounds / 2])
+            print("  \(name): curl \(text(1024 / floor)) MiB a second, load \(text(1024 / time)) MiB a second")
+            let verdict = limit.verdict(on: Round(time: time, processor: 0), beside: Round(time: floor, processor: 0))
+            print("    \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
+            return verdict.isKept
+        }
+
+        /// Seconds, as curl counts them.
+        private static func run(_ curl: String, _ arguments: [String]) throws -> Double {
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(fileURLWithPath: curl)
+            process.arguments = ["-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{time_total}"] + arguments
+            process.standardOutput = output
+            try process.run()
+            let data = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0, let time = Double(String(decoding: data, as: UTF8.self)) else {
+                throw WrongAnswer()
+            }
+            return time
+        }
+
+        private static func up(_ file: URL, _ server: RawServer) async throws -> Double {
+            var request = HTTPRequest(method: .put, url: server.url())
+            request.body = FileBody(at: file)
+            let start = ContinuousClock.now
+            guard try await HTTPClient.defaultTransport.load(request).status == 204 else { throw WrongAnswer() }
+            return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        private static func down(_ server: RawServer) async throws -> Double {
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
+            let start = ContinuousClock.now
+            var count = 0
+            for try await chunk in try await HTTPClient.defaultTransport.load(request).body { count += chunk.count }
+            guard count == size else { throw WrongAnswer() }
+            return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        private static func server() -> RawServer {
+            RawServer { connection, _ in
+                while let head = connection.readHead() {
+                    if head.hasPrefix("PUT ") {
+                        if head.lowercased().contains("expect:") { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+                        guard connection.skip(size) else { return }
+                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    } else {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+                        guard connection.writeZeros(size) else { return }
+                    }
+                }
+            }
+        }
+    }
+#endif

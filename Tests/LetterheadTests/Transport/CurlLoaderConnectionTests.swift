@@ -1,0 +1,127 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Testing
+
+    @Suite(.timeLimit(.minutes(2)))
+    struct CurlLoaderConnectionTests {
+        @Test func `A thousand POSTs in a row use at most two connections`() async throws {
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    let body = String(decoding: request.body, as: UTF8.self)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n\(body)")
+                }
+            }
+            let loader = CurlLoader()
+            for number in 0..<1000 {
+                var request = HTTPRequest(method: .post, url: server.url())
+                request.body = DataBody(Data("\(number)".utf8))
+                #expect(try await loader.load(request).body.data() == Data("\(number)".utf8))
+            }
+            #expect(server.connectionCount <= 2)
+        }
+
+        @Test func `A reset closes idle connections, and the next request makes a new one`() async throws {
+            let ended = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+                ended.signal()
+            }
+            let loader = CurlLoader()
+            for number in 1...3 {
+                #expect(try await loader.load(HTTPRequest(url: server.url())).metrics.isReusedConnection == false)
+                #expect(try await loader.load(HTTPRequest(url: server.url())).metrics.isReusedConnection)
+                await loader.reset()
+                #expect(await ended.isSignalledSoon())
+                #expect(server.connectionCount == number)
+            }
+        }
+
+        @Test(arguments: ["http://a.example/x?y", "http://b.example/x?y"])
+        func `A Unix-domain socket stands for every host`(address: String) async throws {
+            let path = FileManager.default.temporaryDirectory.path + "/lh-\(UInt32.random(in: 0 ... .max)).sock"
+            defer { unlink(path) }
+            let heads = Heads()
+            let server = RawServer(unixSocket: path) { connection, _ in
+                while let head = connection.readHead() {
+                    heads.add(head)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            defer { server.stop() }
+            var configuration = TransportConfiguration()
+            configuration.unixSocketPath = path
+            let url = try #require(URL(string: address))
+            let loader = CurlLoader(configuration)
+            for _ in 0..<2 { #expect(try await loader.load(HTTPRequest(url: url)).body.data() == Data("ok".utf8)) }
+            let host = try #require(url.host)
+            #expect(heads.all.allSatisfy { $0.hasPrefix("GET /x?y HTTP/1.1\r\nHost: \(host)\r\n") })
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test func `A Unix-domain socket that is not there is no connection`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.unixSocketPath = "/nowhere/letterhead.sock"
+            let url = try #require(URL(string: "http://a.example/"))
+            let error = await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+            }
+            #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
+        }
+
+        @Test func `A server that never accepts ends by the time for connecting, and nothing was sent`() async throws {
+            let hole = try #require(BlackHole())
+            var configuration = TransportConfiguration()
+            configuration.connectTimeout = .milliseconds(200)
+            var request = HTTPRequest(method: .post, url: hole.url)
+            request.timeout = .seconds(30)
+            let error = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            #expect(error?.code == .timedOut && error?.message.contains("connecting") == true)
+            #expect(error?.mayHaveBeenSent == false)
+        }
+
+        @Test func `The timeout of an attempt counts while it connects too`() async throws {
+            let hole = try #require(BlackHole())
+            var request = HTTPRequest(url: hole.url)
+            request.timeout = .milliseconds(200)
+            let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(request) }
+            #expect(error?.code == .timedOut && error?.message.contains("while connecting") == true)
+            #expect(error?.mayHaveBeenSent == false)
+        }
+    }
+
+    /// A listening socket whose queue is full, so that the system leaves further attempts to connect unanswered. A class,
+    /// since it owns its sockets.
+    private final class BlackHole: Sendable {
+        let url: URL
+        private let sockets: [CInt]
+
+        init?() {
+            let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            var sockets = [listener]
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let port = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    bind(listener, pointer, length)
+                    listen(listener, 0)
+                    getsockname(listener, pointer, &length)
+                    for _ in 0..<16 {
+                        let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+                        _ = connect(client, pointer, length)
+                        sockets.append(client)
+                    }
+                }
+                return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+            }
+            self.sockets = sockets
+            guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return nil }
+            self.url = url
+        }
+
+        deinit { for socket in sockets { close(socket) } }
+    }
+#endif

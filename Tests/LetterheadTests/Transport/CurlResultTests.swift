@@ -1,0 +1,50 @@
+#if os(Linux)
+    import Testing
+
+    @testable import Letterhead
+
+    /// Each of libcurl's numbers, as a caller gets it.
+    struct CurlResultTests {
+        private func failure(_ number: CInt, wasSent: Bool = true) -> TransportFailure {
+            CurlResult(rawValue: number).failure(reason: "", wasSent: wasSent)
+        }
+
+        @Test(arguments: 1...101)
+        func `Every number says what happened, and whether anything was sent`(number: Int) {
+            for wasSent in [true, false] {
+                let failure = failure(CInt(number), wasSent: wasSent)
+                #expect(!failure.message.isEmpty && failure.mayHaveBeenSent == wasSent)
+                #expect(failure.code != .cancelled)
+            }
+        }
+
+        /// What a request over HTTP can end with; the others belong to protocols and options that are never asked for.
+        @Test(arguments: [
+            (5, HTTPError.Code.cannotConnect), (6, .cannotConnect), (7, .cannotConnect), (97, .cannotConnect),
+            (35, .insecureConnection), (58, .insecureConnection), (60, .insecureConnection), (77, .insecureConnection),
+            (83, .insecureConnection), (90, .insecureConnection), (91, .insecureConnection), (98, .insecureConnection),
+            (8, .invalidResponse), (18, .invalidResponse), (1, .invalidResponse), (16, .connectionLost),
+            (52, .connectionLost), (55, .connectionLost), (56, .connectionLost), (65, .connectionLost),
+            (92, .connectionLost), (95, .connectionLost), (28, .timedOut), (61, .cannotDecodeResponse),
+            (63, .responseTooLarge), (100, .responseTooLarge), (3, .invalidRequest), (43, .invalidRequest),
+        ])
+        func `What a request can end with has its code`(number: Int, code: HTTPError.Code) {
+            #expect(failure(CInt(number)).code == code)
+        }
+
+        @Test(arguments: [52, 55, 56])
+        func `A connection that breaks before anything is sent could not be made`(number: Int) {
+            #expect(failure(CInt(number), wasSent: false).code == .cannotConnect)
+        }
+
+        @Test func `libcurl's own words are told of reaching a server, and never of its answer`() {
+            let reason = "what libcurl says"
+            for number: CInt in [7, 60] {
+                #expect(CurlResult(rawValue: number).failure(reason: reason, wasSent: false).message.contains(reason))
+            }
+            for number: CInt in [8, 18, 52, 56, 61] {
+                #expect(!CurlResult(rawValue: number).failure(reason: reason, wasSent: true).message.contains(reason))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,191 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// Against nginx, on its own files and a port of its own: no server of ours speaks HTTP/2.
+    @Suite(
+        .timeLimit(.minutes(1)),
+        .enabled(if: Nginx.path != nil, "HTTP/2 is not tested: nginx is not installed, or cannot speak it"))
+    struct HTTP2Tests {
+        private var trusting: TransportConfiguration {
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            return configuration
+        }
+
+        @Test func `HTTP/2 is spoken over TLS when the server offers it, all requests over one connection`()
+            async throws
+        {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            let first = try await loader.load(HTTPRequest(url: nginx.url("/large")))
+            #expect(first.metrics.httpVersion == "HTTP/2" && first.metrics.isReusedConnection == false)
+            #expect(try await first.body.data() == nginx.large)
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        var request = HTTPRequest(url: nginx.url(number % 2 == 0 ? "/large" : "/item"))
+                        request.responseDelivery = number % 3 == 0 ? .streamed : .buffered
+                        let response = try await loader.load(request)
+                        #expect(try await response.body.data() == (number % 2 == 0 ? nginx.large : Data("item".utf8)))
+                        return response.metrics.isReusedConnection ? response.metrics.remoteAddress : nil
+                    }
+                }
+                for try await address in group { #expect(address != nil) }
+            }
+        }
+
+        @Test func `A body goes out over HTTP/2, of known length and of unknown`() async throws {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            let pieces = nginx.large.chunked(10_000)
+            let bodies: [any HTTPBody] = [DataBody(Data("x".utf8)), DataBody(nginx.large), Pieces(pieces)]
+            for body in bodies {
+                var request = HTTPRequest(method: .post, url: nginx.url("/read"))
+                request.body = body
+                let response = try await loader.load(request)
+                #expect(response.status == 200 && response.metrics.httpVersion == "HTTP/2")
+                #expect(response.metrics.bytesSent > (body.contentLength ?? nginx.large.count))
+            }
+        }
+
+        @Test func `An answer that does not wait for the body is the answer over HTTP/2 too`() async throws {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            let bodies: [any HTTPBody] = [DataBody(nginx.large), Pieces(nginx.large.chunked(10_000))]
+            for (body, path) in zip(bodies + bodies, ["/item", "/item", "/none", "/none"]) {
+                var request = HTTPRequest(method: .post, url: nginx.url(path))
+                request.body = body
+                let response = try await loader.load(request)
+                #expect(try await response.body.data() == Data((path == "/item" ? "item" : "").utf8))
+                #expect(response.metrics.httpVersion == "HTTP/2")
+            }
+        }
+
+        @Test func `A reset ends streams over HTTP/2, and the next request makes a new connection`() async throws {
+            let nginx = try await Nginx(trusting)
+            let loader = CurlLoader(trusting)
+            var request = HTTPRequest(url: nginx.url("/large"))
+            request.responseDelivery = .streamed
+            let response = try await loader.load(request)
+            await loader.reset()
+            await #expect(throws: HTTPError.self) { try await response.body.data() }
+            let next = try await loader.load(HTTPRequest(url: nginx.url("/item")))
+            #expect(next.metrics.isReusedConnection == false && next.metrics.httpVersion == "HTTP/2")
+        }
+    }
+
+    /// A process of nginx's; it ends with its owner. A class for that.
+    private final class Nginx: Sendable {
+        static let path: String? = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"].first { path in
+            guard FileManager.default.isExecutableFile(atPath: path) else { return false }
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(fileURLWithPath: path)
+            process.arguments = ["-V"]
+            process.standardError = output
+            guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() else {
+                return false
+            }
+            let text = String(decoding: data, as: UTF8.self)
+            return text.contains("http_v2_module") && text.contains("http_ssl_module")
+        }
+
+        let large = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        private let directory: URL
+        private let process: Int32
+        private let port: Int
+
+        init(_ trusting: TransportConfiguration) async throws {
+            directory = FileManager.default.temporaryDirectory.appending(path: "lh-\(UInt64.random(in: 0 ... .max))")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            try large.write(to: directory.appending(path: "large"))
+            for (name, text) in [("certificate", Certificates.valid), ("key", Certificates.validKey)] {
+                try Data(text.utf8).write(to: directory.appending(path: name))
+            }
+            let probe = CurlLoader(trusting)
+            while true {
+                // Somebody else may take the port before nginx does; then another is tried.
+                let port = Self.freePort()
+                try Data(Self.configuration(directory.path, port: port).utf8).write(
+                    to: directory.appending(path: "conf"))
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: Self.path ?? "")
+                process.arguments = [
+                    "-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf",
+                ]
+                process.standardError = FileHandle.nullDevice
+                try process.run()
+                while process.isRunning {
+                    var request = HTTPRequest(url: Self.url(port, "/item"))
+                    request.timeout = .seconds(5)
+                    if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
+                        (self.process, self.port) = (process.processIdentifier, port)
+                        return
+                    }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+        }
+
+        deinit {
+            kill(process, SIGKILL)  // It has the signals blocked that its parent's thread has.
+            try? FileManager.default.removeItem(at: directory)
+        }
+
+        func url(_ path: String) -> URL { Self.url(port, path) }
+
+        private static func url(_ port: Int, _ path: String) -> URL {
+            URL(string: "https://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
+        }
+
+        private static func freePort() -> Int {
+            let server = RawServer { connection, _ in connection.close() }
+            server.stop()
+            return server.port
+        }
+
+        private static func configuration(_ directory: String, port: Int) -> String {
+            """
+            daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/log;
+            events { worker_connections 512; }
+            http {
+                access_log off; default_type text/plain; client_max_body_size 0;
+                client_body_temp_path \(directory)/body; proxy_temp_path \(directory)/proxy;
+                fastcgi_temp_path \(directory)/fastcgi; uwsgi_temp_path \(directory)/uwsgi;
+                scgi_temp_path \(directory)/scgi;
+                server {
+                    listen 127.0.0.1:\(port) ssl http2;
+                    ssl_certificate \(directory)/certificate; ssl_certificate_key \(directory)/key;
+                    location = /item { return 200 "item"; }
+                    location = /none { return 204; }
+                    location = /read { proxy_pass http://unix:\(directory)/socket:/; }
+                    location = /large { root \(directory); }
+                }
+                server { listen unix:\(directory)/socket; return 200 "read"; }
+            }
+            """
+        }
+    }
+
+    /// A body of unknown length.
+    private struct Pieces: HTTPBody {
+        let pieces: [Data]
+        var contentLength: Int? { nil }
+
+        init(_ pieces: [Data]) { self.pieces = pieces }
+
+        func chunks() -> BodyChunks {
+            let left = Mutex(pieces[...])
+            return BodyChunks { left.withLock { $0.popFirst() } }
+        }
+    }
+
+    extension Data {
+        fileprivate func chunked(_ size: Int) -> [Data] {
+            stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+        }
+    }
+#endif
