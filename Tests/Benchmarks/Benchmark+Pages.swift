@@ -2,14 +2,14 @@ import Foundation
 import Letterhead
 
 extension Benchmark {
-    /// What a walk costs beside sending each of its pages: 1,000 pages by cursor over a loader that answers at once.
+    /// What a walk costs beside sending each of its pages: 10,000 pages by cursor over a loader that answers at once.
     static let pages: [Benchmark] = {
-        let count = 1000
+        let count = 10_000
         let client = HTTPClient(transport: Numbered(last: count))
         let first = Numbers().paginated(by: .cursor(\.next, parameter: "page"))
         return [
             Benchmark(
-                "walk over 1,000 pages",
+                "walk over 10,000 pages",
                 floor: {
                     var found = 0
                     var next: Paginated<Numbers>? = first

@@ -139,6 +139,35 @@ struct PageWalkTests {
         #expect(error?.code == .invalidRequest && mock.requests.count == 2)
     }
 
+    @Test
+    func `what a page carries stays until another brings it, also over a checkpoint, and a circle stays a circle`()
+        async throws
+    {
+        struct Tokens: Codable, Sendable { var next: String?, token: String? }
+        struct List: RequestTemplate {
+            typealias Response = Tokens
+            var path: RequestPath { "list" }
+        }
+        let mock = MockLoader { request in
+            switch request.query["c"] {
+            case nil: try .ok(request, json: Tokens(next: "1", token: "a"))
+            case "1": try .ok(request, json: Tokens(next: "2"))
+            case "2": try .ok(request, json: Tokens(next: "3", token: "b"))
+            default: try .ok(request, json: Tokens(next: "3", token: "b"))
+            }
+        }
+        let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
+        let list = List().paginated(
+            by: .cursor(\.next, parameter: "c").carrying(\.token, parameter: .query("t")))
+        var iterator = client.pages(of: list).makeAsyncIterator()
+        _ = try await iterator.next()
+        let checkpoint = try #require(try await iterator.next()?.checkpoint)
+        let copy = try JSONDecoder().decode(PageCheckpoint.self, from: try JSONEncoder().encode(checkpoint))
+        let error = await #expect(throws: HTTPError.self) { try await client.pages(of: list, from: copy).collect() }
+        #expect(error?.code == .paginationLoop)
+        #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
+    }
+
     @Test func `a circle of two pages is a loop`() async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: $0 == "a" ? "b" : "a") }
         let error = await #expect(throws: HTTPError.self) { try await client.pages(of: byCursor).collect() }

@@ -126,39 +126,45 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `Elasticsearch: the sort values of the last hit go back as they came, with the newest point in time`()
-        async throws
-    {
-        struct Hits: Decodable, Sendable {
-            struct Hit: Decodable, Sendable { var sort: [JSONValue] }
-            struct Inner: Decodable, Sendable { var hits: [Hit] }
-            var hits: Inner
-            var pit_id: JSONValue
-        }
+    struct Hits: Decodable, Sendable {
+        struct Hit: Decodable, Sendable { var sort: [JSONValue] }
+        struct Inner: Decodable, Sendable { var hits: [Hit] }
+        var hits: Inner
+        var pit_id: String?
+    }
+
+    private static let byHand = Pagination<Hits>(
+        write: { position, place in
+            guard case .cursor(let next) = position else { return }
+            place.write(next["after"] ?? .null, at: .json("search_after"))
+            place.write(next["pit"] ?? .null, at: .json("pit", "id"))
+        },
+        next: { _, page in
+            guard let last = page.value.hits.hits.last, let pit = page.value.pit_id else { return .last }
+            return .next(.cursor(["after": .array(last.sort), "pit": .string(pit)]))
+        })
+
+    @Test(arguments: [
+        .lastItem(of: \.hits.hits, \.sort, parameter: "search_after").carrying(\.pit_id, parameter: .json("pit", "id")),
+        byHand,
+    ])
+    private func `Elasticsearch: the sort values of the last hit go back as they came, with the newest point in time`(
+        by pagination: Pagination<Hits>
+    ) async throws {
         struct Search: RequestTemplate {
             typealias Response = Hits
             var method: HTTPMethod { .post }
             var path: RequestPath { "_search" }
             var parameters: RequestParameters { ["size": 1, "pit": ["id": "p0", "keep_alive": "1m"] as JSONValue] }
         }
-        let byHit = Pagination<Hits>(
-            write: { position, place in
-                guard case .cursor(let next) = position else { return }
-                place.write(next["after"] ?? .null, at: .json("search_after"))
-                place.write(next["pit"] ?? .null, at: .json("pit", "id"))
-            },
-            next: { _, page in
-                guard let last = page.value.hits.hits.last else { return .ended }
-                return .next(.cursor(["after": .array(last.sort), "pit": page.value.pit_id]))
-            })
         let first = #"{"size":1,"pit":{"id":"p0","keep_alive":"1m"}}"#
         let second = #"{"size":1,"pit":{"id":"p1","keep_alive":"1m"},"search_after":[9007199254740993,null]}"#
         let paged = try await PagedServer([
             .init("/_search", #"{"pit_id":"p1","hits":{"hits":[{"sort":[9007199254740993,null]}]}}"#, expects: first),
             .init("/_search", #"{"pit_id":"p1","hits":{"hits":[]}}"#, expects: second),
         ])
-        let pages = try await paged.client.pages(of: Search().paginated(by: byHit)).collect()
-        #expect(pages.count == 1 && paged.targets.count == 2)
+        let hits = try await paged.client.items(of: Search().paginated(by: pagination), at: \.hits.hits).collect()
+        #expect(hits.count == 1 && paged.targets.count == 2)
         await paged.stop()
     }
 
