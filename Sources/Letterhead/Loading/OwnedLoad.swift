@@ -29,6 +29,7 @@ final class OwnedLoad: Sendable {
     private let next: any HTTPLoader
     private let owner: any LoadOwner
     private let state = Mutex(State.starting(Wishes()))
+    /// Which task it is, known before the task is there to be asked.
     private let task = Atomic<Int>(0)
     private let kept = Mutex<Result<HTTPResponse, HTTPError>?>(nil)
 
@@ -61,9 +62,8 @@ final class OwnedLoad: Sendable {
 
     /// Cancels it; true when whoever asks is a part of it, and would wait for itself.
     func cancelsCaller() -> Bool {
-        let wasCancelled = Task.isCancelled
-        cancel()
-        return (Task.isCancelled && !wasCancelled) || task.load(ordering: .relaxed) == Self.currentTask
+        let work = work { $0.isCancelled = true }
+        return work?.cancelsCaller() ?? (task.load(ordering: .relaxed) == Self.currentTask)
     }
 
     /// Has it run with at least the priority of somebody who waits for it.

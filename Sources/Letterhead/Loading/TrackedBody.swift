@@ -37,9 +37,7 @@ final class TrackedBody: Sendable {
     /// Ends it with `.cancelled`, and returns when nothing is pulled any more, unless the caller is what is pulled.
     func cancel() async {
         guard case .pulling(let pull) = end(as: .cancelled) else { return }
-        let wasCancelled = Task.isCancelled
-        pull.cancel()
-        if wasCancelled || !Task.isCancelled { _ = await pull.result }
+        if !pull.cancelsCaller() { _ = await pull.result }
     }
 
     private func next() async throws -> Data? {

@@ -63,9 +63,13 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     }
 
     /// Cancels and awaits what is under way, and forgets; a second reset meanwhile joins the first.
+    ///
+    /// A question that itself awaits the reset is cancelled, and forgotten when it has ended.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
-        await forget().value
+        let asksItself = state.withLock { $0.flight }?.cancelsCaller() ?? false
+        let end = forget()
+        if !asksItself { await end.value }
         await below
     }
 

@@ -57,17 +57,18 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// Cancels what is under way, sends away who waits, forgets what was answered, and returns when all of it is done.
+    /// Cancels what is under way, sends away who waits, forgets what was answered, and returns when all of it is done
+    /// but what itself awaits the reset.
     func reset() async {
         let flights = state.withLock { state in
             defer { (state.era, state.flights) = (AlternateEra(), [:]) }
             return state.flights.values
         }
+        let others = flights.compactMap(\.task).filter { !$0.cancelsCaller() }
         for flight in flights {
-            flight.task?.cancel()
             for waiter in flight.waiters.values { waiter.set(.reset) }
         }
-        for flight in flights { await flight.task?.value }
+        for task in others { await task.value }
     }
 
     private func join(_ key: Key, with waiter: Waiter, work: @escaping @Sendable () async -> Answer) -> Int {

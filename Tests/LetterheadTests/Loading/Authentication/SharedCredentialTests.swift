@@ -27,6 +27,20 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(gate.asked == 1)
     }
 
+    @Test func `A question may await the reset of its chain`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let mock = MockLoader { .ok($0) }
+        let ask = HTTPAuthentication.bearer { _ in
+            await whole.value?.reset()
+            return nil
+        }
+        let chain = ResetGuard() --> Autocancel() --> Authenticate(ask) --> mock
+        whole.change { $0 = chain }
+        #expect(await failure { try await chain.load(HTTPRequest(url: api)) }?.code == .cancelled)
+        whole.change { $0 = nil }
+        #expect(mock.requests.isEmpty)
+    }
+
     @Test func `Nothing given fails all who wait, before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)

@@ -47,6 +47,21 @@ private struct MyError: Error, Equatable {}
         #expect(result.attempts.count == 2 && result.attempts.last?.reason.contains("alternate") == true)
     }
 
+    @Test func `an alternate may await the reset of its chain`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let mock = MockLoader { request in
+            if request.path == "/token" { await whole.value?.reset() }
+            return HTTPResponse(request: request, status: 401)
+        }
+        let retry = Retry(validators: [refresh()], RetrySettings(maximumRetries: 1))
+        let chain = ResetGuard() --> Autocancel() --> retry --> mock
+        whole.change { $0 = chain }
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .cancelled)
+        whole.change { $0 = nil }
+    }
+
     @Test func `a load takes part in as many alternates as allowed`() async {
         let scene = RetryScene(server(token: 401), validators: [refresh(maximum: 3)], maximumRetries: 9)
         _ = await scene.load()
