@@ -31,7 +31,8 @@ public final class Throttle: LoaderLink {
     ///   - limit: how many run at a time. Default: no limit; 0 lets nobody run until it is raised; a negative one fails
     ///     each load with `.invalidRequest`.
     ///   - scope: what is counted together. Default: all requests of the link.
-    ///   - queueLimit: how many may wait in one scope; one more fails with `.queueFull`. Default: no limit.
+    ///   - queueLimit: how many may wait in one scope; one more fails with `.queueFull`, and a negative number each load
+    ///     with `.invalidRequest`. Default: no limit.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
         limit: Int = .max, per scope: ThrottleScope = .client, queueLimit: Int = .max,
@@ -67,6 +68,7 @@ public final class Throttle: LoaderLink {
     /// Has the request answered when it is its turn.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
+        guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
         let key = try scope.key(of: request)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let response: HTTPResponse

@@ -42,7 +42,7 @@ struct ThrottleState<Waiter> {
 
     /// Takes a slot, or else a place in the line, if there is one.
     mutating func arrive(_ key: ThrottleKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
-        guard limit >= 0, queueLimit >= 0 else { return .refused }
+        guard limit >= 0 else { return .refused }
         if enter(key) { return .runs }
         lastPlace += 1
         let place = lastPlace

@@ -120,6 +120,14 @@ private struct Odd: Error {}
         #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
     }
 
+    @Test func `what a request allows holds for every hop`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
+        var first = try HTTPRequest.to("https://a.test/1")
+        (first.timeout, first.responseLimit, first.deadline) = (.seconds(3), 99, .seconds(9))
+        let hop = try await (Deadline(clock: TestClock()) --> FollowRedirects() --> mock).load(first).request
+        #expect(hop.timeout == .seconds(3) && hop.responseLimit == 99 && hop.timeLeft == .seconds(9))
+    }
+
     @Test func `a page may send back to itself with a cookie`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/1", "Set-Cookie": "a=1"]) }
