@@ -14,13 +14,22 @@ public enum DeadlineOption: HTTPRequestOption {
     public static let defaultOptionValue: Duration? = nil
 }
 
-/// The point at which a load must be over, on the timeline of the link that set it.
-private struct DeadlinePoint: Sendable {
+/// The point at which a load must be over, on the timeline of who set it.
+struct DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
+
+    /// A point so long from now.
+    init(in limit: Duration, on timeline: Timeline) {
+        point = timeline.now + min(limit, .seconds(Int64.max))
+        self.timeline = timeline
+    }
+
+    /// How much is left, zero or less when it has passed.
+    var timeLeft: Duration { point - timeline.now }
 }
 
-private enum DeadlinePointOption: HTTPRequestOption {
+enum DeadlinePointOption: HTTPRequestOption {
     static let defaultOptionValue: DeadlinePoint? = nil
 }
 
@@ -37,10 +46,7 @@ extension HTTPRequest {
     ///
     /// A law for links and transports that wait: wait no longer than this, and fail at once, with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``, when the wait would be longer.
-    public var timeLeft: Duration? {
-        guard let deadline = self[option: DeadlinePointOption.self] else { return nil }
-        return deadline.point - deadline.timeline.now
-    }
+    public var timeLeft: Duration? { self[option: DeadlinePointOption.self]?.timeLeft }
 
     /// The error of a load whose deadline passed, or would pass in a wait.
     ///
@@ -73,8 +79,7 @@ extension HTTPRequest {
     /// Sets the point, unless there is an earlier one already.
     mutating func limit(to limit: Duration, on timeline: Timeline) {
         if let timeLeft, timeLeft <= limit { return }
-        let point = timeline.now + min(limit, .seconds(Int64.max))
-        self[option: DeadlinePointOption.self] = DeadlinePoint(point: point, timeline: timeline)
+        self[option: DeadlinePointOption.self] = DeadlinePoint(in: limit, on: timeline)
     }
 
     /// Takes over the deadline of another request, on behalf of which this one is sent.

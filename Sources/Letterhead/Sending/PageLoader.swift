@@ -2,10 +2,26 @@
 struct PageLoader<Template: PaginatedTemplate>: Sendable {
     let client: HTTPClient
     let itemCount: @Sendable (Template.Response) -> Int?
+    /// When the whole walk must be over.
+    var deadline: DeadlinePoint?
 
-    func load(_ template: Template) async throws -> PageArrival<Template.Response> {
-        let (value, response) = try await client.sendWithResponse(template)
+    /// Loads a page, after the delay that comes before it.
+    func load(
+        _ template: Template, after delay: Duration, on clock: any Clock<Duration>
+    ) async throws -> PageArrival<Template.Response> {
+        if let deadline, deadline.timeLeft <= delay {
+            throw HTTPError(
+                .timedOut, request: try StandardRequestBuilder(template).request(),
+                message: "the deadline of the walk passed", mayHaveBeenSent: false)
+        }
+        if delay > .zero { try await clock.pause(for: delay) }
+        let (value, response) = try await answer(to: template)
         return PageArrival(value, itemCount: itemCount(value), response: response)
+    }
+
+    private func answer(to template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
+        guard let deadline else { return try await client.sendWithResponse(template) }
+        return try await client.sendWithResponse(template.option(DeadlinePointOption.self, deadline))
     }
 }
 
@@ -14,10 +30,7 @@ final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
     private let task: Task<PageArrival<Template.Response>, any Error>
 
     init(_ template: Template, loader: PageLoader<Template>, walk: PageWalk) {
-        task = Task {
-            if walk.delay > .zero { try await walk.clock.pause(for: walk.delay) }
-            return try await loader.load(template)
-        }
+        task = Task { try await loader.load(template, after: walk.delay, on: walk.clock) }
     }
 
     deinit { task.cancel() }

@@ -47,7 +47,7 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
 
     /// Asks for the pages in order.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
-        let loader: PageLoader<Template>
+        var loader: PageLoader<Template>
         let walk: PageWalk
         var walker: PageWalker<Template>
         var ahead: PagePrefetch<Template>?
@@ -65,6 +65,9 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
                 throw HTTPError(.invalidRequest, request: try StandardRequestBuilder(current).request(), message: rule)
             }
             guard !isAtMaximum else { return nil }
+            if let deadline = walk.deadline, loader.deadline == nil {
+                loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
+            }
             let prefetched = ahead
             ahead = nil
             let arrival: PageArrival<Template.Response>
@@ -72,8 +75,7 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
             if let prefetched, !prefetched.isCancelled {
                 arrival = try await prefetched.value()
             } else {
-                if walker.pages > 0, walk.delay > .zero { try await walk.clock.pause(for: walk.delay) }
-                arrival = try await loader.load(current)
+                arrival = try await loader.load(current, after: walker.pages > 0 ? walk.delay : .zero, on: walk.clock)
             }
             let page = try await walker.take(arrival, of: current)
             prefetch()

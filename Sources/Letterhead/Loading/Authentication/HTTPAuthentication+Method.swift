@@ -4,7 +4,7 @@ extension HTTPAuthentication {
     /// A method of your own: a link that signs what it is given, and may look at the answer.
     ///
     /// ```swift
-    /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers["X-Signature"] = sign($0) })
+    /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
     /// It is asked only for requests that its credentials belong to, each attempt and each hop of a redirect anew. A reset
@@ -14,8 +14,8 @@ extension HTTPAuthentication {
     /// - Parameters:
     ///   - name: what it prints as; no secret.
     ///   - allowedOrigins: where its credentials may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - link: signs the requests. Headers that it fills beside `Authorization` are secret when the request's
-    ///     ``HTTPRequest/redaction`` says so.
+    ///   - link: signs the requests. What it sets by ``HTTPHeaders/setSecret(_:for:)``, or what the request's
+    ///     ``HTTPRequest/redaction`` names, is in no text.
     public static func method(
         _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {

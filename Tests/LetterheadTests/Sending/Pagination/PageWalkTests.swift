@@ -168,6 +168,41 @@ struct PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
+    @Test(arguments: [true, false]) func `a walk ends at its deadline, in a delay that would pass it too`(
+        prefetches: Bool
+    ) async throws {
+        let clock = TestClock(isAutomatic: true)
+        let walk = PageWalk(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches, clock: clock)
+        let (client, mock) = numbers(100)
+        var pages = 0
+        let error = await #expect(throws: HTTPError.self) {
+            for try await _ in client.pages(of: Numbers().paginated(), walk: walk) { pages += 1 }
+        }
+        #expect(error?.code == .timedOut && error?.message.contains("walk") == true && error?.mayHaveBeenSent == false)
+        #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
+    }
+
+    @Test func `each load of a walk knows how much of its deadline is left, and a nearer one of its own counts`()
+        async throws
+    {
+        let clock = TestClock()
+        let left = Mutex<[Duration?]>([])
+        let mock = MockLoader { request in
+            left.withLock { $0.append(request.timeLeft) }
+            clock.advance(by: .seconds(3))
+            return try .ok(request, json: [1])
+        }
+        let client = HTTPClient(
+            environment: .of("https://api.example.com"), links: Deadline(clock: clock), transport: mock)
+        let walk = PageWalk(deadline: .seconds(10), clock: clock)
+        var iterator = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
+        for _ in 0..<3 { _ = try await iterator.next() }
+        let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), walk: walk)
+        for try await _ in own.prefix(3) {}
+        let seconds = left.withLock { $0.map { $0?.components.seconds } }
+        #expect(seconds == [10, 7, 4, 4, 4, 4])
+    }
+
     @Test func `a circle of two pages is a loop`() async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: $0 == "a" ? "b" : "a") }
         let error = await #expect(throws: HTTPError.self) { try await client.pages(of: byCursor).collect() }
@@ -196,7 +231,7 @@ struct PageWalkTests {
     @Test(arguments: [
         PageWalk(maximumPages: -1), PageWalk(maximumItems: -1), PageWalk(maximumEmptyPages: -1),
         PageWalk(pageLimit: -1),
-        PageWalk(delay: .seconds(-1)),
+        PageWalk(delay: .seconds(-1)), PageWalk(deadline: .zero), PageWalk(deadline: .seconds(-1)),
     ])
     func `a setting out of its range is an error before anything is sent`(walk: PageWalk) async throws {
         let (client, mock) = numbers(3)
