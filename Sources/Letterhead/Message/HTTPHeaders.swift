@@ -26,7 +26,10 @@ public struct HTTPHeaders: Hashable, Sendable {
 
         /// A field; blanks at the ends of the value are removed.
         ///
-        /// - Parameter isSecret: whether no text shows the value. Default: as the name says.
+        /// - Parameters:
+        ///   - name: what it is about.
+        ///   - value: what it says.
+        ///   - isSecret: whether no text shows the value. Default: as the name says.
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)

@@ -24,7 +24,10 @@ public struct QueryParameters: Hashable, Sendable {
 
         /// An item of an unescaped name and value.
         ///
-        /// - Parameter isSecret: whether no text shows the value. Default: as the name says.
+        /// - Parameters:
+        ///   - name: the name.
+        ///   - value: the value; nil for a flag.
+        ///   - isSecret: whether no text shows the value. Default: as the name says.
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
