@@ -62,9 +62,12 @@ extension HTTPRequest {
             mayHaveBeenSent: mayHaveBeenSent)
     }
 
+    /// Whether there is a point at which the load must be over.
+    var hasDeadline: Bool { options.contains(DeadlinePointOption.self) }
+
     /// The same without a deadline, for a load whose waiters keep their own.
     var withoutDeadline: HTTPRequest {
-        guard options.contains(DeadlinePointOption.self) else { return self }
+        guard hasDeadline else { return self }
         var request = self
         request.options.remove(DeadlinePointOption.self)
         return request
@@ -72,7 +75,7 @@ extension HTTPRequest {
 
     /// Gives back the deadline that ``withoutDeadline`` took away.
     mutating func returnDeadline(of request: HTTPRequest) {
-        guard request.options.contains(DeadlinePointOption.self) else { return }
+        guard request.hasDeadline else { return }
         shareDeadline(of: request)
     }
 

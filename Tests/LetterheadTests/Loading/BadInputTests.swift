@@ -25,10 +25,10 @@ private struct Lost: Error, CustomStringConvertible {
         Case("a negative line", Throttle(queueLimit: -1), says: "a limit of the Throttle is negative"),
         Case(
             "a key that throws", Throttle(per: .key { _ in throw Lost() }),
-            says: "the key of a throttle could not be made"),
+            says: "could not be made: its closure threw Lost"),
         Case(
             "a key of a rate that throws", LimitRate(by: .key { _ in throw Lost() }),
-            says: "the key of a throttle could not be made"),
+            says: "could not be made: its closure threw Lost"),
         Case("a count of zero", LimitRate(0), says: "a count of 1 or more"),
         Case("a negative count", LimitRate(.min), says: "a count of 1 or more"),
         Case("an empty window", LimitRate(1, per: .zero), says: "a window of more than zero"),

@@ -83,7 +83,7 @@ public final class Deduplicate: LoaderLink {
         case .result(.failure(let error)): throw error.with(request: request)
         case .result(.success(var response)):
             if response.request.id == request.id {
-                response.request.returnDeadline(of: request)
+                if request.hasDeadline { response.request.returnDeadline(of: request) }
             } else {
                 response.sharedFrom = response.request.id
                 response.request = request
@@ -97,9 +97,8 @@ extension Deduplicate: LoadOwner {
     /// Tells all who wait. They own the load, and cancel it when the last of them leaves.
     func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
         let waiters = state.withLock { $0.finish(load) }
-        for (index, waiter) in waiters.enumerated() {
-            waiter.set(index > 0 && result.isStreamed ? .notShared : .result(result))
-        }
+        waiters.first?.set(.result(result))
+        for waiter in waiters.others { waiter.set(result.isStreamed ? .notShared : .result(result)) }
         return nil
     }
 }

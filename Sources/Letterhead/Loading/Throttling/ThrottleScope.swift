@@ -29,15 +29,32 @@ public struct ThrottleScope: Sendable {
                 let own = HTTPError(error, request: request)
                 throw HTTPError(
                     own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
-                    message: "the key of a throttle could not be made", mayHaveBeenSent: false)
+                    message: "the key of a throttle could not be made: its closure threw \(type(of: error))",
+                    mayHaveBeenSent: false)
             }
         }
     }
 }
 
 /// Which requests are counted together.
-enum ThrottleKey: Hashable, Sendable {
-    case client
-    case host(HTTPOrigin)
-    case named(String)
+struct ThrottleKey: Hashable, Sendable {
+    private enum Kind: Hashable {
+        case client
+        case host(HTTPOrigin)
+        case named(String)
+    }
+
+    private let kind: Kind
+    /// Made once, since a load looks its key up several times.
+    private let digest: Int
+
+    private init(_ kind: Kind, digest: Int) { (self.kind, self.digest) = (kind, digest) }
+
+    static let client = ThrottleKey(.client, digest: 0)
+    static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(.host(host), digest: host.host.hashValue) }
+    static func named(_ name: String) -> ThrottleKey { ThrottleKey(.named(name), digest: name.hashValue) }
+
+    var isClient: Bool { if case .client = kind { true } else { false } }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

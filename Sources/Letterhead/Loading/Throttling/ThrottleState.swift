@@ -88,7 +88,7 @@ struct ThrottleState<Waiter> {
 
     /// Works on a lane in place; one with nobody in it is not kept.
     private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
-        if case .client = key { return body(&client) }
+        if key.isClient { return body(&client) }
         guard let index = lanes.index(forKey: key) else {
             var lane = Lane()
             let result = body(&lane)
