@@ -54,3 +54,12 @@ public struct TextBody: HTTPBody {
 
     private var isUTF8: Bool { ASCII.equalIgnoringCase(charset, "utf-8") }
 }
+
+extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The beginning of the text; of JSON or a form, the values of secret names are redacted.
+    public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// The redacted text only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

@@ -95,6 +95,16 @@ private struct Text: HTTPBody {
         expectRedacted(FormBody(encoding: ["token": "SECRET"]), shows: "token")
     }
 
+    @Test func `no text of a body that is taken alone shows a secret`() {
+        expectRedacted(TextBody(#"{"password":"SECRET","name":"marker"}"#), shows: "marker")
+        expectRedacted(JSONBody(["password": "SECRET"]), shows: "JSONBody")
+        expectRedacted(FormBody(["token": "SECRET", "scope": "marker"]).compressed(), shows: "Compressed")
+        expectRedacted(MultipartPart.text("SECRET", name: "marker"), shows: #"part "marker", 6 bytes"#)
+        expectRedacted(MultipartPart.data(Data("SECRET".utf8), name: "marker"), shows: "marker")
+        expectRedacted(MultipartPart.body(TextBody("SECRET")), shows: "part 6 bytes")
+        expectRedacted(MultipartBody([.text("SECRET", name: "marker")]), shows: "marker")
+    }
+
     @Test func `no text of an error shows a secret, nor any value of a query, nor a body`() throws {
         let request = try request()
         let response = HTTPResponse(request: request, status: 500, body: HTTPResponseBody(Data("a body".utf8)))

@@ -131,3 +131,16 @@ public struct MultipartPart: Sendable {
         return MultipartPart(.body(body), fields: PartFields(name, filename, nil, headers))
     }
 }
+
+extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Its name and its length; what it holds may be a secret, whatever it is called.
+    public var description: String {
+        let length = contentLength.map { "\($0) bytes" } ?? "length unknown"
+        return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// The description only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

@@ -14,6 +14,9 @@ struct PartFields: Sendable {
     private let filename: String?
     private let headers: HTTPHeaders
 
+    /// The name, for texts.
+    var shownName: String? { name.map { Redaction.visible($0) } }
+
     /// Fields of the caller's win over those that are derived, except that a part cannot have two names.
     init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
         (self.name, self.filename, self.headers) = (name, filename, headers)
