@@ -42,7 +42,10 @@ struct ResponseHead {
         var known: Int?
         var (isThere, isWrong) = (false, false)
         for field in fields {
-            if field.name == .transferEncoding { return nil }
+            if field.name == .transferEncoding {
+                try require(field.value)
+                return nil
+            }
             guard field.name == .contentLength else { continue }
             isThere = true
             for part in field.value.utf8.split(separator: UInt8(ascii: ",")) {
@@ -55,6 +58,13 @@ struct ResponseHead {
             throw TransportFailure(.invalidResponse, "the values of Content-Length disagree or are no numbers")
         }
         return known
+    }
+
+    /// No other transfer coding is ever asked for (RFC 9110, 10.1.4), and libcurl would not tell whether it was cut short.
+    private static func require(_ coding: String) throws(TransportFailure) {
+        guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
+            throw TransportFailure(.invalidResponse, "the response's transfer coding was not asked for")
+        }
     }
 
     private static func length(_ text: Substring.UTF8View) -> Int? {

@@ -162,7 +162,9 @@
                 ("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nshort", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshor", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", .invalidResponse),
-                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n", .connectionLost),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nno gzip", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nlength", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nlength", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nfive!", .invalidResponse),
@@ -218,6 +220,15 @@
                 }
                 #expect(error?.code == .responseTooLarge)
             }
+        }
+
+        @Test func `Interim answers without end are an error`() async throws {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                while connection.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") {}
+            }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .responseTooLarge)
         }
 
         @Test func `A refused connection says that nothing was sent`() async throws {

@@ -41,12 +41,11 @@
             }
             guard isNew else { return }
             // The thread holds the mailbox and not the engine, which could else never end.
-            let thread = Thread { [mailbox, configuration] in Self.work(configuration, mailbox) }
-            thread.name = "letterhead.curl"
-            thread.start()
+            Thread.detachNewThread { [mailbox, configuration] in Self.work(configuration, mailbox) }
         }
 
         private static func work(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox) {
+            Thread.current.name = "letterhead.curl"
             // Signals are for the program's own threads, and a broken connection is an error here, not a SIGPIPE.
             var signals = sigset_t()
             sigfillset(&signals)

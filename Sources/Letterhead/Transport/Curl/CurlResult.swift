@@ -18,6 +18,10 @@
 
         /// What went wrong; `reason` is libcurl's own account of it, which names hosts and certificates but no header.
         func failure(reason: String, wasSent: Bool) -> TransportFailure {
+            // libcurl has one number for a connection that breaks and for chunks that are no chunks.
+            if rawValue == 56, reason.contains("chunk") {
+                return TransportFailure(.invalidResponse, "the response's chunks are malformed")
+            }
             let (code, text) = meaning(wasSent: wasSent)
             let message = Self.isTold(code) && !reason.isEmpty ? "\(text) (\(reason))" : text
             return TransportFailure(code, message, mayHaveBeenSent: wasSent)

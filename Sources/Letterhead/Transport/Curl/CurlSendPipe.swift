@@ -22,7 +22,7 @@
             var isClosed = false
             /// The thread found nothing, and waits until it hears that there is more.
             var isStarved = false
-            var hasGivenBytes = false
+            var givenCount = 0
             var maker: CheckedContinuation<Void, Never>?
             var task: Task<Void, Never>?
             /// Which walk over the body it is; what an earlier one still brings is not wanted any more.
@@ -68,7 +68,7 @@
 
         /// Starts the body again from its first byte; false when that cannot be.
         func rewind(onMore: @escaping @Sendable () -> Void) -> Bool {
-            guard state.withLock({ $0.hasGivenBytes }) else { return true }
+            guard state.withLock({ $0.givenCount > 0 }) else { return true }
             guard isReplayable else { return false }
             abandon(isClosing: false)
             start(onMore: onMore)
@@ -92,8 +92,10 @@
         /// Why the body cannot be made, if it cannot.
         var failure: (any Error)? { state.withLock { $0.failure } }
 
-        /// Whether all of it was given.
-        var isSpent: Bool { state.withLock { $0.isEnded && $0.chunks.isEmpty } }
+        /// Whether all of it was given, and so many bytes are all that there were.
+        func isSpent(by count: Int) -> Bool {
+            state.withLock { $0.isEnded && $0.chunks.isEmpty && $0.givenCount <= count }
+        }
 
         /// Nothing more is wanted: ends the task that makes the body.
         func close() { abandon(isClosing: true) }
@@ -178,7 +180,7 @@
             let size = min(buffer.count, chunk.count - offset)
             let start = chunk.startIndex + offset
             chunk.copyBytes(to: buffer, from: start..<(start + size))
-            (offset, count, hasGivenBytes) = (offset + size, count - size, true)
+            (offset, count, givenCount) = (offset + size, count - size, givenCount + size)
             if offset == chunk.count {
                 chunks.removeFirst()
                 offset = 0

@@ -15,6 +15,7 @@
                 if line.isContentEncoding { progress.isCoded = true }
                 progress.head.append(contentsOf: line)
             } else if progress.isInterim {
+                progress.interimBytes += progress.head.count
                 progress.head.removeAll(keepingCapacity: true)
             } else {
                 progress.hasHead = true
@@ -63,8 +64,8 @@
             case .none, .copied: return false
             case .held(let data): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < data.count
             case .pulled(let source):
-                guard let length = source.length else { return !source.isSpent }
-                return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < length
+                guard lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }
+                return source.length.map { sent < $0 } ?? !source.isSpent(by: Int(sent))
             }
         }
 
@@ -81,7 +82,8 @@
 
         private func isWithinHeadLimit(_ count: Int) -> Bool {
             let limit = loop.configuration.maximumHeadSize
-            if progress.head.count + progress.trailers.count + count <= limit { return true }
+            let known = progress.interimBytes + progress.head.count + progress.trailers.count
+            if known + count <= limit { return true }
             progress.failure = TransportFailure(
                 .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
             return false

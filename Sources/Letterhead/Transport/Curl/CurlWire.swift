@@ -42,6 +42,8 @@
             var failure: TransportFailure?
             var head: [UInt8] = []
             var trailers: [UInt8] = []
+            /// How large the heads were that came before, which count too: a server could send them for ever.
+            var interimBytes = 0
             var body = Data()
             var receivedBytes = 0
             var hasHead = false
