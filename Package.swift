@@ -42,7 +42,7 @@ let package = Package(
             cSettings: cSettings,
             linkerSettings: [
                 .linkedLibrary(":libz.so.1", .when(platforms: [.linux])),
-                .linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+                .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
             ]),
         .target(
             name: "Letterhead",
@@ -53,7 +53,10 @@ let package = Package(
         .testTarget(
             name: "LetterheadTests",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "RawServer", "transport-stress", "fuzz",
+                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "RawServer",
+                // Only the tests on Linux start these.
+                .target(name: "transport-stress", condition: .when(platforms: [.linux])),
+                .target(name: "fuzz", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.

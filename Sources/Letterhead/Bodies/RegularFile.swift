@@ -31,7 +31,11 @@ struct RegularFile: Sendable {
     /// The size of a regular file.
     static func size(of status: stat, at url: URL) throws(InvalidBody) -> Int {
         switch status.st_mode & S_IFMT {
-        case S_IFREG: return Int(status.st_size)
+        case S_IFREG:
+            guard let size = Int(exactly: status.st_size) else {
+                throw InvalidBody("the file is larger than a body can be on this device", file: url)
+            }
+            return size
         case S_IFDIR: throw InvalidBody("the file is a directory", file: url)
         case S_IFIFO: throw InvalidBody("the file is a pipe; send what comes out of it as a stream", file: url)
         default: throw InvalidBody("the file is a device or a socket", file: url)

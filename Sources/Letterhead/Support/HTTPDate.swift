@@ -5,7 +5,7 @@ package enum HTTPDate {
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
     ///   - now: the present, by which a year of two digits finds its century: none is more than 50 years ahead.
-    package static func seconds(of text: String, now: Int) -> Int? {
+    package static func seconds(of text: String, now: Int64) -> Int64? {
         let parts = text.split(separator: " ").map(String.init)
         switch parts.count {
         case 6 where parts[0].hasSuffix(",") && parts[5] == "GMT":
@@ -26,13 +26,15 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func seconds(day: String, month: String, year: Int?, time: String) -> Int? {
+    private static func seconds(day: String, month: String, year: Int?, time: String) -> Int64? {
         let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
             let day = number(day, digits: 2), let year, let month = months.firstIndex(of: month),
             hour < 24, minute < 60, second <= 60, (1...length(of: month, year: year)).contains(day)
         else { return nil }
-        return days(year: year, month: month + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+        // By 64 bits, since those of an Int end in 2038 where it has 32.
+        return Int64(days(year: year, month: month + 1, day: day)) * 86_400
+            + Int64(hour * 3_600 + minute * 60 + second)
     }
 
     private static func number(_ text: String, digits: Int) -> Int? {
@@ -40,8 +42,8 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    private static func year(_ short: Int, now: Int) -> Int {
-        let present = 1970 + now / 31_556_952
+    private static func year(_ short: Int, now: Int64) -> Int {
+        let present = Int(clamping: 1970 + now / 31_556_952)
         let year = present / 100 * 100 + short
         return year > present + 50 ? year - 100 : year
     }

@@ -18,9 +18,9 @@ extension HTTPHeaders {
         if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) {
             return .seconds(Int64(value) ?? .max)
         }
-        guard let date = HTTPDate.seconds(of: value, now: Int(now)) else { return nil }
+        guard let date = HTTPDate.seconds(of: value, now: Int64(now)) else { return nil }
         // By whole seconds first, since so large a time has no exact fractions.
-        let second = Int(now.rounded(.down))
+        let second = Int64(now.rounded(.down))
         return Swift.max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
     }
 }

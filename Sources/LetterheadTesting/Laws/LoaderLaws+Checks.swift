@@ -140,7 +140,7 @@ private final class WeakBox: Sendable {
     private let reference: Mutex<Reference>
 
     private struct Reference: Sendable {
-        weak let witness: Witness?
+        weak var witness: Witness?
     }
 
     init(_ witness: Witness) { reference = Mutex(Reference(witness: witness)) }

@@ -45,14 +45,16 @@ import Testing
         #expect(throws: InvalidBody.self) { try DataBody(Self.text).compressed(level: level).chunks() }
     }
 
-    @Test func `what gunzip makes of it is the body`() async throws {
-        let directory = try TemporaryDirectory()
-        let file = try directory.file("a.bin", noise(300_000) + Self.text)
-        for body in [
-            FileBody(at: file).compressed(level: 1), DataBody(try Data(contentsOf: file)).compressed(level: 9),
-        ] {
-            let packed = try directory.file("a.gz", try await body.walked())
-            #expect(try run("gzip", ["-dc", packed.path]) == noise(300_000) + Self.text)
+    #if os(Linux) || os(macOS)
+        @Test func `what gunzip makes of it is the body`() async throws {
+            let directory = try TemporaryDirectory()
+            let file = try directory.file("a.bin", noise(300_000) + Self.text)
+            for body in [
+                FileBody(at: file).compressed(level: 1), DataBody(try Data(contentsOf: file)).compressed(level: 9),
+            ] {
+                let packed = try directory.file("a.gz", try await body.walked())
+                #expect(try run("gzip", ["-dc", packed.path]) == noise(300_000) + Self.text)
+            }
         }
-    }
+    #endif
 }

@@ -16,7 +16,7 @@ import Testing
         final class Mark: Sendable {}
 
         struct Weak: Sendable {
-            weak let mark: Mark?
+            weak var mark: Mark?
         }
 
         var kept: Int { state.withLock { $0.requests.count { $0.mark != nil } } }

@@ -83,21 +83,48 @@ import Testing
         #expect(Get().deadline(in: .seconds(2)).options[DeadlineOption.self] == .seconds(2))
     }
 
-    #if os(Linux)
-        @Test(arguments: [200, 60_000]) func `the transport ends an attempt at the deadline, if that is earlier`(
-            timeout: Int
-        ) async throws {
-            let server = try await MockServer.start { _ in
-                MockServer.Response().fault(.stall, at: .responseStart)
-            }
-            var request = HTTPRequest(url: server.url)
-            request.deadline = .milliseconds(60)
-            request.timeout = .milliseconds(timeout)
-            let sent = request
-            let chain = Deadline() --> CurlLoader()
-            let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
-            #expect(error?.code == .timedOut && error?.message == "the deadline passed while waiting for the answer")
-            await server.stop()
+    @Test(arguments: TransportTests.Transport.allCases, [5, 60])
+    func `the transport ends an attempt at the deadline, if that is earlier`(
+        transport: TransportTests.Transport, timeout: Int
+    ) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response().fault(.stall, at: .responseStart)
         }
-    #endif
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .milliseconds(60)
+        request.timeout = .seconds(timeout)
+        let sent = request
+        let chain = Deadline() --> transport.loader
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `the transport sends nothing when the deadline has passed`(transport: TransportTests.Transport) async throws {
+        let server = try await MockServer.start { .text($0.path) }
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .seconds(1)
+        let late = ModifyRequest { _ in clock.advance(by: .seconds(2)) }
+        let chain = Deadline(clock: clock) --> late --> transport.loader
+        let sent = request
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false && server.requests.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `a streamed body that stalls ends at the deadline`(transport: TransportTests.Transport) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 100_000)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .milliseconds(400)
+        request.responseDelivery = .streamed
+        let sent = request
+        let chain = Deadline() --> transport.loader
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent).body.data() }
+        #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
+        await server.stop()
+    }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct HTTPDateTests {
     /// 6 November 1994, 08:49:37, the example of RFC 9110, 5.6.7.
-    static let example = 784_111_777
-    static let now = 1_795_000_000  // November 2026
+    static let example: Int64 = 784_111_777
+    static let now: Int64 = 1_795_000_000  // November 2026
 
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -18,12 +18,12 @@ import Testing
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
         ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-    ]) func `days are counted with leap years and leap seconds`(text: String, seconds: Int) {
+    ]) func `days are counted with leap years and leap seconds`(text: String, seconds: Int64) {
         #expect(HTTPDate.seconds(of: text, now: Self.now) == seconds)
     }
 
     @Test(arguments: [("76", 3_345_062_400), ("77", 220_924_800)])
-    func `a year of two digits is at most fifty years ahead`(year: String, seconds: Int) {
+    func `a year of two digits is at most fifty years ahead`(year: String, seconds: Int64) {
         #expect(HTTPDate.seconds(of: "Friday, 01-Jan-\(year) 00:00:00 GMT", now: Self.now) == seconds)
     }
 

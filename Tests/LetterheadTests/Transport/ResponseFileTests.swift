@@ -1,65 +1,74 @@
-#if os(Linux)
-    import Foundation
-    import Letterhead
-    import LetterheadTesting
-    import RawServer
-    import Testing
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
-    struct ResponseFileTests {
-        private let folder = FileManager.default.temporaryDirectory
-            .appending(path: "response-file-\(UInt64.random(in: 0 ... .max))")
+@Suite(.timeLimit(.minutes(3)))
+struct ResponseFileTests {
+    typealias Transport = TransportTests.Transport
 
-        private func request(_ url: URL, to name: String) throws -> HTTPRequest {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            var request = HTTPRequest(url: url)
-            request.responseDelivery = .file(folder.appending(path: name))
-            return request
-        }
+    private let folder = FileManager.default.temporaryDirectory
+        .appending(path: "response-file-\(UInt64.random(in: 0 ... .max))")
 
-        private var files: [String] {
-            get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
-        }
-
-        @Test func `A response is saved whole, over a file that is there, as often as one likes`() async throws {
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let body = Data.patterned(5_000_000)
-            let server = try await MockServer.start { _ in MockServer.Response(body: body) }
-            for _ in 0..<2 {
-                let response = try await CurlLoader().load(request(server.url, to: "saved"))
-                #expect(response.status == 200 && response.body.buffered?.isEmpty == true)
-                #expect(try Data(contentsOf: folder.appending(path: "saved")) == body)
-            }
-            #expect(try files == ["saved"])
-            await server.stop()
-        }
-
-        @Test func `What is no success leaves the file alone, and its body is in memory`() async throws {
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let server = try await MockServer.start { _ in .text("not here", status: 404) }
-            let response = try await CurlLoader().load(request(server.url, to: "saved"))
-            #expect(response.body.buffered == Data("not here".utf8))
-            #expect(try files.isEmpty)
-            await server.stop()
-        }
-
-        @Test func `A response that is cut short leaves nothing`() async throws {
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome", closing: true)
-            let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader().load(request(server.url(), to: "saved"))
-            }
-            #expect(error?.code == .invalidResponse && error?.response?.status == 200)
-            #expect(try files.isEmpty)
-        }
-
-        @Test func `A file that cannot be written is an error that says so`() async throws {
-            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nsome")
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))
-            let unwritable = request
-            let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(unwritable) }
-            #expect(error?.code == .cannotSaveResponse)
-        }
+    private func request(_ url: URL, to name: String) throws -> HTTPRequest {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var request = HTTPRequest(url: url)
+        request.responseDelivery = .file(folder.appending(path: name))
+        return request
     }
-#endif
+
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `A response is saved whole, over a file that is there, as often as one likes`(_ transport: Transport)
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let body = Data.patterned(5_000_000)
+        let server = try await MockServer.start { _ in MockServer.Response(body: body) }
+        for _ in 0..<2 {
+            let response = try await transport.loader.load(request(server.url, to: "saved"))
+            #expect(response.status == 200 && response.body.buffered?.isEmpty == true)
+            #expect(try Data(contentsOf: folder.appending(path: "saved")) == body)
+        }
+        #expect(try files == ["saved"])
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `What is no success leaves the file alone, and its body is in memory`(_ transport: Transport) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await MockServer.start { _ in .text("not here", status: 404) }
+        let response = try await transport.loader.load(request(server.url, to: "saved"))
+        #expect(response.body.buffered == Data("not here".utf8))
+        #expect(try files.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `A response that is cut short leaves nothing`(_ transport: Transport) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
+        }
+        let error = await #expect(throws: HTTPError.self) {
+            try await transport.loader.load(request(server.url, to: "saved"))
+        }
+        #expect(error?.code == .invalidResponse && error?.response?.status == 200)
+        #expect(try files.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `A file that cannot be written is an error that says so`(_ transport: Transport) async throws {
+        let server = try await MockServer.start { _ in .text("some") }
+        var request = HTTPRequest(url: server.url)
+        request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))
+        let unwritable = request
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(unwritable) }
+        #expect(error?.code == .cannotSaveResponse)
+        await server.stop()
+    }
+}

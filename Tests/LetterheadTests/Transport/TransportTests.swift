@@ -115,6 +115,38 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
+    func `a timeout ends with the head of a streamed response`(_ transport: Transport) async throws {
+        let loader = transport.loader
+        // A machine so busy that the head comes too late is asked again, with more time.
+        for timeout in [Duration.milliseconds(250), .seconds(3), .seconds(20)] {
+            let server = try await MockServer.start { _ in
+                MockServer.Response(body: Data(count: 8)).fault(.slow(bytes: 1, every: timeout / 4), at: .responseBody)
+            }
+            var request = HTTPRequest(url: server.url)
+            request.timeout = timeout
+            request.responseDelivery = .streamed
+            let body = try? await loader.load(request).body
+            let count = try await body?.data().count
+            await server.stop()
+            if body == nil { continue }
+            return #expect(count == 8)
+        }
+        Issue.record("no head came in 20 s")
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a body that is cut short is an invalid response`(_ transport: Transport) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
+        }
+        let error = await #expect(throws: HTTPError.self) {
+            try await transport.loader.load(HTTPRequest(url: server.url))
+        }
+        #expect(error?.code == .invalidResponse && error?.response?.status == .ok)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
     func `cancelling ends the load while the server stalls`(_ transport: Transport) async throws {
         let server = try await echo()
         let (loader, request) = (transport.loader, request(.get, "slow", on: server))

@@ -54,7 +54,7 @@ public struct Authenticate: LoaderLink {
 /// A class, because copies of the link must see one list.
 private final class SeenMethods: Sendable {
     private struct Weak: Sendable {
-        weak let method: SigningMethod?
+        weak var method: SigningMethod?
     }
 
     private let list = Mutex<[Weak]>([])

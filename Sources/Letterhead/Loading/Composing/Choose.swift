@@ -65,7 +65,7 @@ private final class SeenLinks: Sendable {
     }
 
     private struct Weak: Sendable {
-        weak let object: (any LoaderLink & AnyObject)?
+        weak var object: (any LoaderLink & AnyObject)?
     }
 
     private let seen = Mutex<[ObjectIdentifier: Seen]>([:])

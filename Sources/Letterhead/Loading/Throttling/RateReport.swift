@@ -41,7 +41,7 @@ struct RateReport: Equatable {
 
     private mutating func note(_ windows: [(remaining: Double, reset: Double)]) {
         for told in windows {
-            let new = Window(remaining: Int(told.remaining), reset: .seconds(told.reset))
+            let new = Window(remaining: Int(min(told.remaining, Double(Int32.max))), reset: .seconds(told.reset))
             if let window, window.remaining < new.remaining { continue }
             if let window, window.remaining == new.remaining, window.reset >= new.reset { continue }
             window = new

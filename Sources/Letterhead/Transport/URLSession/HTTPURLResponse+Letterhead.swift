@@ -6,9 +6,10 @@ import Foundation
 
 extension HTTPURLResponse {
     /// How many bytes will come, when they come as they are counted.
-    var knownLength: Int? {
-        expectedContentLength >= 0 && value(forHTTPHeaderField: "Content-Encoding") == nil
-            ? Int(expectedContentLength) : nil
+    func knownLength(of method: HTTPMethod) -> Int? {
+        if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
+        guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
+        return Int(exactly: expectedContentLength)
     }
 
     /// The response, saying nothing of a content coding that Foundation has undone.

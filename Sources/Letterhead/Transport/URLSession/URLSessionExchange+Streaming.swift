@@ -30,7 +30,7 @@ extension URLSessionExchange {
     /// to the request's limit.
     func holdBack() {
         #if !canImport(FoundationNetworking)
-            guard request.responseDelivery == .streamed else { return }
+            guard request.responseDelivery != .buffered else { return }
             state.withLock { state in
                 if state.inbox.heldBytes > heldBytes { state.task?.suspend() }
             }

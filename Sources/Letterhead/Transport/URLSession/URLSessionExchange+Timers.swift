@@ -9,14 +9,25 @@ extension URLSessionExchange {
     /// Starts the limits that Foundation has no means for, or only in whole seconds.
     func startTimers() {
         waitForFirstByte()
-        guard let limit = request.timeout else { return }
-        after(limit) { [weak self] in
-            self?.expire("the attempt took longer than its timeout of \(limit)")
+        if let limit = request.timeout {
+            after(limit) { [weak self] in
+                // A streamed body is read at the reader's pace.
+                guard let self, !hasHead || request.responseDelivery != .streamed else { return }
+                expire("the attempt took longer than its timeout of \(limit)")
+            }
+        }
+        if let left = request.timeLeft {
+            after(left) { [weak self] in
+                guard let self else { return }
+                fail(request.deadlinePassed(while: hasHead ? "receiving the body" : "waiting for the answer"))
+            }
         }
     }
 
     /// Starts the wait for the first byte anew, since the request is still going out.
     func sent() { waitForFirstByte() }
+
+    private var hasHead: Bool { state.withLock { $0.head != nil } }
 
     private func waitForFirstByte() {
         guard let limit = configuration.firstByteTimeout else { return }

@@ -14,6 +14,7 @@ final class URLSessionExchange: Sendable {
         var task: URLSessionTask?
         var caller: Caller?
         var head: HTTPURLResponse?
+        var receivedBytes = 0
         var inbox = URLSessionInbox()
         var firstByteWait = 0
         var isCancelled = false
@@ -54,14 +55,20 @@ final class URLSessionExchange: Sendable {
     func receive(_ response: URLResponse) {
         guard let head = response as? HTTPURLResponse, head.statusCode >= 200 else { return }
         state.withLock { $0.head = head }
-        guard request.responseDelivery == .streamed else { return }
-        settle { _ in head.response(to: self.request, body: self.streamedBody(length: head.knownLength)) }
+        guard request.responseDelivery != .buffered else { return }
+        settle { _ in
+            head.response(to: self.request, body: self.streamedBody(length: head.knownLength(of: self.request.method)))
+        }
     }
 
     /// Takes a piece of the body.
     func receive(_ data: Data) {
         let limit = request.responseLimit
-        switch state.withLock({ $0.inbox.add(data, limit: limit) }) {
+        let arrival = state.withLock { state in
+            state.receivedBytes += data.count
+            return state.inbox.add(data, limit: limit)
+        }
+        switch arrival {
         case .held: holdBack()
         case .wanted(let reader): reader.resume(returning: data)
         case .overflow:
@@ -78,8 +85,12 @@ final class URLSessionExchange: Sendable {
             settle()
             return finish(.success(nil))
         }
-        let isCancelled = state.withLock { $0.isCancelled }
-        finish(.failure(isCancelled ? HTTPError(.cancelled, request: request) : HTTPError(error, request: request)))
+        let (isCancelled, head, received) = state.withLock { ($0.isCancelled, $0.head, $0.receivedBytes) }
+        finish(
+            .failure(
+                isCancelled
+                    ? HTTPError(.cancelled, request: request)
+                    : HTTPError(endOf: request, error, head: head, receivedBytes: received)))
     }
 
     /// Ends it as cancelled.

@@ -39,19 +39,24 @@ public final class URLSessionLoader: HTTPLoader {
 
     /// Sends a request and gives the response, whatever its status.
     ///
-    /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`; and what
-    ///   Foundation reports, by the table of `HTTPError(_:request:)`.
+    /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`;
+    ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and what else Foundation reports, by the table of
+    ///   `HTTPError(_:request:)`.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
         if let rule = configuration.brokenURLSessionRule {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        if let left = request.timeLeft, left <= .zero {
+            throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
+        }
         let upload = try await URLSessionUpload(request)
         let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
-        return try await exchange.run(over: own ?? session, in: exchanges)
+        let response = try await exchange.run(over: own ?? session, in: exchanges)
+        return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
     /// Cancels what is in flight, and returns when it has ended.

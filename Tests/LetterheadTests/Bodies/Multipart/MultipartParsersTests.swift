@@ -1,19 +1,21 @@
-import Foundation
-import Testing
+#if os(Linux) || os(macOS)
+    import Foundation
+    import Testing
 
-/// Reads what the library writes with parsers that others wrote: the standard library's of Python, and those of its web
-/// frameworks that can be imported. `Tests/Scripts/multipart-parsers` installs them all.
-@Suite struct MultipartParsersTests {
-    private static let python = ProcessInfo.processInfo.environment["LETTERHEAD_PYTHON"] ?? "python3"
-    private static let hasPython = (try? run(python, ["--version"])) != nil
+    /// Reads what the library writes with parsers that others wrote: the standard library's of Python, and those of its web
+    /// frameworks that can be imported. `Tests/Scripts/multipart-parsers` installs them all.
+    @Suite struct MultipartParsersTests {
+        private static let python = ProcessInfo.processInfo.environment["LETTERHEAD_PYTHON"] ?? "python3"
+        private static let hasPython = (try? run(python, ["--version"])) != nil
 
-    @Test(.enabled(if: hasPython, "there is no python3 here"))
-    func `other parsers read every body as it was meant, and no body that was spoilt`() throws {
-        let directory = try TemporaryDirectory()
-        #expect(try MultipartCorpus.write(to: directory.url) >= 300)
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Scripts/multipart-parsers.py").standardizedFileURL
-        let report = try run(Self.python, [script.path, directory.url.path])
-        print(String(decoding: report, as: UTF8.self))
+        @Test(.enabled(if: hasPython, "there is no python3 here"))
+        func `other parsers read every body as it was meant, and no body that was spoilt`() throws {
+            let directory = try TemporaryDirectory()
+            #expect(try MultipartCorpus.write(to: directory.url) >= 300)
+            let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../../Scripts/multipart-parsers.py").standardizedFileURL
+            let report = try run(Self.python, [script.path, directory.url.path])
+            print(String(decoding: report, as: UTF8.self))
+        }
     }
-}
+#endif
