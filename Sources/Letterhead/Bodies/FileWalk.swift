@@ -19,7 +19,7 @@ actor FileWalk {
         let open = try open ?? file.open()
         self.open = open
         guard left > 0 else {
-            try open.checkSize()
+            try open.checkEnd()
             return nil
         }
         let piece = try open.read(min(left, Self.pieceSize))

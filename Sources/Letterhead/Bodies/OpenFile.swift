@@ -18,6 +18,15 @@ final class OpenFile: Sendable {
         guard try RegularFile.size(of: status, at: file.url) == file.size else { throw changed }
     }
 
+    /// Throws when the file has another size than it had, or holds more than it says: those of `/proc` say nothing.
+    func checkEnd() throws(InvalidBody) {
+        try checkSize()
+        guard try read(1).isEmpty else {
+            throw InvalidBody(
+                "the file holds more bytes than its size says; send what it holds as data", file: file.url)
+        }
+    }
+
     /// The next bytes, at most as many as asked for; none at the end.
     func read(_ count: Int) throws(InvalidBody) -> Data {
         try Data.filled(count: count) { buffer throws(InvalidBody) in try read(into: buffer) }
@@ -34,7 +43,8 @@ final class OpenFile: Sendable {
             }
             return written
         }
-        try checkSize()
+        guard data.count == file.size else { throw InvalidBody("the file does not fit into memory", file: file.url) }
+        try checkEnd()
         return data
     }
 

@@ -33,7 +33,9 @@ extension HTTPRequest {
     /// The default timeout of Foundation, 60 s, is taken as none of its own; a longer one than a century counts as a
     /// century.
     ///
-    /// - Throws: `.invalidRequest` when it has no URL, a timeout that is no number, or a body stream, which can be read
+    /// A Content-Length that is the body's is left out, and written again when the request is sent.
+    ///
+    /// - Throws: `.invalidRequest` when it has no URL, another Content-Length than its body's, a timeout that is no number, or a body stream, which can be read
     ///   only once and not be known.
     public init(_ urlRequest: URLRequest) throws(HTTPError) {
         self.init()
@@ -44,11 +46,22 @@ extension HTTPRequest {
         headers = HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:])
         timeout = try timeout(ofFoundation: urlRequest.timeoutInterval)
         if let data = urlRequest.httpBody { body = DataBody(data) }
+        try removeLength(of: urlRequest)
         if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
             throw HTTPError(
                 .invalidRequest, request: self,
                 message: "the URLRequest has a body stream; give the request a StreamBody")
         }
+    }
+
+    /// The length is written anew when the request is sent; one that is another than the body's must not get lost.
+    private mutating func removeLength(of urlRequest: URLRequest) throws(HTTPError) {
+        guard let length = headers[.contentLength] else { return }
+        guard Int(length) == urlRequest.httpBody?.count ?? 0 else {
+            throw HTTPError(
+                .invalidRequest, request: self, message: "the Content-Length of the URLRequest is not its body's")
+        }
+        headers[.contentLength] = nil
     }
 
     private func timeout(ofFoundation seconds: TimeInterval) throws(HTTPError) -> Duration? {

@@ -12,9 +12,10 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     /// - Parameters:
     ///   - template: what everything but the body is taken from.
     ///   - parts: what is sent.
-    public init(_ template: Template, parts: [MultipartPart]) {
+    ///   - kind: which multipart type it is. Default: a form.
+    public init(_ template: Template, parts: [MultipartPart], kind: MultipartKind = .formData) {
         self.template = template
-        multipart = MultipartBody(parts)
+        multipart = MultipartBody(parts, kind: kind)
     }
 
     /// Makes the request.

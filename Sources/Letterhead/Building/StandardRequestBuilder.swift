@@ -52,7 +52,8 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if Template.Body.self == EmptyBody.self { return EmptyBody() }
         let body = template.body
         if let body = body as? any HTTPBody { return body }
-        if Mirror(reflecting: body).displayStyle == .optional { return EmptyBody() }
+        let mirror = Mirror(reflecting: body)
+        if mirror.displayStyle == .optional, mirror.children.isEmpty { return EmptyBody() }
         throw HTTPError(
             .invalidRequest, request: request,
             message: "the body of \(Template.self) is a \(Template.Body.self), which is no HTTPBody")

@@ -7,8 +7,12 @@ extension RequestTemplate {
     ///
     /// The boundary is the template's ``RequestTemplate/boundary``; without one it is random, made once for this value,
     /// so that every repeat sends the same bytes.
-    public func multipart(_ parts: [MultipartPart]) -> WithMultipart<Self> {
-        WithMultipart(base: self, multipart: MultipartBody(parts))
+    ///
+    /// - Parameters:
+    ///   - parts: the parts, in order.
+    ///   - kind: which multipart type it is. Default: a form.
+    public func multipart(_ parts: [MultipartPart], kind: MultipartKind = .formData) -> WithMultipart<Self> {
+        WithMultipart(base: self, multipart: MultipartBody(parts, kind: kind))
     }
 }
 
@@ -20,7 +24,7 @@ public struct WithMultipart<Base: RequestTemplate>: RequestDecorator {
 
     /// The parts, between the boundary of the template if it has one.
     public var body: MultipartBody {
-        base.boundary.map { MultipartBody(multipart.parts, uncheckedBoundary: $0) } ?? multipart
+        base.boundary.map { MultipartBody(multipart.parts, kind: multipart.kind, uncheckedBoundary: $0) } ?? multipart
     }
 }
 

@@ -24,8 +24,9 @@ public struct WithQuery<Base: RequestTemplate>: RequestDecorator {
     public var query: QueryParameters {
         var query = base.query
         if case .url = (base as? any PaginatedTemplate)?.position { return query }
-        if isReplacing { query.set(name, to: nil) }
-        added.forEach { query.append($0.name, $0.value) }
+        guard isReplacing else { return QueryParameters([query, added].joined()) }
+        query.set(name, to: nil)
+        query.replace(with: added)
         return query
     }
 }

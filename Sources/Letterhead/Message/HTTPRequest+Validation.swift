@@ -32,6 +32,7 @@ extension HTTPRequest {
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
         if userInfo != nil { return "the URL holds a user or password; use an authentication" }
         if !Self.isPrintable(path.string) { return "the path holds a character that must be escaped" }
+        if query.contains(where: \.isNoDate) { return "a date in the query is not in the years 0...9999" }
         let isQueryBroken = query.indices.contains { index in
             query[index].original.map { !Self.isPrintable($0) || $0.utf8.contains(UInt8(ascii: "#")) } ?? false
         }

@@ -10,15 +10,19 @@ extension HTTPResponse {
         response.body = HTTPResponseBody(await body.beginning(upTo: keptBytes))
         return response
     }
+
+    /// The response, with the beginning of its body in memory where it is a stream, so that it holds no connection.
+    func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
 }
 
 extension HTTPResponseBody {
     /// The first bytes, as far as they can be had: a body that breaks off does not hide the status.
     fileprivate func beginning(upTo limit: Int) async -> Data {
-        if let buffered { return buffered.prefix(limit) }
+        // A copy of the beginning, because a slice would keep the whole.
+        if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
         var data = Data()
         var chunks = makeAsyncIterator()
         while data.count < limit, let chunk = try? await chunks.next() { data += chunk }
-        return data.prefix(limit)
+        return data.count > limit ? Data(data.prefix(limit)) : data
     }
 }

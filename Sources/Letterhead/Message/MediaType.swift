@@ -78,6 +78,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     private static func parameters(_ text: Scalars) -> [(name: String, value: String)] {
         var rest = text
         var found: [(name: String, value: String)] = []
+        var names: Set<String> = []
         while !rest.isEmpty {
             rest = rest.dropFirst().drop { isBlank($0) }
             let name = rest.prefix { $0 != ";" && $0 != "=" }
@@ -95,7 +96,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
                 if value.isEmpty { continue }
             }
             let key = ASCII.lowercased(String(name))
-            if ASCII.isToken(key), isQuotable(value), !found.contains(where: { $0.name == key }) {
+            if ASCII.isToken(key), isQuotable(value), names.insert(key).inserted {
                 found.append((key, value))
             }
         }

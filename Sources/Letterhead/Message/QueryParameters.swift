@@ -46,6 +46,19 @@ public struct QueryParameters: Hashable, Sendable {
             hasher.combine(value)
         }
 
+        private init(_ name: String, unwritable original: String) {
+            self.name = name
+            value = nil
+            isSecret = false
+            self.original = original
+        }
+
+        /// In place of a date that cannot be written; it has a request refused.
+        static func noDate(_ name: String) -> Item { Item(name, unwritable: "no date") }
+
+        /// Whether it stands for a date that cannot be written.
+        var isNoDate: Bool { original == "no date" }
+
         init(original text: Substring) {
             let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
             name = PercentEncoding.unescape(text[..<end])
@@ -101,6 +114,9 @@ public struct QueryParameters: Hashable, Sendable {
 
     /// Adds one item at the end; a nil value makes a flag.
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name, value)) }
+
+    /// Adds one item at the end.
+    public mutating func append(_ item: Item) { items.append(item) }
 
     /// Adds the items whose names are not here yet, all values of each.
     public mutating func fill(from other: QueryParameters) {

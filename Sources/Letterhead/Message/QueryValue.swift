@@ -74,9 +74,10 @@ extension UUID: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`.
+    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`; a request with a date outside of the years 0...9999 is
+    /// refused before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
-        query.append(name, formatted(.iso8601))
+        if let internetTime { query.append(name, internetTime) } else { query.append(.noDate(name)) }
     }
 }
 

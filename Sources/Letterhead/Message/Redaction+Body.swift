@@ -6,16 +6,24 @@ extension Redaction {
 
     /// A request's body: what it says when it is in memory, else its type and length.
     func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
-        guard let data = try? body.chunks().data else {
+        guard body.isReplayable, let data = try? body.chunks().data else {
             return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
         }
-        return text(of: data, headers: body.additionalHeaders.isEmpty ? headers : body.additionalHeaders)
+        // As the request goes out: its own type wins, but the boundary of parts is the body's.
+        if let type = Self.multipart(body.additionalHeaders) { return "(\(type), \(data.count) bytes)" }
+        var merged = headers
+        merged.fill(from: body.additionalHeaders)
+        return text(of: data, headers: merged)
     }
 
-    /// The first 512 bytes: as text with the values of secret names redacted, or as hexadecimal; of a multipart body, whose
-    /// parts may be secret by their names, the type and the length.
+    /// The first 512 bytes: as text with the values of secret names redacted, or as hexadecimal; the type and the length of
+    /// a multipart body, whose parts may be secret by their names, and of what would be text but for its coding.
     func text(of data: Data, headers: HTTPHeaders) -> String {
         if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
+        if !data.isEmpty, excerpt(of: data, headers: headers) == nil, Self.hidesText(headers) {
+            let type = headers[.contentType].flatMap { MediaType($0) }?.essence ?? "encoded"
+            return "(\(type), \(data.count) bytes)"
+        }
         let rest = data.count > Self.shownBytes ? "… (\(data.count) bytes)" : ""
         if let text = excerpt(of: data, headers: headers) { return text + rest }
         return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
@@ -35,6 +43,14 @@ extension Redaction {
     private static func multipart(_ headers: HTTPHeaders) -> String? {
         let essence = headers[.contentType].flatMap { MediaType($0) }?.essence
         return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
+    }
+
+    /// Whether bytes that are no UTF-8 are a text all the same: compressed, or in another charset, or with a bad byte.
+    private static func hidesText(_ headers: HTTPHeaders) -> Bool {
+        if headers.contains(.contentEncoding) { return true }
+        guard let type = headers[.contentType].flatMap({ MediaType($0) })?.essence else { return false }
+        return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
+            || type == MediaType.form.essence
     }
 
     /// Text, when the bytes are UTF-8 without control characters; a character that the cut halved is left out.

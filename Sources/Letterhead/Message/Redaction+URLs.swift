@@ -8,7 +8,8 @@ extension Redaction {
         while let byte = rest.popFirst() {
             output.append(byte)
             if "?&;#".utf8.contains(byte) {
-                let name = rest.prefix { $0 != UInt8(ascii: "=") && Self.isInside($0) }
+                // A name ends at each separator, or one that is long would be looked through behind each of them.
+                let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
                 guard rest.dropFirst(name.count).first == UInt8(ascii: "="), isSecret(escaped: name) else { continue }
                 output += name + "=\(Self.mark)".utf8
                 rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)

@@ -13,6 +13,7 @@ public struct Redaction: Sendable, Hashable {
     public private(set) var headers: Set<HTTPHeaders.Name>
     /// Names whose values are secret in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
+    private let bareParameters: Set<String>
 
     /// Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords and codes.
     public static let standard = Redaction(
@@ -30,6 +31,7 @@ public struct Redaction: Sendable, Hashable {
     public init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>) {
         self.headers = headers
         self.parameters = Set(parameters.map { ASCII.lowercased($0) })
+        bareParameters = Set(parameters.map { Self.bare($0.utf8) })
     }
 
     /// These names and more.
@@ -38,7 +40,16 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// Whether the values of a query item, a form field or a JSON member are secret.
-    public func isSecret(parameter name: String) -> Bool { parameters.contains(ASCII.lowercased(name)) }
+    ///
+    /// Case, `_` and `-` do not count, so `accessToken` is as secret as `access_token`; nor does what a name is within:
+    /// `user[password]`, `user.password` and `token[]` are secret.
+    public func isSecret(parameter name: String) -> Bool {
+        name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }
+    }
+
+    private static func bare(_ name: some Sequence<UInt8>) -> String {
+        String(decoding: name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }, as: UTF8.self)
+    }
 
     static let mark = "<redacted>"
 }

@@ -5,6 +5,9 @@ extension HTTPResponse {
     func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if request.accepts(status) { return self }
         let response = await keptInMemory()
+        if Task.isCancelled {
+            throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
+        }
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response,
             message: "the status is none that counts as success here", attempts: attempts)

@@ -54,7 +54,8 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
             let (first, second) = try? (
                 StandardRequestBuilder(current).request(), StandardRequestBuilder(next).request()
             ),
-            first.target == second.target,
+            first.origin == second.origin, first.target == second.target, first.headers == second.headers,
+            first.body.isReplayable, second.body.isReplayable,
             let (sent, toSend) = try? (first.body.chunks().data, second.body.chunks().data)
         else { return false }
         return sent != nil && sent == toSend

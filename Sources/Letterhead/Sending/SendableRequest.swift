@@ -70,7 +70,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do {
             return try await builder.template.finish(result)
         } catch {
-            throw HTTPError(error, request: request, response: try? result.get())
+            let response = try? result.get()
+            throw HTTPError(error, request: request, response: await response?.withoutStream())
         }
     }
 

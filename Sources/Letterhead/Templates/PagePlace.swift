@@ -15,6 +15,8 @@ public struct PagePlace: Sendable {
     /// Writes a value where a parameter belongs.
     public mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         switch parameter.place(in: self) {
+        case .query(let name) where value.hasObject:
+            refuse([name], "it is a JSON object, which a query cannot hold")
         case .query(let name): query.set(name, to: value)
         case .json(let path): setMember(value, at: path)
         }
@@ -75,6 +77,15 @@ extension JSONValue {
             self = json
         } else {
             return nil
+        }
+    }
+
+    /// Whether it is an object, or a list that holds one.
+    fileprivate var hasObject: Bool {
+        switch self {
+        case .object: true
+        case .array(let elements): elements.contains { $0.hasObject }
+        default: false
         }
     }
 

@@ -15,7 +15,8 @@ extension TemplateLaws {
             }
             mirror = current.superclassMirror
         }
-        if !(template.body is any HTTPBody), Mirror(reflecting: template.body).displayStyle != .optional {
+        let body = Mirror(reflecting: template.body)
+        if !(template.body is any HTTPBody), body.displayStyle != .optional || !body.children.isEmpty {
             found.append(
                 LawViolation(
                     law: "types", member: .body, reason: "is a \(Swift.type(of: template.body)), which is no HTTPBody"))

@@ -80,4 +80,14 @@ import Testing
     ]) func `the media type is that of the extension`(name: String, type: String) {
         #expect(MediaType(filename: name).description == type)
     }
+
+    #if os(Linux)
+        @Test func `a file that says nothing of its size is refused, and not sent empty`() async throws {
+            let body = FileBody(at: URL(filePath: "/proc/version"))
+            let error = #expect(throws: InvalidBody.self) { try body.encode() }
+            #expect(error.map { "\($0)" }?.contains("size") == true)
+            var walk = try body.chunks().makeAsyncIterator()
+            await #expect(throws: InvalidBody.self) { while try await walk.next() != nil {} }
+        }
+    #endif
 }

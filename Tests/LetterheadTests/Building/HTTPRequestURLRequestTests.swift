@@ -156,4 +156,17 @@ private struct Unencodable: HTTPBody {
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("StreamBody") == true)
     }
+
+    @Test func `a Content-Length that is the body's is written anew, and another is refused`() throws {
+        var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
+        urlRequest.httpMethod = "POST"
+        urlRequest.httpBody = Data("four".utf8)
+        urlRequest.allHTTPHeaderFields = ["Content-Length": "4", "X": "1"]
+        let request = try HTTPRequest(urlRequest)
+        #expect(request.headers == ["X": "1"])
+        #expect(throws: Never.self) { try request.validate() }
+        urlRequest.allHTTPHeaderFields = ["Content-Length": "5"]
+        let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("Content-Length") == true)
+    }
 }

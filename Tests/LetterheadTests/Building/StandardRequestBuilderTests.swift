@@ -88,6 +88,18 @@ import Testing
         #expect(first.headers == second.headers)
         #expect(first.target == second.target)
     }
+
+    @Test func `an optional body that is none of ours is refused when there is one`() async throws {
+        struct Raw: RequestTemplate {
+            var path: RequestPath { "a" }
+            var method: HTTPMethod { .post }
+            var body: Data?
+        }
+        #expect(try StandardRequestBuilder(Raw(body: nil)).request().body.isEmpty)
+        let error = #expect(throws: HTTPError.self) { try StandardRequestBuilder(Raw(body: Data([1]))).request() }
+        #expect(error?.code == .invalidRequest && error?.message.contains("HTTPBody") == true)
+        #expect(try await TemplateLaws.violations(of: Raw(body: Data([1]))).contains { $0.member == .body })
+    }
 }
 
 @Suite struct MultipartRequestBuilderTests {

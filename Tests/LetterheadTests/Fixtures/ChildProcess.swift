@@ -14,7 +14,7 @@ import Testing
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = ["timeout", String(seconds), tests.appending(path: name).path] + arguments
             (process.standardOutput, process.standardError) = (pipe, pipe)
-            try process.run()
+            try process.start()
             return await Task.detached {
                 let output = pipe.fileHandleForReading.readDataToEndOfFile()
                 process.waitUntilExit()

@@ -92,6 +92,11 @@ import Testing
         #expect(("nonsense" as MediaType) != ("other nonsense" as MediaType))
         #expect(Set([MediaType("a/b"), MediaType("A/B")]).count == 1)
     }
+
+    @Test func `of a parameter that stands twice the first counts`() {
+        let type: MediaType = "text/plain; a=1; A=2; b=3"
+        #expect([type["a"], type["b"]] == ["1", "3"])
+    }
 }
 
 /// The steps of the MIME Sniffing standard, 4.4, word for word over code points.

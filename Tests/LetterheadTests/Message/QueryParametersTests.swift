@@ -144,4 +144,15 @@ import Testing
             #expect(read.map { $0.value.map { Array($0.utf8) } } == [Array(text.utf8)])
         }
     }
+
+    @Test(arguments: [TimeInterval.nan, .infinity, 1e300, 253_402_300_800])
+    func `a date that cannot be written has the request refused`(seconds: TimeInterval) throws {
+        var request = HTTPRequest(url: try #require(URL(string: "https://h/")))
+        request.query = ["since": Date(timeIntervalSince1970: seconds)]
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
+        #expect(error?.message.contains("date") == true)
+        request.query = ["since": Date.distantPast, "until": Date(timeIntervalSince1970: 253_402_300_799)]
+        #expect(throws: Never.self) { try request.validate() }
+        #expect(request.query["until"] == "9999-12-31T23:59:59Z")
+    }
 }

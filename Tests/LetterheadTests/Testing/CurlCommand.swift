@@ -36,7 +36,7 @@
             let status = try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Int32, any Error>) in
                 process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-                do { try process.run() } catch {
+                do { try process.start() } catch {
                     process.terminationHandler = nil
                     continuation.resume(throwing: error)
                 }

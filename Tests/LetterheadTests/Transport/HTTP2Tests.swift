@@ -86,7 +86,7 @@
             process.executableURL = URL(fileURLWithPath: path)
             process.arguments = ["-V"]
             process.standardError = output
-            guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() else {
+            guard (try? process.start()) != nil, let data = try? output.fileHandleForReading.readToEnd() else {
                 return false
             }
             let text = String(decoding: data, as: UTF8.self)
@@ -117,7 +117,7 @@
                     "-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf",
                 ]
                 process.standardError = FileHandle.nullDevice
-                try process.run()
+                try process.start()
                 while process.isRunning {
                     var request = HTTPRequest(url: Self.url(port, "/item"))
                     request.timeout = .seconds(5)

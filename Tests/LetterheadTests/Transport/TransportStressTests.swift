@@ -25,7 +25,7 @@
                 CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
             process.arguments = [String(seconds), program.appending(path: "transport-stress").path] + arguments
             (process.standardOutput, process.standardError) = (pipe, pipe)
-            try process.run()
+            try process.start()
             // On a thread of its own: the few that run tasks must not be blocked.
             return await withCheckedContinuation { continuation in
                 Thread.detachNewThread {

@@ -23,11 +23,7 @@ extension FormScalar where Self: BinaryInteger {
 
 extension FormScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String {
-        guard isFinite else {
-            let context = EncodingError.Context(
-                codingPath: FormPath?.some(path).codingPath, debugDescription: "The number is not finite.")
-            throw EncodingError.invalidValue(self, context)
-        }
+        guard isFinite else { throw path.error(self, "The number is not finite.") }
         return finiteText
     }
 
@@ -49,13 +45,22 @@ extension Float: FormScalar {}
 extension Double: FormScalar {}
 
 extension Decimal: FormScalar {
-    func text(_ style: FormEncoder, at path: FormPath) -> String { description }
+    func text(_ style: FormEncoder, at path: FormPath) throws -> String {
+        guard isFinite else { throw path.error(self, "The number is not finite.") }
+        return description
+    }
 }
 
 extension Date: FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String {
         switch style.dates {
-        case .iso8601: formatted(.iso8601)
+        case .iso8601:
+            // Its number, because a description of such a date would end the process.
+            if let text = internetTime {
+                text
+            } else {
+                throw path.error(timeIntervalSince1970, "The date is not in the years 0...9999.")
+            }
         case .seconds: try timeIntervalSince1970.text(style, at: path)
         case .milliseconds: try (timeIntervalSince1970 * 1000).rounded().text(style, at: path)
         }
@@ -78,5 +83,13 @@ protocol SortedForm {
 extension Dictionary: SortedForm where Key: CodingKeyRepresentable, Value: Encodable {
     var sorted: [(key: String, value: any Encodable)] {
         map { (key: $0.key.codingKey.stringValue, value: $0.value) }.sorted { $0.key < $1.key }
+    }
+}
+
+extension FormPath {
+    /// The error for a value that has no text.
+    fileprivate func error(_ value: Any, _ rule: String) -> EncodingError {
+        .invalidValue(
+            value, EncodingError.Context(codingPath: FormPath?.some(self).codingPath, debugDescription: rule))
     }
 }

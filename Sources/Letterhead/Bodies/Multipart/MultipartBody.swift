@@ -138,3 +138,13 @@ public struct MultipartBody: HTTPBody {
     /// Whether it was not yet looked for in those in memory.
     var isUnchecked: Bool { origin == .givenUnchecked }
 }
+
+extension MultipartBody: CustomStringConvertible, CustomReflectable {
+    /// Its type, and the name and length of each part.
+    public var description: String {
+        "multipart/\(kind.rawValue): \(parts.map(\.description).joined(separator: ", "))"
+    }
+
+    /// The same only, so that no dump prints a secret.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

@@ -80,6 +80,9 @@ struct PartFields: Sendable {
         if name != nil, headers.contains(.contentDisposition) {
             return "it has a name, and a header Content-Disposition too"
         }
+        if headers.values(for: .contentDisposition).count > 1 {
+            return "the header Content-Disposition stands more than once"
+        }
         return headers.brokenBodyRule
             ?? type.flatMap { HTTPHeaders([HTTPHeaders.Field(.contentType, $0)]).brokenBodyRule }
     }

@@ -36,6 +36,7 @@ enum RedirectRules {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
             names.formUnion(policy.withheldHeaders)
             names.formUnion(hop.redaction.headers)
+            names.formUnion(hop.headers.lazy.filter(\.isSecret).map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
         hop.withheldHeaders = names

@@ -42,7 +42,10 @@ extension RetryLoad {
     func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
         if error is HTTPError || error is CancellationError {
-            return ended(by: HTTPError(error, request: request, response: response))
+            var failure = HTTPError(error, request: request, response: response)
+            // A validator sees no body that is streamed; the error carries what can be read of it.
+            if let own = failure.response, own.body.buffered == nil { failure = failure.with(response: response) }
+            return ended(by: failure)
         }
         return ended(
             by: HTTPError(

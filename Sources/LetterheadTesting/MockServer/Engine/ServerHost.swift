@@ -1,4 +1,5 @@
 import Foundation
+import Letterhead
 
 /// What all connections of one server share.
 final class ServerHost {
@@ -63,7 +64,7 @@ final class ServerHost {
         runningTasks += 1
         return Task { [clock, inbox] in
             // A cancelled wait is told too: the loop counts its tasks by their last message.
-            try? await clock.sleep(for: duration)
+            try? await clock.pause(for: duration)
             inbox.post(.tick(connection: connection, wait: wait))
         }
     }

@@ -54,7 +54,11 @@ final class ServerLoop {
 
     private func wait() {
         preparePolls()
-        guard poll(&polls, nfds_t(polls.count), -1) > 0 else { return }
+        // Without descriptors it is tried again when one of ours is free, and else, since another's may be, in a while.
+        let triesAgain = isExhausted && !isStopping
+        let ready = poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
+        if ready == 0, triesAgain { return accept() }
+        guard ready > 0 else { return }
         if polls[0].revents != 0 { host.inbox.drain() }
         for index in connections.indices where polls[index + 2].revents != 0 {
             connections[index].ready(polls[index + 2].revents)
@@ -79,7 +83,9 @@ final class ServerLoop {
         do {
             while let socket = try listener.socket.accepted() { try serve(socket) }
         } catch {
-            isExhausted = (error as? SocketFailure)?.isExhaustion == true && !connections.isEmpty
+            let wasExhausted = isExhausted
+            isExhausted = (error as? SocketFailure)?.isExhaustion == true
+            if wasExhausted, isExhausted { return }
             host.journal.change {
                 $0.failures.append(MockServer.Failure(connection: accepted + 1, request: nil, underlying: error))
             }

@@ -105,4 +105,28 @@ import Testing
             try super.encode(to: container.superEncoder())
         }
     }
+
+    @Test func `nil of every kind is written as empty when asked for`() throws {
+        struct Nothing: Encodable {
+            var a: Int?, b: Bool?, c: Double?, d: String?, e: UInt8?, f: Date?, g: Float?
+        }
+        struct All: Encodable { var n = Nothing() }
+        var encoder = FormEncoder()
+        #expect(try encoder.encode(Nothing()).isEmpty)
+        encoder.nils = .empty
+        // Swift leaves nil out of what it derives, unless the container says otherwise.
+        #expect(String(decoding: try encoder.encode(Nothing()), as: UTF8.self) == "a=&b=&c=&d=&e=&f=&g=")
+    }
+
+    @Test(arguments: [TimeInterval.nan, .infinity, -.infinity, 1e300, 253_402_300_800, -62_167_219_201])
+    func `a date that cannot be written is an error`(seconds: TimeInterval) {
+        struct Event: Encodable { var at: Date }
+        let date = Date(timeIntervalSince1970: seconds)
+        #expect(throws: EncodingError.self) { try FormEncoder().encode(Event(at: date)) }
+    }
+
+    @Test func `a decimal that is no number is an error`() {
+        struct Price: Encodable { var price = Decimal.nan }
+        #expect(throws: EncodingError.self) { try FormEncoder().encode(Price()) }
+    }
 }

@@ -94,4 +94,24 @@ import Testing
         }
         #expect(error?.description.hasPrefix("part 1: ") == true)
     }
+
+    @Test func `two dispositions are refused`() {
+        let headers = HTTPHeaders([.init(.contentDisposition, "a"), .init(.contentDisposition, "b")])
+        let error = #expect(throws: InvalidBody.self) {
+            try MultipartBody([.text("x", headers: headers)], kind: .mixed).encode()
+        }
+        #expect(error.map { "\($0)" }?.contains("Content-Disposition") == true)
+    }
+
+    @Test func `the kind of a multipart body is chosen at either door`() throws {
+        let parts = [MultipartPart.text("x", name: "a")]
+        let template = Endpoint<HTTPResponse>("a").with {
+            $0.method = .post
+            $0.baseURL = URL(string: "https://h")
+        }
+        for request in [
+            try StandardRequestBuilder(template.multipart(parts, kind: .mixed)).request(),
+            try MultipartRequestBuilder(template, parts: parts, kind: .mixed).request(),
+        ] { #expect(request.body.additionalHeaders[.contentType]?.hasPrefix("multipart/mixed; ") == true) }
+    }
 }

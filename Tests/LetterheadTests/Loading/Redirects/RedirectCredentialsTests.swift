@@ -91,4 +91,14 @@ import Testing
         _ = try await (FollowRedirects(policy) --> mock).load(try .to("https://a.test/1"))
         #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "for b", nil])
     }
+
+    @Test func `a header that was set as a secret stays with its origin`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.headers.setSecret("SECRET", for: "X-Session")
+        first.headers["X-Trace"] = "1"
+        _ = try await (FollowRedirects() --> mock).load(first)
+        #expect(mock.requests.map { $0.headers["X-Session"] } == ["SECRET", nil])
+        #expect(mock.requests.map { $0.headers["X-Trace"] } == ["1", "1"])
+    }
 }

@@ -366,4 +366,32 @@ struct PageWalkTests {
         let error = await #expect(throws: HTTPError.self) { try await client.send(next) }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
+
+    @Test func `pages that differ in a header only are walked over`() async throws {
+        struct Ranges: PaginatedTemplate {
+            typealias Response = [Int]
+            var page = 1
+            var path: RequestPath { "items" }
+            var headers: HTTPHeaders { ["Range": "items=\(page)"] }
+            var position: PagePosition { .number(page) }
+            func requestForNextPage() -> Ranges { Ranges(page: page + 1) }
+            func resumed(from checkpoint: PageCheckpoint) -> Ranges { Ranges(page: checkpoint.page) }
+            func requestForNextPage(after arrival: PageArrival<[Int]>) -> PageContinuation<Ranges> {
+                arrival.value.isEmpty ? .ended : .next(requestForNextPage())
+            }
+        }
+        let mock = MockLoader { request in
+            try .ok(request, json: request.headers["Range"] == "items=3" ? [] : [1])
+        }
+        let pages = try await client(over: mock).pages(of: Ranges()).collect()
+        #expect(pages.count == 2 && mock.requests.count == 3)
+    }
+
+    @Test func `a cursor that is an object is refused where it belongs in a query`() async throws {
+        let walk = Numbers().paginated(by: .cursor(parameter: "after") { _ in .object(["id": 1]) })
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: walk).collect() }
+        #expect(error?.code == .invalidRequest && error?.message.contains("object") == true)
+        #expect(mock.requests.count == 1)
+    }
 }
