@@ -1,9 +1,16 @@
-// Our own declarations of what Letterhead uses of the system's zlib (RFC 1950, 1951, 1952).
+// Our own declarations of what Letterhead uses of the system's zlib (RFC 1950, 1951, 1952), under names of our own: a
+// program may import the zlib of an SDK as well.
 #ifndef LETTERHEAD_CZLIB_H
 #define LETTERHEAD_CZLIB_H
 
+// The name of a function of zlib as the linker knows it.
+#define CZLIB_TEXT(text) #text
+#define CZLIB_JOIN(prefix, name) CZLIB_TEXT(prefix) #name
+#define CZLIB_PREFIX(prefix, name) CZLIB_JOIN(prefix, name)
+#define CZLIB_NAME(name) __asm__(CZLIB_PREFIX(__USER_LABEL_PREFIX__, name))
+
 // The state that a caller shares with zlib. The order and the types of the members are zlib's binary interface.
-typedef struct z_stream_s {
+typedef struct {
     const unsigned char *next_in;
     unsigned int avail_in;
     unsigned long total_in;
@@ -18,7 +25,7 @@ typedef struct z_stream_s {
     int data_type;
     unsigned long adler;
     unsigned long reserved;
-} z_stream;
+} CZlibStream;
 
 enum {
     CZLIB_NO_FLUSH = 0,
@@ -38,15 +45,16 @@ enum {
     CZLIB_WINDOW_ANY = 47,
 };
 
-const char *zlibVersion(void);
+const char *czlib_version(void) CZLIB_NAME(zlibVersion);
 
-int deflateInit2_(z_stream *stream, int level, int method, int window_bits, int memory, int strategy,
-                  const char *version, int stream_size);
-int deflate(z_stream *stream, int flush);
-int deflateEnd(z_stream *stream);
+int czlib_deflate_begin(CZlibStream *stream, int level, int method, int window_bits, int memory, int strategy,
+                        const char *version, int stream_size) CZLIB_NAME(deflateInit2_);
+int czlib_deflate(CZlibStream *stream, int flush) CZLIB_NAME(deflate);
+int czlib_deflate_end(CZlibStream *stream) CZLIB_NAME(deflateEnd);
 
-int inflateInit2_(z_stream *stream, int window_bits, const char *version, int stream_size);
-int inflate(z_stream *stream, int flush);
-int inflateEnd(z_stream *stream);
+int czlib_inflate_begin(CZlibStream *stream, int window_bits, const char *version,
+                        int stream_size) CZLIB_NAME(inflateInit2_);
+int czlib_inflate(CZlibStream *stream, int flush) CZLIB_NAME(inflate);
+int czlib_inflate_end(CZlibStream *stream) CZLIB_NAME(inflateEnd);
 
 #endif

@@ -138,12 +138,12 @@
         /// The bytes in a coding of zlib's: window 31 is gzip, 15 deflate with its head, -15 without.
         func deflated(window: CInt) throws -> Data {
             struct Failed: Error {}
-            var stream = z_stream()
-            let size = CInt(MemoryLayout<z_stream>.size)
-            guard deflateInit2_(&stream, 6, CInt(CZLIB_DEFLATED), window, 8, 0, zlibVersion(), size) == 0 else {
+            var stream = CZlibStream()
+            let size = CInt(MemoryLayout<CZlibStream>.size)
+            guard czlib_deflate_begin(&stream, 6, CInt(CZLIB_DEFLATED), window, 8, 0, czlib_version(), size) == 0 else {
                 throw Failed()
             }
-            defer { deflateEnd(&stream) }
+            defer { czlib_deflate_end(&stream) }
             var output = Data(count: count + count / 8 + 64)
             let isDone = withUnsafeBytes { input in
                 output.withUnsafeMutableBytes { output in
@@ -151,7 +151,7 @@
                     stream.avail_in = UInt32(input.count)
                     stream.next_out = output.bindMemory(to: UInt8.self).baseAddress
                     stream.avail_out = UInt32(output.count)
-                    return deflate(&stream, CInt(CZLIB_FINISH)) == CInt(CZLIB_STREAM_END)
+                    return czlib_deflate(&stream, CInt(CZLIB_FINISH)) == CInt(CZLIB_STREAM_END)
                 }
             }
             guard isDone else { throw Failed() }

@@ -7,22 +7,22 @@ final class Deflater {
     /// zlib counts what it is given at once in 32 bits.
     private static let largestInput = 1 << 30
 
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let stream: UnsafeMutablePointer<CZlibStream>
     private let output: UnsafeMutableBufferPointer<UInt8>
 
     init(level: Int) throws(InvalidBody) {
         guard (1...9).contains(level) else { throw InvalidBody("the level of the compression is not in 1...9") }
         output = .allocate(capacity: Self.pieceSize)
         stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        let status = deflateInit2_(
+        stream.initialize(to: CZlibStream())
+        let status = czlib_deflate_begin(
             stream, Int32(level), Int32(CZLIB_DEFLATED), Int32(CZLIB_WINDOW_GZIP), Int32(CZLIB_DEFAULT_MEMORY),
-            Int32(CZLIB_DEFAULT_STRATEGY), zlibVersion(), Int32(MemoryLayout<z_stream>.size))
+            Int32(CZLIB_DEFAULT_STRATEGY), czlib_version(), Int32(MemoryLayout<CZlibStream>.size))
         guard Int(status) == CZLIB_OK else { throw Self.failed(status) }
     }
 
     deinit {
-        deflateEnd(stream)
+        czlib_deflate_end(stream)
         stream.deallocate()
         output.deallocate()
     }
@@ -59,7 +59,7 @@ final class Deflater {
         while true {
             stream.pointee.next_out = output.baseAddress
             stream.pointee.avail_out = UInt32(output.count)
-            let status = deflate(stream, Int32(flush))
+            let status = czlib_deflate(stream, Int32(flush))
             compressed.append(contentsOf: output[..<(output.count - Int(stream.pointee.avail_out))])
             if Int(status) != CZLIB_OK || stream.pointee.avail_out > 0 { return status }
         }

@@ -16,7 +16,7 @@ final class Inflater {
 
     private let isGzip: Bool
     private let maximumRatio: Int
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
     /// Whether the end of a member was seen, behind which another may begin.
@@ -31,11 +31,11 @@ final class Inflater {
         self.isGzip = isGzip
         self.maximumRatio = maximumRatio
         stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
+        stream.initialize(to: CZlibStream())
     }
 
     deinit {
-        if isOpen { inflateEnd(stream) }
+        if isOpen { czlib_inflate_end(stream) }
         stream.deallocate()
     }
 
@@ -62,8 +62,8 @@ final class Inflater {
     private func open() throws(Fault) {
         // Servers send deflate with and without the zlib head that RFC 9110, 8.4.1.2 asks for.
         let window = isGzip ? CZLIB_WINDOW_GZIP : hasZlibHead ? CZLIB_WINDOW_ANY : CZLIB_WINDOW_RAW
-        let size = CInt(MemoryLayout<z_stream>.size)
-        guard inflateInit2_(stream, CInt(window), zlibVersion(), size) == CInt(CZLIB_OK) else { throw .memory }
+        let size = CInt(MemoryLayout<CZlibStream>.size)
+        guard czlib_inflate_begin(stream, CInt(window), czlib_version(), size) == CInt(CZLIB_OK) else { throw .memory }
         isOpen = true
     }
 
@@ -76,9 +76,9 @@ final class Inflater {
     /// A gzip body may have several members, one behind the other (RFC 1952, 2.2).
     private func beginMember() throws(Fault) {
         guard isGzip else { throw .surplus }
-        inflateEnd(stream)
+        czlib_inflate_end(stream)
         (isOpen, isAtEnd) = (false, false)
-        stream.pointee = z_stream()
+        stream.pointee = CZlibStream()
         try open()
     }
 
@@ -92,7 +92,7 @@ final class Inflater {
                 stream.pointee.avail_in = UInt32(clamping: bytes.count)
                 stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
                 stream.pointee.avail_out = UInt32(output.count)
-                code = inflate(stream, CInt(CZLIB_NO_FLUSH))
+                code = czlib_inflate(stream, CInt(CZLIB_NO_FLUSH))
                 left = bytes.count - Int(UInt32(clamping: bytes.count)) + Int(stream.pointee.avail_in)
                 return output.count - Int(stream.pointee.avail_out)
             }
