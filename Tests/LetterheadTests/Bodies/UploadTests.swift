@@ -38,16 +38,18 @@ struct UploadTests {
         #expect(!request.headers.contains("Transfer-Encoding"))
     }
 
-    @Test func `a part of unknown length is sent in chunks, and whole`() async throws {
-        let stream = AsyncStream<Data> {
-            $0.yield(noise(100_000))
-            $0.finish()
+    #if os(Linux)
+        @Test func `a part of unknown length is sent in chunks, and whole`() async throws {
+            let stream = AsyncStream<Data> {
+                $0.yield(noise(100_000))
+                $0.finish()
+            }
+            let body = try MultipartBody([.body(StreamBody(once: stream), name: "s", filename: "s.bin")], boundary: "b")
+            let request = try #require(try await requests(of: body).requests.first)
+            #expect(request.headers["Transfer-Encoding"] == "chunked" && !request.headers.contains("Content-Length"))
+            #expect(request.body.suffix(100_000 + 9) == noise(100_000) + Data("\r\n--b--\r\n".utf8))
         }
-        let body = try MultipartBody([.body(StreamBody(once: stream), name: "s", filename: "s.bin")], boundary: "b")
-        let request = try #require(try await requests(of: body).requests.first)
-        #expect(request.headers["Transfer-Encoding"] == "chunked" && !request.headers.contains("Content-Length"))
-        #expect(request.body.suffix(100_000 + 9) == noise(100_000) + Data("\r\n--b--\r\n".utf8))
-    }
+    #endif
 
     @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
     func `whatever the request calls a multipart body, the boundary is right`(asked: String) async throws {

@@ -92,15 +92,19 @@ struct LineTests {
         await server.stop()
     }
 
-    @Test func `header names keep their spelling, repeats and order`() async throws {
-        let request = try await request {
-            try await $0.send(
-                Endpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
+    #if os(Linux)
+        @Test func `header names keep their spelling, repeats and order`() async throws {
+            let request = try await request {
+                try await $0.send(
+                    Endpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
+            }
+            let own = request.headers.filter { $0.name.rawValue.lowercased().hasPrefix("x-") }
+            #expect(
+                own.map { "\($0.name.rawValue)=\($0.value)" } == [
+                    "x-LOWER=1", "X-Repeat=a", "X-Between=é", "X-Repeat=b",
+                ])
         }
-        let own = request.headers.filter { $0.name.rawValue.lowercased().hasPrefix("x-") }
-        #expect(
-            own.map { "\($0.name.rawValue)=\($0.value)" } == ["x-LOWER=1", "X-Repeat=a", "X-Between=é", "X-Repeat=b"])
-    }
+    #endif
 
     @Test func `an empty header value arrives`() async throws {
         let request = try await request { try await $0.send(Endpoint("a").header("X-Empty", "")) }
@@ -180,20 +184,23 @@ struct LineTests {
         await server.stop()
     }
 
-    @Test func `a response has its request, status, headers and body, and both cookies`() async throws {
-        let server = try await MockServer.start { _ in
-            MockServer.Response(
-                status: 201, headers: ["Set-Cookie": "a=1", "X-One": "1", "Set-Cookie": "b=2"], body: Data("body".utf8))
+    #if os(Linux)
+        @Test func `a response has its request, status, headers and body, and both cookies`() async throws {
+            let server = try await MockServer.start { _ in
+                MockServer.Response(
+                    status: 201, headers: ["Set-Cookie": "a=1", "X-One": "1", "Set-Cookie": "b=2"],
+                    body: Data("body".utf8))
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+            let (value, response) = try await client.sendWithResponse(Endpoint("p", answering: String.self))
+            #expect(value == "body")
+            #expect(response.status == .created)
+            #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2"])
+            #expect(response.headers["x-one"] == "1")
+            #expect(response.request.path == "/p")
+            await server.stop()
         }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let (value, response) = try await client.sendWithResponse(Endpoint("p", answering: String.self))
-        #expect(value == "body")
-        #expect(response.status == .created)
-        #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2"])
-        #expect(response.headers["x-one"] == "1")
-        #expect(response.request.path == "/p")
-        await server.stop()
-    }
+    #endif
 
     @Test func `a hung server ends by the request's own timeout, well before the client's`() async throws {
         let server = try await MockServer.start { _ in

@@ -1,86 +1,89 @@
-#if os(Linux)
-    import Foundation
-    import Letterhead
-    import LetterheadTesting
-    import Synchronization
-    import Testing
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
-    struct TransferProgressTests {
-        private let size = 3_000_000
+@Suite(.timeLimit(.minutes(3)))
+struct TransferProgressTests {
+    typealias Transport = TransportTests.Transport
 
-        private func echo() async throws -> MockServer {
-            try await MockServer.start { MockServer.Response(body: $0.body) }
-        }
+    private let size = 3_000_000
 
-        private func steps(
-            _ body: any HTTPBody, _ delivery: ResponseDelivery = .buffered
-        ) async throws -> [TransferProgress] {
-            let server = try await echo()
-            let box = Seen()
-            var request = HTTPRequest(method: .post, url: server.url)
-            request.body = body
-            request.responseDelivery = delivery
-            request.onProgress = { box.add($0) }
-            let count = try await CurlLoader().load(request).body.data().count
-            #expect(count == size)
-            await server.stop()
-            return box.all
-        }
+    private func echo() async throws -> MockServer {
+        try await MockServer.start { MockServer.Response(body: $0.body) }
+    }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
-        func `Both directions grow and end at 1`(delivery: ResponseDelivery) async throws {
-            let steps = try await steps(DataBody(Data(count: size)), delivery)
-            for direction in [TransferProgress.Direction.upload, .download] {
-                let fractions = steps.filter { $0.direction == direction }.compactMap(\.fractionCompleted)
-                #expect(fractions.count > 2 && fractions == fractions.sorted() && fractions.last == 1)
-                #expect(Set(fractions).count == fractions.count)
-            }
-        }
+    private func steps(
+        over transport: Transport, _ body: any HTTPBody, _ delivery: ResponseDelivery = .buffered
+    ) async throws -> [TransferProgress] {
+        let server = try await echo()
+        let box = Seen()
+        var request = HTTPRequest(method: .post, url: server.url)
+        request.body = body
+        request.responseDelivery = delivery
+        request.onProgress = { box.add($0) }
+        let count = try await transport.loader.load(request).body.data().count
+        #expect(count == size)
+        await server.stop()
+        return box.all
+    }
 
-        @Test func `A body of unknown length has no fraction`() async throws {
-            let stream = StreamBody {
-                AsyncStream<Data> { continuation in
-                    for _ in 0..<3 { continuation.yield(Data(count: 1_000_000)) }
-                    continuation.finish()
-                }
-            }
-            let uploads = try await steps(stream).filter { $0.direction == .upload }
-            #expect(uploads.map(\.completedBytes) == [1_000_000, 2_000_000, 3_000_000])
-            #expect(uploads.allSatisfy { $0.fractionCompleted == nil })
-        }
-
-        @Test func `Updates can be walked, and end`() async throws {
-            let server = try await echo()
-            let updates = ProgressUpdates()
-            var request = HTTPRequest(method: .post, url: server.url)
-            request.body = DataBody(Data(count: size))
-            request.onProgress = { updates.report($0) }
-            async let response = CurlLoader().load(request)
-            var last: TransferProgress?
-            for await progress in updates { last = progress }
-            #expect(last == TransferProgress(direction: .download, completedBytes: size, totalBytes: size))
-            #expect(try await response.status == 200)
-            await server.stop()
-        }
-
-        @Test func `A limit holds for a response that is watched`() async throws {
-            let server = try await echo()
-            var request = HTTPRequest(method: .post, url: server.url)
-            request.body = DataBody(Data(count: size))
-            request.onProgress = { _ in }
-            request.responseLimit = size - 1
-            let limited = request
-            let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(limited) }
-            #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
-            await server.stop()
+    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
+    func `Both directions grow and end at 1`(_ transport: Transport, delivery: ResponseDelivery) async throws {
+        let steps = try await steps(over: transport, DataBody(Data(count: size)), delivery)
+        for direction in [TransferProgress.Direction.upload, .download] {
+            let fractions = steps.filter { $0.direction == direction }.compactMap(\.fractionCompleted)
+            #expect(fractions.count > 2 && fractions == fractions.sorted() && fractions.last == 1)
+            #expect(Set(fractions).count == fractions.count)
         }
     }
 
-    /// What was reported. A class, since the reporting closure and the test share it.
-    private final class Seen: Sendable {
-        private let steps = Mutex<[TransferProgress]>([])
-        func add(_ step: TransferProgress) { steps.withLock { $0.append(step) } }
-        var all: [TransferProgress] { steps.withLock { $0 } }
+    @Test(arguments: Transport.allCases)
+    func `A body of unknown length has no fraction`(_ transport: Transport) async throws {
+        let stream = StreamBody {
+            AsyncStream<Data> { continuation in
+                for _ in 0..<3 { continuation.yield(Data(count: 1_000_000)) }
+                continuation.finish()
+            }
+        }
+        let uploads = try await steps(over: transport, stream).filter { $0.direction == .upload }
+        #expect(uploads.count > 2 && uploads.last?.completedBytes == size)
+        #expect(uploads.allSatisfy { $0.fractionCompleted == nil })
     }
-#endif
+
+    @Test(arguments: Transport.allCases)
+    func `Updates can be walked, and end`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let updates = ProgressUpdates()
+        var request = HTTPRequest(method: .post, url: server.url)
+        request.body = DataBody(Data(count: size))
+        request.onProgress = { updates.report($0) }
+        async let response = transport.loader.load(request)
+        var last: TransferProgress?
+        for await progress in updates { last = progress }
+        #expect(last == TransferProgress(direction: .download, completedBytes: size, totalBytes: size))
+        #expect(try await response.status == 200)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `A limit holds for a response that is watched`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = HTTPRequest(method: .post, url: server.url)
+        request.body = DataBody(Data(count: size))
+        request.onProgress = { _ in }
+        request.responseLimit = size - 1
+        let limited = request
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(limited) }
+        #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
+        await server.stop()
+    }
+}
+
+/// What was reported. A class, since the reporting closure and the test share it.
+private final class Seen: Sendable {
+    private let steps = Mutex<[TransferProgress]>([])
+    func add(_ step: TransferProgress) { steps.withLock { $0.append(step) } }
+    var all: [TransferProgress] { steps.withLock { $0 } }
+}

@@ -202,6 +202,62 @@ struct TransportTests {
         await server.stop()
     }
 
+    private static let brokenRules: [(name: String, breaks: @Sendable (inout HTTPRequest) -> Void)] = [
+        ("CONNECT", { $0.method = .connect }),
+        ("HEAD", { ($0.method, $0.body) = (.head, TextBody("x")) }),
+        ("TRACE", { ($0.method, $0.body) = (.trace, TextBody("x")) }),
+        ("timeout", { $0.timeout = .zero }),
+        ("responseLimit", { $0.responseLimit = -1 }),
+    ]
+
+    @Test(arguments: Transport.allCases, brokenRules.map(\.name))
+    func `what no transport can do is refused before anything is sent`(_ transport: Transport, rule: String)
+        async throws
+    {
+        let server = try await echo()
+        var request = request(.get, "200", on: server)
+        Self.brokenRules.first { $0.name == rule }?.breaks(&request)
+        let broken = request
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(broken) }
+        #expect(error?.code == .invalidRequest && error?.message.contains(rule) == true)
+        #expect(server.requests.isEmpty)
+        await server.stop()
+    }
+
+    @Test func `URLSession refuses a GET with a body before anything is sent`() async throws {
+        let server = try await echo()
+        var request = request(.get, "200", on: server)
+        request.body = TextBody("x")
+        let broken = request
+        let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(broken) }
+        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
+    func `a response tells when its first byte came, and its last`(_ transport: Transport, delivery: ResponseDelivery)
+        async throws
+    {
+        let server = try await echo()
+        var request = request(.get, "large", on: server)
+        request.responseDelivery = delivery
+        let response = try await transport.loader.load(request)
+        #expect(try await response.body.data().count == 3_000_000)
+        #expect(response.metrics.firstByte > .zero && response.metrics.total >= response.metrics.firstByte)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `the answer to a HEAD keeps what it says of the body`(_ transport: Transport) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(headers: ["Content-Encoding": "gzip"], body: Data(count: 10))
+        }
+        let response = try await transport.loader.load(HTTPRequest(method: .head, url: server.url))
+        #expect(response.headers["Content-Encoding"] == "gzip" && response.headers["Content-Length"] == "10")
+        #expect(try await response.body.data().isEmpty)
+        await server.stop()
+    }
+
     @Test(arguments: Transport.allCases)
     func `many requests at a time each get their own answer`(_ transport: Transport) async throws {
         let server = try await echo()

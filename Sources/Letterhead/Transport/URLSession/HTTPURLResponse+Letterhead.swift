@@ -12,15 +12,26 @@ extension HTTPURLResponse {
         return Int(exactly: expectedContentLength)
     }
 
-    /// The response, saying nothing of a content coding that Foundation has undone.
+    /// The response, saying nothing of the content codings that Foundation has undone.
     func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
         var fields: [String: String] = [:]
         for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
         var headers = HTTPHeaders(fields)
-        if headers.contains(.contentEncoding) {
+        if let codings = headers[.contentEncoding], request.method != .head, Self.areUndone(codings) {
             headers[.contentEncoding] = nil
             headers[.contentLength] = nil
         }
         return HTTPResponse(request: request, status: HTTPStatus(statusCode), headers: headers, body: body)
     }
+
+    private static func areUndone(_ codings: String) -> Bool {
+        codings.split(separator: ",").allSatisfy { undoneCodings.contains(ASCII.lowercased(ASCII.trimmed(String($0)))) }
+    }
+
+    /// What Foundation undoes. On Linux it offers what libcurl was built for, and fails at any other coding.
+    #if canImport(FoundationNetworking)
+        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+    #else
+        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
+    #endif
 }

@@ -2,6 +2,8 @@ import Foundation
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
+#else
+    import Security
 #endif
 
 extension TransportConfiguration {
@@ -15,6 +17,9 @@ extension TransportConfiguration {
         settings.httpCookieAcceptPolicy = .never
         settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
         settings.timeoutIntervalForRequest = idleSeconds
+        #if !canImport(FoundationNetworking)
+            settings.tlsMinimumSupportedProtocolVersion = security.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+        #endif
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         return URLSession(configuration: settings, delegate: delegate, delegateQueue: queue)
@@ -33,10 +38,14 @@ extension TransportConfiguration {
         supported.maximumConnectionsPerHost = maximumConnectionsPerHost
         supported.firstByteTimeout = firstByteTimeout
         supported.idleTimeout = idleTimeout
+        #if canImport(FoundationNetworking)
+            let names = "maximumConnectionsPerHost, firstByteTimeout and idleTimeout"
+        #else
+            supported.security.minimumVersion = security.minimumVersion
+            let names = "maximumConnectionsPerHost, firstByteTimeout, idleTimeout and security.minimumVersion"
+        #endif
         if let brokenRule { return brokenRule }
         guard self != supported else { return nil }
-        return
-            "URLSession can set maximumConnectionsPerHost, firstByteTimeout and idleTimeout of a TransportConfiguration, "
-            + "and another setting was changed"
+        return "URLSession can set \(names) of a TransportConfiguration, and another setting was changed"
     }
 }

@@ -26,13 +26,23 @@ extension URLSessionExchange {
         }
     }
 
+    /// How much of a body may be held: one that is handed over as it arrives has no limit where the task can rest.
+    var heldLimit: Int {
+        #if canImport(FoundationNetworking)
+            request.responseLimit
+        #else
+            request.responseDelivery == .buffered ? request.responseLimit : .max
+        #endif
+    }
+
     /// Suspends the task while the reader is behind. On Linux a task that is resumed starts over, so it runs on there, up
     /// to the request's limit.
     func holdBack() {
         #if !canImport(FoundationNetworking)
             guard request.responseDelivery != .buffered else { return }
+            // Under the lock, since suspensions are counted and must not overtake what ends them.
             state.withLock { state in
-                if state.inbox.heldBytes > heldBytes { state.task?.suspend() }
+                if state.inbox.beginsRest(above: heldBytes) { state.task?.suspend() }
             }
         #endif
     }
@@ -40,7 +50,7 @@ extension URLSessionExchange {
     private func letGo() {
         #if !canImport(FoundationNetworking)
             state.withLock { state in
-                if state.inbox.heldBytes <= heldBytes, state.task?.state == .suspended { state.task?.resume() }
+                if state.inbox.endsRest(upTo: heldBytes) { state.task?.resume() }
             }
         #endif
     }

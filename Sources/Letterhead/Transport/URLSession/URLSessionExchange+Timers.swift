@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -24,12 +25,10 @@ extension URLSessionExchange {
         }
     }
 
-    /// Starts the wait for the first byte anew, since the request is still going out.
-    func sent() { waitForFirstByte() }
-
     private var hasHead: Bool { state.withLock { $0.head != nil } }
 
-    private func waitForFirstByte() {
+    /// Starts the wait for the first byte, anew as long as the request is still going out.
+    func waitForFirstByte() {
         guard let limit = configuration.firstByteTimeout else { return }
         let wait = state.withLock { state in
             state.firstByteWait += 1

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -15,6 +16,7 @@ final class URLSessionExchange: Sendable {
         var caller: Caller?
         var head: HTTPURLResponse?
         var receivedBytes = 0
+        var downloadMeter: ProgressMeter?
         var inbox = URLSessionInbox()
         var firstByteWait = 0
         var isCancelled = false
@@ -23,10 +25,16 @@ final class URLSessionExchange: Sendable {
     let request: HTTPRequest
     let configuration: TransportConfiguration
     private let upload: URLSessionUpload
+    private let uploadMeter: ProgressMeter?
+    private let facts = TransportFacts()
+    private let startedAt = ContinuousClock.now
     let state = Mutex(State())
 
     init(request: HTTPRequest, configuration: TransportConfiguration, upload: URLSessionUpload) {
         (self.request, self.configuration, self.upload) = (request, configuration, upload)
+        uploadMeter = request.onProgress.map {
+            ProgressMeter(.upload, total: request.body.contentLength, report: $0)
+        }
     }
 
     /// Sends the request, and returns with the whole response, or with its head when it is streamed.
@@ -54,20 +62,22 @@ final class URLSessionExchange: Sendable {
     /// Takes the head; interim answers are none.
     func receive(_ response: URLResponse) {
         guard let head = response as? HTTPURLResponse, head.statusCode >= 200 else { return }
-        state.withLock { $0.head = head }
+        let length = head.knownLength(of: request.method)
+        let meter = request.onProgress.map { ProgressMeter(.download, total: length, report: $0) }
+        state.withLock { ($0.head, $0.downloadMeter) = (head, meter) }
+        facts.metrics.firstByte = .now - startedAt
         guard request.responseDelivery != .buffered else { return }
-        settle { _ in
-            head.response(to: self.request, body: self.streamedBody(length: head.knownLength(of: self.request.method)))
-        }
+        settle { _ in self.response(head, body: self.streamedBody(length: length)) }
     }
 
     /// Takes a piece of the body.
     func receive(_ data: Data) {
-        let limit = request.responseLimit
-        let arrival = state.withLock { state in
+        let limit = heldLimit
+        let (meter, arrival) = state.withLock { state in
             state.receivedBytes += data.count
-            return state.inbox.add(data, limit: limit)
+            return (state.downloadMeter, state.inbox.add(data, limit: limit))
         }
+        meter?.add(data.count)
         switch arrival {
         case .held: holdBack()
         case .wanted(let reader): reader.resume(returning: data)
@@ -75,12 +85,32 @@ final class URLSessionExchange: Sendable {
             fail(
                 HTTPError(
                     .responseTooLarge, request: request,
+                    response: state.withLock { $0.head }.map { response($0, body: HTTPResponseBody()) },
                     message: "the response is larger than the \(limit) bytes allowed"))
         }
     }
 
+    /// Takes note that so many bytes more, and so many in all, of the request's body have gone.
+    func sent(_ bytes: Int64, of totalBytes: Int64) {
+        #if canImport(FoundationNetworking)
+            // There the sum is that of the moment in which it is told, ahead of its piece.
+            uploadMeter?.add(Int(clamping: bytes))
+        #else
+            uploadMeter?.note(Int(clamping: totalBytes))
+        #endif
+        waitForFirstByte()
+    }
+
+    #if !canImport(FoundationNetworking)
+        /// Takes what Foundation has measured, which it tells before the end.
+        func collect(_ metrics: URLSessionTaskMetrics) {
+            if let last = metrics.transactionMetrics.last { facts.metrics = TransportMetrics(last) }
+        }
+    #endif
+
     /// Takes the end.
     func complete(_ error: (any Error)?) {
+        noteTotal()
         guard let error else {
             settle()
             return finish(.success(nil))
@@ -112,15 +142,26 @@ final class URLSessionExchange: Sendable {
                 throw HTTPError(
                     .invalidResponse, request: self.request, message: "the connection ended without a response")
             }
-            return head.response(to: self.request, body: HTTPResponseBody(state.inbox.takeAll()))
+            return self.response(head, body: HTTPResponseBody(state.inbox.takeAll()))
         }
     }
 
     /// Ends it with what has arrived, though the task would go on.
     func settleEarly() {
+        noteTotal()
         settle()
         finish(.success(nil))
         stopTask()
+    }
+
+    private func response(_ head: HTTPURLResponse, body: HTTPResponseBody) -> HTTPResponse {
+        var response = head.response(to: request, body: body)
+        response[value: TransportFactsValue.self] = facts
+        return response
+    }
+
+    private func noteTotal() {
+        if facts.metrics.total == .zero { facts.metrics.total = .now - startedAt }
     }
 
     private func settle(_ make: (inout State) throws(HTTPError) -> HTTPResponse) {

@@ -16,6 +16,8 @@ struct URLSessionInbox {
     private var reader: Reader?
     private var end: Result<Data?, any Error>?
     private(set) var heldBytes = 0
+    /// Whether the task rests until the reader has caught up.
+    private var isResting = false
 
     /// Takes a piece, for whoever waits or to be held, as long as no more is held than allowed.
     mutating func add(_ data: Data, limit: Int) -> Arrival {
@@ -38,6 +40,20 @@ struct URLSessionInbox {
         pieces.removeFirst()
         heldBytes -= piece.count
         return .success(piece)
+    }
+
+    /// Says that the task is to rest, and only once, when more is held than so many bytes.
+    mutating func beginsRest(above limit: Int) -> Bool {
+        guard !isResting, heldBytes > limit else { return false }
+        isResting = true
+        return true
+    }
+
+    /// Says that a task that rests is to go on, and only once, when no more is held than so many bytes.
+    mutating func endsRest(upTo limit: Int) -> Bool {
+        guard isResting, heldBytes <= limit else { return false }
+        isResting = false
+        return true
     }
 
     /// Notes the end, and gives whoever waits for it. Only the first end counts.

@@ -11,12 +11,16 @@ import Foundation
 /// in memory from a private temporary file, so that its length is exact and it is never held in memory.
 ///
 /// What `URLSession` cannot do is said here. Everywhere: repeated fields of one name travel joined by `, `, and so do
-/// those of a response; the content codings that Foundation knows are undone by it, and the limits of a response count
-/// the decoded bytes; ``TransportConfiguration`` settings that it has no means for are `.invalidRequest`, naming the
-/// setting. On Linux besides: names of headers are re-capitalised and their order is lost; IPv6 literals, trailers, and
-/// a connection that is closed inside the head cannot be handled by it, the latter two end the process; a body that is
-/// streamed down has no back-pressure, so one that runs more than ``HTTPRequest/responseLimit`` ahead of its reader is
-/// `.responseTooLarge`; the certificate store is the system's, and a TLS failure has no code of its own.
+/// those of a response; `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` are added to a request that says
+/// nothing of them; a GET with a body is `.invalidRequest`; the content codings that Foundation knows are undone by it,
+/// and the limits of a response count the decoded bytes; ``HTTPResponse/trailers`` are empty; and
+/// ``TransportConfiguration`` settings that it has no means for are `.invalidRequest`, naming the setting.
+///
+/// On Linux besides: names of headers are re-capitalised and their order is lost; IPv6 literals, trailers, and a
+/// connection that is closed inside the head cannot be handled by it, the latter two end the process; a body that is
+/// not in memory has no back-pressure, so one that runs more than ``HTTPRequest/responseLimit`` ahead of its reader is
+/// `.responseTooLarge`; ``HTTPResponse/metrics`` have only the times of the first byte and of the end; the certificate
+/// store is the system's, and a TLS failure has no code of its own; a reset leaves idle connections to the session.
 public final class URLSessionLoader: HTTPLoader {
     // A class, because the session's connections are its identity, and its end must close them.
 
@@ -42,16 +46,17 @@ public final class URLSessionLoader: HTTPLoader {
     /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`;
     ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and what else Foundation reports, by the table of
     ///   `HTTPError(_:request:)`.
+    @concurrent
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
-        if let rule = configuration.brokenURLSessionRule {
+        if let rule = configuration.brokenURLSessionRule ?? request.brokenURLSessionRule {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         if let left = request.timeLeft, left <= .zero {
             throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
         }
-        let upload = try await URLSessionUpload(request)
+        let upload = try await URLSessionUpload(request, idleSeconds: configuration.idleSeconds)
         let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
@@ -59,8 +64,13 @@ public final class URLSessionLoader: HTTPLoader {
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
-    /// Cancels what is in flight, and returns when it has ended.
-    public func reset() async { await exchanges.cancelAll() }
+    /// Cancels what is in flight, and returns when it has ended. On Apple platforms later requests get new connections.
+    public func reset() async {
+        await exchanges.cancelAll()
+        #if !canImport(FoundationNetworking)
+            await session.reset()
+        #endif
+    }
 
     /// On Linux a request that must not be sent twice gets a connection of its own: over a kept one that the server is
     /// just closing it might be repeated below us.
@@ -70,5 +80,13 @@ public final class URLSessionLoader: HTTPLoader {
         #else
             nil
         #endif
+    }
+}
+
+extension HTTPRequest {
+    /// What `URLSession` cannot do with a request that is otherwise well formed.
+    fileprivate var brokenURLSessionRule: String? {
+        if let brokenTransportRule { return brokenTransportRule }
+        return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
     }
 }

@@ -37,7 +37,7 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchange(of: task)?.sent()
+        exchange(of: task)?.sent(bytesSent, of: totalBytesSent)
     }
 
     /// A redirect is a response like any other. On Linux the handler is never called: answering it late ends the process.
@@ -65,6 +65,14 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
             completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
         #endif
     }
+
+    #if !canImport(FoundationNetworking)
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            exchange(of: task)?.collect(metrics)
+        }
+    #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let exchange = byTask.withLock { $0.removeValue(forKey: task.taskIdentifier) }

@@ -8,8 +8,8 @@
 
 extension ServerConnection {
     #if canImport(Darwin)
-        /// There `POLLHUP` tells that the client ended its side; it is reported unasked.
-        private static let peerEnded = Int16(0)
+        /// There `POLLHUP` tells that the client ended its side, to those who ask for something.
+        private static let peerEnded = Int16(POLLHUP)
     #else
         private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which headers hide behind a feature macro
     #endif

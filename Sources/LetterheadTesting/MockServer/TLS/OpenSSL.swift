@@ -10,7 +10,7 @@
 ///
 /// It is opened at run time, so that whoever tests without TLS need not have it. Its ABI for these has been the same
 /// since 1.1. It is never closed: it may hold state of its own for threads and the process.
-struct OpenSSL {
+package struct OpenSSL {
     typealias Object = OpaquePointer
     typealias Make = @convention(c) () -> Object?
     typealias Derive = @convention(c) (Object?) -> Object?
@@ -67,11 +67,15 @@ struct OpenSSL {
 extension OpenSSL {
     #if canImport(Darwin)
         private static let names = [
-            "/opt/homebrew/lib/libssl.3.dylib", "/usr/local/lib/libssl.3.dylib", "libssl.3.dylib",
+            "/opt/homebrew/lib/libssl.3.dylib", "/opt/homebrew/opt/openssl@3/lib/libssl.3.dylib",
+            "/usr/local/lib/libssl.3.dylib", "/usr/local/opt/openssl@3/lib/libssl.3.dylib", "libssl.3.dylib",
         ]
     #else
         private static let names = ["libssl.so.3", "libssl.so.1.1"]
     #endif
+
+    /// Whether it can be opened here.
+    package static var isInstalled: Bool { (try? OpenSSL()) != nil }
 
     /// Opens the library.
     ///

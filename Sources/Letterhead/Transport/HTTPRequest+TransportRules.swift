@@ -1,0 +1,10 @@
+extension HTTPRequest {
+    /// What no transport can do with a request that is otherwise well formed.
+    var brokenTransportRule: String? {
+        if method == .connect { return "CONNECT makes a tunnel, which a request cannot; set a proxy instead" }
+        if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
+        if let timeout, timeout <= .zero { return "the timeout is zero or less; nil is no limit" }
+        if responseLimit < 0 { return "the responseLimit is less than zero" }
+        return nil
+    }
+}

@@ -1,0 +1,43 @@
+#if !canImport(FoundationNetworking)
+    import Foundation
+
+    extension TransportMetrics {
+        /// What Foundation measured; on Linux it measures nothing.
+        init(_ transaction: URLSessionTaskTransactionMetrics) {
+            self.init()
+            let start = transaction.fetchStartDate
+            func elapsed(until date: Date?) -> Duration {
+                guard let start, let date else { return .zero }
+                return .seconds(max(0, date.timeIntervalSince(start)))
+            }
+            isReusedConnection = transaction.isReusedConnection
+            if !isReusedConnection {
+                nameLookup = elapsed(until: transaction.domainLookupEndDate)
+                // Its end of connecting is that of TLS.
+                connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
+                secureConnect = elapsed(until: transaction.secureConnectionEndDate)
+            }
+            firstByte = elapsed(until: transaction.responseStartDate)
+            total = elapsed(until: transaction.responseEndDate)
+            bytesSent = Int(
+                clamping: transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent)
+            bytesReceived = Int(
+                clamping: transaction.countOfResponseHeaderBytesReceived
+                    + transaction.countOfResponseBodyBytesReceived)
+            httpVersion = transaction.networkProtocolName.map { Self.version($0) }
+            if let address = transaction.remoteAddress {
+                let host = address.contains(":") ? "[\(address)]" : address
+                remoteAddress = transaction.remotePort.map { "\(host):\($0)" } ?? host
+            }
+        }
+
+        /// The version by its name in ALPN (RFC 7301).
+        private static func version(_ name: String) -> String {
+            switch name.lowercased() {
+            case "h2": "HTTP/2"
+            case "h3": "HTTP/3"
+            case let other: other.uppercased()
+            }
+        }
+    }
+#endif
