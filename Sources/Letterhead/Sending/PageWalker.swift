@@ -11,7 +11,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     init(_ template: Template, settings: PageWalk) {
         self.settings = settings
         self.template = template
-        seen.insert(template.position)
+        seen.insert(template.position.withoutCarried)
     }
 
     /// Takes a page that arrived, and moves on.
@@ -62,7 +62,9 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     }
 
     private mutating func brokenRule(by next: Template) -> String? {
-        if !seen.insert(next.position).inserted { return "page \(next.page) is one that was already walked over" }
+        if !seen.insert(next.position.withoutCarried).inserted {
+            return "page \(next.page) is one that was already walked over"
+        }
         if emptyPages > settings.maximumEmptyPages {
             return "more than \(settings.maximumEmptyPages) pages in a row are empty"
         }

@@ -31,6 +31,12 @@ extension Pagination {
     }
 }
 
+extension PagePosition {
+    /// The position without what is carried: a walk that comes to the same cursor again goes in a circle, whatever is new
+    /// beside it.
+    var withoutCarried: PagePosition { CarriedCursor(self).position }
+}
+
 /// A cursor with something beside it, which is one cursor to everybody else.
 private struct CarriedCursor {
     /// The cursor alone.
@@ -38,7 +44,9 @@ private struct CarriedCursor {
     let carried: JSONValue?
 
     init(_ joined: PagePosition) {
-        if case .cursor(let both) = joined, let cursor = both["cursor"], let carried = both["carried"] {
+        if case .cursor(.object(let both)) = joined, both.count == 2, let cursor = both["cursor"],
+            let carried = both["carried"]
+        {
             (position, self.carried) = (.cursor(cursor), carried == .null ? nil : carried)
         } else {
             (position, carried) = (joined, nil)

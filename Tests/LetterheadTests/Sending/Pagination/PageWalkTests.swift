@@ -168,6 +168,21 @@ struct PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
+    @Test func `a circle is one, whatever is new beside its cursor`() async throws {
+        struct Tokens: Codable, Sendable { var next: String?, token: String? }
+        struct List: RequestTemplate {
+            typealias Response = Tokens
+            var path: RequestPath { "list" }
+        }
+        let count = Counter()
+        let mock = MockLoader { try .ok($0, json: Tokens(next: "1", token: "\(count.next())")) }
+        let list = List().paginated(
+            by: .cursor(\.next, parameter: "c").carrying(\.token, parameter: .query("t")))
+        let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: list).collect() }
+        #expect(error?.code == .paginationLoop)
+        #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
+    }
+
     @Test(arguments: [true, false]) func `a walk ends at its deadline, in a delay that would pass it too`(
         prefetches: Bool
     ) async throws {
