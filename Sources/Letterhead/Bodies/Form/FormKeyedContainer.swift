@@ -25,27 +25,28 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     // Each scalar by itself, because the protocol has a default for each, which leaves nil out, and which wins over the
     // generic one.
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-    }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try write(value, key, encode) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try write(value, key, encode) }
 
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try encodeOptional(value, key) }
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key, encode) }
 
-    private func encodeOptional<Value: Encodable>(_ value: Value?, _ key: Key) throws {
-        if let value { try writer.write(value, at: within(key)) } else { try encodeNil(forKey: key) }
+    @inline(__always)
+    private func write<Value: Encodable>(
+        _ value: Value?, _ key: Key, _ encode: (Value, Key) throws -> Void
+    ) throws {
+        if let value { try encode(value, key) } else { try encodeNil(forKey: key) }
     }
 
     func nestedContainer<NestedKey: CodingKey>(

@@ -11,13 +11,18 @@ import Synchronization
 /// that it has seen: the objects among them as long as somebody keeps them. The second knows its links beforehand; prefer
 /// it for links that keep something. An error that the closure throws fails the load; nothing is sent.
 public struct Choose: CompositeLink, CustomStringConvertible {
-    private let choose: @Sendable (HTTPRequest) async throws -> (any LoaderLink)?
+    private enum Choice: Sendable {
+        case link(@Sendable (HTTPRequest) async throws -> (any LoaderLink)?)
+        case name(@Sendable (HTTPRequest) async throws -> String?)
+    }
+
+    private let choice: Choice
     private let named: [(name: String?, link: any LoaderLink)]
     private let seen: SeenLinks?
 
     /// Any link that the closure gives, or nil for none.
     public init(_ choose: @escaping @Sendable (HTTPRequest) async throws -> (any LoaderLink)?) {
-        self.choose = choose
+        choice = .link(choose)
         named = []
         seen = SeenLinks()
     }
@@ -29,14 +34,7 @@ public struct Choose: CompositeLink, CustomStringConvertible {
     ) {
         named = links.map { ($0.key, $0.value) }
         seen = nil
-        self.choose = { [named] request in
-            guard let name = try await choose(request) else { return nil }
-            guard let link = named.first(where: { $0.name == name })?.link else {
-                throw HTTPError(
-                    .invalidRequest, request: request, message: "Choose has no link of the name that its closure gives")
-            }
-            return link
-        }
+        choice = .name(choose)
     }
 
     /// The links it knows.
@@ -44,11 +42,25 @@ public struct Choose: CompositeLink, CustomStringConvertible {
 
     /// Has the chosen link answer, with the next loader behind it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let link: (any LoaderLink)?
-        do { link = try await choose(request) } catch { throw HTTPError(error, request: request) }
-        guard let link else { return try await next.load(request) }
+        guard let link = try await link(for: request) else { return try await next.load(request) }
         seen?.note(link)
         return try await link.load(request, next: next)
+    }
+
+    private func link(for request: HTTPRequest) async throws(HTTPError) -> (any LoaderLink)? {
+        let name: String?
+        do {
+            switch choice {
+            case .link(let choose): return try await choose(request)
+            case .name(let choose): name = try await choose(request)
+            }
+        } catch {
+            throw HTTPError(error, request: request)
+        }
+        guard let name else { return nil }
+        if let link = named.first(where: { $0.name == name })?.link { return link }
+        throw HTTPError(
+            .invalidRequest, request: request, message: "Choose has no link of the name that its closure gives")
     }
 
     /// The links it knows: `Choose(fast: Throttle(4) | careful: Throttle(1))`.

@@ -66,13 +66,18 @@ public final class LimitRate: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
-        let key = try scope.key(of: request)
-        if !state.withLock({ $0.isOpen }) {
+        // While nobody is held back the key of a host is not needed; a caller's own is asked for, since it may refuse.
+        let isOpen = state.withLock { $0.isOpen }
+        let key = isOpen && !scope.isOwn ? nil : try scope.key(of: request)
+        if !isOpen, let key {
             let time = timeline.now
             if !state.withLock({ $0.pass(key, at: time) }) { try await waitTurn(of: request, key, priority: priority) }
         }
         let response = try await next.load(request)
-        learn(from: response, key)
+        if let report = RateReport(response, now: { now().timeIntervalSince1970 }) {
+            let learned = if let key { key } else { try scope.key(of: request) }
+            learn(report, learned)
+        }
         return response
     }
 
@@ -132,8 +137,7 @@ public final class LimitRate: LoaderLink {
         }
     }
 
-    private func learn(from response: HTTPResponse, _ key: ThrottleKey) {
-        guard let report = RateReport(response, now: { now().timeIntervalSince1970 }) else { return }
+    private func learn(_ report: RateReport, _ key: ThrottleKey) {
         let time = timeline.now
         for turn in state.withLock({ $0.learn(report, key, at: time) }) { turn.set(.tooLate) }
     }

@@ -18,6 +18,9 @@ public struct ThrottleScope: Sendable {
         ThrottleScope(kind: .key(key))
     }
 
+    /// Whether the key is a caller's, who may refuse to make one.
+    var isOwn: Bool { if case .key = kind { true } else { false } }
+
     func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
         switch kind {
         case .client: return .client
