@@ -14,14 +14,14 @@
         let hasProxyEnvironment = ["http_proxy", "all_proxy", "ALL_PROXY"].contains { (name: String) in
             getenv(name) != nil
         }
-        private let mailbox: CurlMailbox
-        private var multi: OpaquePointer
-        private let poller: CurlPoller
+        let mailbox: CurlMailbox
+        var multi: OpaquePointer
+        let poller: CurlPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
-        private(set) var now: UInt64 = 0
+        var now: UInt64 = 0
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
-        fileprivate var libcurlDeadline = UInt64.max
-        private var ownDeadline = UInt64.max
+        var libcurlDeadline = UInt64.max
+        var ownDeadline = UInt64.max
         private var active: [CurlWire] = []
         private var unread: [CurlReceivePipe] = []
         private var idle: [CurlWire] = []
@@ -97,8 +97,8 @@
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
             let results = [
-                lh_curl_multi_set_socket(multi, onSocket, context),
-                lh_curl_multi_set_timer(multi, onTimer, context),
+                lh_curl_multi_set_socket(multi, Self.onSocket, context),
+                lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
                 lh_curl_multi_set_long(multi, .maximumTotalConnections, configuration.maximumConnections),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
@@ -107,7 +107,7 @@
             return results.allSatisfy { $0 == 0 }
         }
 
-        private static let noSocket: CInt = -1
+        static let noSocket: CInt = -1
         private static let idleHandles = 64
         /// In nanoseconds.
         private static let patience: UInt64 = 200_000
@@ -241,62 +241,5 @@
             if active.isEmpty { ownDeadline = .max }
             if idle.count < Self.idleHandles { idle.append(wire) }
         }
-    }
-
-    // MARK: Sockets and time
-
-    extension CurlLoop {
-        /// Waits for the sockets; false when there is a command to take first.
-        @discardableResult
-        private func sleep(until end: UInt64) -> Bool {
-            let isAsleep = mailbox.fallAsleep()
-            let time = isAsleep ? waitingTime(until: end) : 0
-            poller.wait(nanoseconds: time) { socket, ready in act(on: socket, ready) }
-            if isAsleep { mailbox.awake() }
-            return isAsleep
-        }
-
-        private func act(on socket: CInt, _ ready: CInt) {
-            if socket == Self.noSocket { libcurlDeadline = .max }
-            var running: CInt = 0
-            curl_multi_socket_action(multi, socket, ready, &running)
-        }
-
-        /// How many nanoseconds it is until the next deadline; -1 is for ever.
-        private func waitingTime(until end: UInt64) -> Int64 {
-            let next = min(libcurlDeadline, ownDeadline, end)
-            guard next != .max else { return -1 }
-            return next > now ? Int64(clamping: next - now) : 0
-        }
-
-        @discardableResult
-        fileprivate func tick() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-            return now
-        }
-
-        fileprivate func watch(_ socket: CInt, _ what: CInt, isKnown: Bool) {
-            guard what != CInt(CURL_POLL_REMOVED) else { return poller.forget(socket) }
-            poller.watch(socket, wants: what, isKnown: isKnown)
-            // Any address will do: it comes back with the socket, and tells that the socket is watched.
-            if !isKnown { curl_multi_assign(multi, socket, Unmanaged.passUnretained(self).toOpaque()) }
-        }
-
-        fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
-            context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
-        }
-    }
-
-    private let onSocket: LHCurlSocket = { _, socket, what, context, known in
-        CurlLoop.from(context)?.watch(socket, what, isKnown: known != nil)
-        return 0
-    }
-
-    private let onTimer: LHCurlTimer = { _, milliseconds, context in
-        guard let loop = CurlLoop.from(context) else { return 0 }
-        loop.libcurlDeadline = milliseconds < 0 ? .max : loop.tick() + UInt64(milliseconds) * 1_000_000
-        return 0
     }
 #endif
