@@ -77,22 +77,12 @@ public struct HTTPHeaders: Hashable, Sendable {
             guard name != .setCookie, fields[(first + 1)...].contains(where: { $0.name == name }) else { return value }
             return values(for: name).joined(separator: name == .cookie ? "; " : ", ")
         }
-        set { set(name, to: newValue.map { Field(name, $0) }) }
+        set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
     /// Replaces all values of a name by one that no text shows, of these headers, of the field alone, or of the message.
     public mutating func setSecret(_ value: String, for name: Name) {
-        set(name, to: Field(name, value, isSecret: true))
-    }
-
-    private mutating func set(_ name: Name, to field: Field?) {
-        guard let place = fields.firstIndex(where: { $0.name == name }) else {
-            if let field { fields.append(field) }
-            return
-        }
-        let before = fields[..<place]
-        let after = fields[(place + 1)...].filter { $0.name != name }
-        fields = before + (field.map { [$0] } ?? []) + after
+        fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
     /// All values of a name, in order.

@@ -89,21 +89,12 @@ public struct QueryParameters: Hashable, Sendable {
     /// Setting replaces all values of the name by one, at the place of the first; nil removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
-        set { set(name, to: newValue.map { Item(name, $0) }) }
+        set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name == name } }
     }
 
     /// Replaces all values of a name by one that no text shows, of this query, of the item alone, or of the request.
     public mutating func setSecret(_ value: String, for name: String) {
-        set(name, to: Item(name, value, isSecret: true))
-    }
-
-    private mutating func set(_ name: String, to item: Item?) {
-        guard let place = items.firstIndex(where: { $0.name == name }) else {
-            if let item { items.append(item) }
-            return
-        }
-        let after = items[(place + 1)...].filter { $0.name != name }
-        items = items[..<place] + (item.map { [$0] } ?? []) + after
+        items.replace(with: Item(name, value, isSecret: true)) { $0.name == name }
     }
 
     /// All values of a name, in order; nil for each flag.
