@@ -70,8 +70,12 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do {
             return try await builder.template.finish(result)
         } catch {
-            let response = try? result.get()
-            throw HTTPError(error, request: request, response: await response?.withoutStream())
+            let response =
+                switch result {
+                case .success(let response): await response.withoutStream()
+                case .failure(let failure): failure.response
+                }
+            throw HTTPError(error, request: request, response: response)
         }
     }
 

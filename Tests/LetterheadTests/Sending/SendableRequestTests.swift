@@ -228,4 +228,44 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
             try await SendableRequest(Endpoint("a", answering: Person?.self), over: chain(answering(204))).send() == nil
         )
     }
+
+    @Test func `an error behind a streamed response holds no connection, and keeps what had come`() async throws {
+        struct Picky: RequestTemplate {
+            var path: RequestPath { "a" }
+            func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refused() }
+        }
+        func client(_ validators: [any HTTPValidator], status: HTTPStatus = .ok) -> HTTPClient {
+            let chunks = Chunks(3)
+            let mock = MockLoader { request in
+                HTTPResponse(request: request, status: status, body: HTTPResponseBody(length: 3) { chunks.next() })
+            }
+            return HTTPClient(environment: .of("https://h"), validators: validators, transport: mock)
+        }
+        let judged = await #expect(throws: HTTPError.self) {
+            try await client([ContentTypeValidator(["application/json"])]).stream(Endpoint<HTTPResponse>("a"))
+        }
+        #expect(judged?.code == .validationFailed && judged?.response?.body.buffered == Data("xxx".utf8))
+        for status: HTTPStatus in [.ok, .notFound] {
+            let error = await #expect(throws: HTTPError.self) {
+                try await client([], status: status).stream(Picky())
+            }
+            #expect(error?.underlying is Refused && error?.response?.body.buffered == Data("xxx".utf8))
+        }
+    }
+
+    @Test func `cancelling while the body of an unwelcome status is read is a cancellation`() async throws {
+        let (reading, started) = AsyncStream<Void>.makeStream()
+        let mock = MockLoader { request in
+            let body = HTTPResponseBody(length: nil) {
+                started.yield()
+                try await Task.sleep(for: .seconds(1000))
+                return nil
+            }
+            return HTTPResponse(request: request, status: 500, body: body)
+        }
+        let task = Task { try await SendableRequest(Endpoint<HTTPResponse>("a"), over: chain(mock)).response() }
+        for await _ in reading { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
 }

@@ -177,4 +177,10 @@ import Testing
             #expect(await client.readAll().text == "")
         }
     }
+
+    @Test func `a stall of any length is only that`() async throws {
+        try await exchange(Self.answer.fault(.stall(for: .seconds(Int64.max)), at: .responseStart)) { server, _ in
+            try await server.record { $0.requests.count == 1 }
+        }
+    }
 }

@@ -1,0 +1,51 @@
+import Foundation
+import Letterhead
+import Testing
+
+@Suite struct RedactedBodyTests {
+    @Test func `the type that goes out decides how a body is read`() throws {
+        var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
+        request.headers[.contentType] = "application/x-www-form-urlencoded"
+        request.body = TextBody("password=SECRET&q=MARKER")
+        expectRedacted(request, shows: "MARKER")
+        request.headers[.contentType] = "multipart/form-data; boundary=b"
+        request.body = DataBody(Data("--b\r\n\r\nSECRET".utf8))
+        expectRedacted(request, shows: "multipart/form-data")
+    }
+
+    @Test func `what would be text but for its coding is no text`() throws {
+        var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
+        request.body = JSONBody(["password": "hunter2"]).compressed()
+        #expect(!"\(request)".contains("1f8b"))
+        request.body = DataBody(Data("{\"password\":\"hunter2\u{1}\"}".utf8), contentType: .json)
+        #expect("\(request)".contains("(application/json, 23 bytes)"))
+        request.body = DataBody(Data([0xFF, 0x00]), contentType: "image/png")
+        #expect("\(request)".contains("ff00"))
+    }
+
+    @Test func `parts show nothing of what they hold`() throws {
+        let parts = [MultipartPart.text("SECRET", name: "password"), .data(Data("SECRET".utf8), name: "key")]
+        expectRedacted(parts[0], shows: "6 bytes")
+        expectRedacted(MultipartBody(parts), shows: "multipart/form-data")
+        expectRedacted(Endpoint<HTTPResponse>("MARKER").multipart(parts), shows: "MARKER")
+        expectRedacted(MultipartRequestBuilder(Endpoint<HTTPResponse>("MARKER"), parts: parts), shows: "MARKER")
+    }
+
+    @Test func `a text does not use up a body that can be read once`() async throws {
+        let reads = Counter()
+        struct Once: HTTPBody {
+            let reads: Counter
+            var isReplayable: Bool { false }
+            var contentLength: Int? { 1 }
+            func chunks() throws -> BodyChunks {
+                reads.next()
+                return BodyChunks(Data("x".utf8))
+            }
+            func encode() throws -> Data { Data("x".utf8) }
+        }
+        var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
+        request.body = Once(reads: reads)
+        #expect("\(request)".contains("1 bytes"))
+        #expect(reads.value == 0)
+    }
+}
