@@ -14,8 +14,8 @@ import Synchronization
 ///
 /// Answers of the script are used once each, in order; behind the last one the default handler answers, and without one
 /// the load fails with `.cannotConnect`, naming the request, so that nothing passes unnoticed. Requests are checked as a
-/// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be async, sees the cancellation of its task, and may
-/// throw: the error reaches the caller as a transport's would.
+/// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
+/// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would.
 public final class MockLoader: HTTPLoader {
     // A class, because all who hold it must see one script and one record.
 

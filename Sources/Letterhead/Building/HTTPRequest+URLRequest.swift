@@ -35,8 +35,8 @@ extension HTTPRequest {
     ///
     /// A Content-Length that is the body's is left out, and written again when the request is sent.
     ///
-    /// - Throws: `.invalidRequest` when it has no URL, another Content-Length than its body's, a timeout that is no number, or a body stream, which can be read
-    ///   only once and not be known.
+    /// - Throws: `.invalidRequest` when it has no URL, another Content-Length than its body's, a timeout that is no number,
+    ///   or a body stream, which can be read only once and not be known.
     public init(_ urlRequest: URLRequest) throws(HTTPError) {
         self.init()
         guard let url = urlRequest.url else {

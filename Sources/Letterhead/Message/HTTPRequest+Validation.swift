@@ -5,9 +5,9 @@ extension HTTPRequest {
     ///
     /// - Throws: `.invalidRequest`, naming the field and the rule, never the value: the method is no token; a header
     ///   name is no token, or its value holds a control character, in the request or in its body; a header that frames
-    ///   the message, which is the library's to write; more than one Content-Type; a scheme that is neither http nor https; no host, or
-    ///   a character that a host cannot hold; a port outside 1...65535; user or password in the URL; a ``RequestPath``
-    ///   that is refused; a ``timeout`` that is not above zero.
+    ///   the message, which is the library's to write; more than one Content-Type; a scheme that is neither http nor https;
+    ///   no host, or a character that a host cannot hold; a port outside 1...65535; user or password in the
+    ///   URL; a ``RequestPath`` that is refused; a ``timeout`` that is not above zero.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }

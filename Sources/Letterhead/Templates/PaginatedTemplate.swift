@@ -1,8 +1,8 @@
 /// A template that asks for one page of several, and can make the template of the next.
 ///
 /// Use: `template.paginated()` or `.paginated(by:)`, and a client's `pages(of:)` or `items(of:)`. Write one only when a
-/// ``Pagination`` of your own cannot say how your API pages. Laws: a template knows one page, and asking for the next makes a new value; whatever is wrapped around it, it
-/// stays paginated.
+/// ``Pagination`` of your own cannot say how your API pages. Laws: a template knows one page, and asking for the next makes
+/// a new value; whatever is wrapped around it, it stays paginated.
 public protocol PaginatedTemplate: RequestTemplate {
     /// The number of the page that it asks for.
     var page: Int { get }

@@ -1,7 +1,8 @@
 /// How an API pages: where the position of a page is written, and what a page says of the next one.
 ///
-/// Use one of the statics: ``page(start:step:parameter:size:totalPagesHeader:)``, ``offset(limit:start:parameter:limitParameter:)``,
-/// ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``, ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. Write one in three lines:
+/// Use one of the statics: ``page(start:step:parameter:size:totalPagesHeader:)``,
+/// ``offset(limit:start:parameter:limitParameter:)``, ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``,
+/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. Write one in three lines:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(write: { position, place in

@@ -1,4 +1,5 @@
-/// Has each attempt changed by transformers and judged by validators, and sends the request again when they, or the request itself, ask for it.
+/// Has each attempt changed by transformers and judged by validators, and sends the request again when they, or the request
+/// itself, ask for it.
 ///
 /// ```swift
 /// Retry()                                                        // judges, and repeats what asks for it

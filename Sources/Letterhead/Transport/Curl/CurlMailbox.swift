@@ -28,7 +28,8 @@
             case parked
         }
 
-        /// `@unchecked`: whoever has taken the loop out of its rest is the only one to touch it.
+        /// `@unchecked`: it is read under the lock only, in the step out of `.parked`, and whoever takes that step is the
+        /// only one to touch the loop until it is parked again or the thread is called.
         private struct Rest: @unchecked Sendable {
             let loop: Unmanaged<CurlLoop>
         }
