@@ -34,6 +34,9 @@ final class AlternateFlights: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
+    /// How many wait now.
+    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+
     /// Where an attempt that begins now stands.
     var era: AlternateEra { state.withLock { $0.era } }
 

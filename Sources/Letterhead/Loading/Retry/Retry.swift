@@ -28,7 +28,7 @@ public struct Retry: LoaderLink {
     let settings: RetrySettings
     private let timeline: Timeline
     let ledger: RetryLedger
-    private let flights: AlternateFlights
+    let flights: AlternateFlights
 
     /// Makes the link.
     ///

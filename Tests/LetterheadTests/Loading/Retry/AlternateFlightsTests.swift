@@ -47,15 +47,19 @@ private final class TokenService: HTTPLoader {
     private func chain(
         _ clock: TestClock = TestClock(isAutomatic: true),
         key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" }
-    ) -> any HTTPLoader {
+    ) -> any HTTPLoader { Deadline(clock: clock) --> retry(clock, key: key) --> service }
+
+    private func retry(
+        _ clock: TestClock = TestClock(isAutomatic: true),
+        key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" }
+    ) -> Retry {
         let refresh = AltRequestValidator(
             key: key, request: { _, _ in .plain(.post) { $0.path = "/token" } },
             onResponse: { [heard] original, answer in
                 heard.write(original.headers["X-Load"] ?? "")
                 original.headers["Authorization"] = answer.headers["X-Token"]
             }, onError: { [heard] error in heard.write("\(error)") })
-        return Deadline(clock: clock)
-            --> Retry(validators: [refresh], RetrySettings(maximumRetries: 1, clock: clock)) --> service
+        return Retry(validators: [refresh], RetrySettings(maximumRetries: 1, clock: clock))
     }
 
     private func start(
@@ -80,9 +84,11 @@ private final class TokenService: HTTPLoader {
     }
 
     @Test func `who leaves does not take the refresh from the others, and the last one does`() async {
-        let chain = chain()
+        let retry = retry()
+        let chain = retry --> service
         let (one, other) = (start(chain, "1"), start(chain, "2"))
-        await until { [service] in service.refused == 2 && service.refreshes == 1 }
+        // Who is refused does not wait yet: were the first alone, its leaving would end the refresh.
+        await until { [service] in retry.flights.waiting == 2 && service.refreshes == 1 }
         one.cancel()
         #expect(await one.value.code == .cancelled)
         service.open()
