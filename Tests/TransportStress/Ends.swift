@@ -19,6 +19,23 @@
             exit(0)
         }
 
+        /// The process ends while the threads of loaders end too, which have spoken TLS and are held by nobody any more.
+        func exitWhileLeaving() async throws {
+            let server = RawServer { connection, _ in _ = connection.write("no TLS\r\n") && connection.waitForEnd() }
+            guard let url = URL(string: "https://127.0.0.1:\(server.port)") else { fail("no URL") }
+            var loaders = (0..<count).map { _ in CurlLoader() }
+            await withTaskGroup(of: Bool.self) { group in
+                for loader in loaders {
+                    group.addTask { (try? await loader.load(HTTPRequest(url: url))) == nil }
+                }
+                for await hasFailed in group { expect(hasFailed, "a server without TLS spoke it") }
+            }
+            print("ok: ends with \(count) loaders that leave")
+            loaders = []
+            usleep(.random(in: 0...2000))  // So that the exit finds them anywhere on their way.
+            exit(0)
+        }
+
         /// Loaders that nobody holds any more end their threads, with streamed bodies unread or not.
         func dropLoaders() async throws {
             let server = RawServer { connection, _ in

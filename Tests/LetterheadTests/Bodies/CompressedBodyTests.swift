@@ -53,7 +53,8 @@ import Testing
                 FileBody(at: file).compressed(level: 1), DataBody(try Data(contentsOf: file)).compressed(level: 9),
             ] {
                 let packed = try directory.file("a.gz", try await body.walked())
-                #expect(try run("gzip", ["-dc", packed.path]) == noise(300_000) + Self.text)
+                let unpacked = try await ChildProcess.output(of: "gzip", ["-dc", packed.path])
+                #expect(unpacked == noise(300_000) + Self.text)
             }
         }
     #endif

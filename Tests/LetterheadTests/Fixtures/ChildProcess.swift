@@ -1,25 +1,149 @@
-import Foundation
-import Testing
-
 #if os(Linux) || os(macOS)
-    /// A program of this package, run with a time limit: what may crash or hang does so there.
-    enum ChildProcess {
-        /// Runs a program that is built beside the tests, and gives what it printed and how it ended.
-        static func run(_ name: String, _ arguments: [String], seconds: Int) async throws -> (
+    import Foundation
+    import Synchronization
+    import Testing
+
+    /// A program in a process group of its own: what may crash or hang does so there.
+    ///
+    /// Its output goes to a file, so that nobody waits for the end of a pipe that another child has inherited. It is killed
+    /// when nobody holds it any more, which is what this class is for.
+    final class ChildProcess: Sendable {
+        struct Failure: Error, CustomStringConvertible {
+            let description: String
+        }
+
+        private let id: pid_t
+        private let file: URL
+        private let ended = Mutex<Int32?>(nil)
+
+        /// Starts a program that is looked for where a shell does.
+        ///
+        /// - Parameters:
+        ///   - printsErrors: whether what it writes to its standard error belongs to its output.
+        ///   - environment: set in addition to this process's.
+        init(
+            _ program: String, _ arguments: [String], printsErrors: Bool = true, environment: [String: String] = [:]
+        ) throws {
+            file = FileManager.default.temporaryDirectory.appending(path: "letterhead-output-\(UUID().uuidString)")
+            let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+            id = try Self.spawn([program] + arguments, all.map { "\($0)=\($1)" }, file.path, printsErrors)
+        }
+
+        deinit {
+            if status == nil {
+                kill()
+                waitpid(id, nil, 0)
+            }
+            try? FileManager.default.removeItem(at: file)
+        }
+
+        /// How it ended, and 128 and the number of the signal that killed it; nil while it runs.
+        var status: Int32? {
+            ended.withLock { ended in
+                var status: Int32 = 0
+                if ended == nil, waitpid(id, &status, WNOHANG) == id {
+                    let signal = status & 0x7f
+                    ended = signal == 0 ? (status >> 8) & 0xff : 128 + signal
+                }
+                return ended
+            }
+        }
+
+        /// What it printed up to now.
+        var output: Data { (try? Data(contentsOf: file)) ?? Data() }
+
+        /// Ends it, and what it started, at once.
+        func kill() { _ = Foundation.kill(-id, SIGKILL) }
+
+        /// Waits until it has ended, and kills it after so many seconds, or when the task is cancelled.
+        func end(within seconds: Int) async -> Int32 {
+            let limit = ContinuousClock.now + .seconds(seconds)
+            while true {
+                if let status { return status }
+                if ContinuousClock.now >= limit { kill() }
+                do { try await Task.sleep(for: .milliseconds(5)) } catch { kill() }
+            }
+        }
+
+        private static func spawn(
+            _ arguments: [String], _ environment: [String], _ output: String, _ printsErrors: Bool
+        ) throws -> pid_t {
+            #if canImport(Darwin)
+                var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+            #else
+                var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+            #endif
+            posix_spawn_file_actions_init(&actions)
+            posix_spawnattr_init(&attributes)
+            defer {
+                posix_spawn_file_actions_destroy(&actions)
+                posix_spawnattr_destroy(&attributes)
+            }
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+            if printsErrors {
+                posix_spawn_file_actions_adddup2(&actions, 1, 2)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+            }
+            // A child that kept a socket of a test open would keep its peer from seeing the end.
+            #if os(Linux)
+                let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { CInt($0) }
+                for descriptor in 3...((open.max() ?? 3) + 100) {
+                    posix_spawn_file_actions_addclose(&actions, descriptor)
+                }
+                let closing: Int32 = 0
+            #else
+                let closing = POSIX_SPAWN_CLOEXEC_DEFAULT
+            #endif
+            // Threads that run tasks have signals blocked, and a test ignores SIGPIPE: a child must inherit neither.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            posix_spawnattr_setsigmask(&attributes, &signals)
+            sigaddset(&signals, SIGPIPE)
+            posix_spawnattr_setsigdefault(&attributes, &signals)
+            let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP | closing
+            posix_spawnattr_setflags(&attributes, Int16(flags))
+            let (texts, variables) = (arguments.map { strdup($0) } + [nil], environment.map { strdup($0) } + [nil])
+            defer { for text in texts + variables { free(text) } }
+            var id: pid_t = 0
+            let code = posix_spawnp(&id, arguments[0], &actions, &attributes, texts, variables)
+            guard code == 0 else { throw Failure(description: String(cString: strerror(code))) }
+            return id
+        }
+    }
+
+    // MARK: Doors
+
+    extension ChildProcess {
+        /// Runs a program to its end.
+        static func run(
+            _ program: String, _ arguments: [String], seconds: Int = 60, printsErrors: Bool = true,
+            environment: [String: String] = [:]
+        ) async throws -> (status: Int32, output: Data) {
+            let child = try ChildProcess(program, arguments, printsErrors: printsErrors, environment: environment)
+            let status = await child.end(within: seconds)
+            return (status, child.output)
+        }
+
+        /// Runs a program that is built beside the tests; where it crashes is part of its output.
+        static func run(ofPackage name: String, _ arguments: [String], seconds: Int) async throws -> (
             status: Int32, output: String
         ) {
-            let process = Process()
-            let pipe = Pipe()
             let tests = try #require(CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["timeout", String(seconds), tests.appending(path: name).path] + arguments
-            (process.standardOutput, process.standardError) = (pipe, pipe)
-            try process.start()
-            return await Task.detached {
-                let output = pipe.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                return (process.terminationStatus, String(decoding: output, as: UTF8.self))
-            }.value
+            let (status, output) = try await run(
+                tests.appending(path: name).path, arguments, seconds: seconds,
+                environment: ["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"])
+            return (status, String(decoding: output, as: UTF8.self))
+        }
+
+        /// What a program of the system prints, which must end without an error.
+        static func output(of program: String, _ arguments: [String]) async throws -> Data {
+            let (status, output) = try await run(program, arguments, printsErrors: false)
+            guard status == 0 else {
+                throw Failure(description: "\(program) \(status): \(String(decoding: output, as: UTF8.self))")
+            }
+            return output
         }
     }
 #endif

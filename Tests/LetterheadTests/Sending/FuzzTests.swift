@@ -7,7 +7,7 @@ import Testing
         @Test func `a million mutated inputs are read without a crash, in time that grows with their length`()
             async throws
         {
-            let (status, output) = try await ChildProcess.run("fuzz", ["1000000"], seconds: 280)
+            let (status, output) = try await ChildProcess.run(ofPackage: "fuzz", ["1000000"], seconds: 280)
             #expect(status == 0, "\(output)")
             #expect(output.contains("ok: 1000000 inputs"))
         }

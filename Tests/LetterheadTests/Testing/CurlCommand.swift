@@ -1,6 +1,5 @@
 #if os(Linux) || os(macOS)
     import Foundation
-    import Synchronization
 
     /// The system's curl, where it is installed: a client that is none of ours, and speaks TLS.
     struct CurlCommand {
@@ -23,25 +22,13 @@
             for (name, text) in pem {
                 try Data((text + "\n").utf8).write(to: folder.appendingPathComponent(name))
             }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: path ?? "")
-            process.arguments =
-                ["-q", "-sS", "--noproxy", "*", "--max-time", "20"]
-                + arguments.map { $0.hasPrefix("@") ? folder.appendingPathComponent(String($0.dropFirst())).path : $0 }
-            let output = folder.appendingPathComponent("output")
-            try Data().write(to: output)
-            process.standardOutput = try FileHandle(forWritingTo: output)
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            let status = try await withCheckedThrowingContinuation {
-                (continuation: CheckedContinuation<Int32, any Error>) in
-                process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-                do { try process.start() } catch {
-                    process.terminationHandler = nil
-                    continuation.resume(throwing: error)
-                }
+            let options = ["-q", "-sS", "--noproxy", "*", "--max-time", "100"]
+            let named = arguments.map { text in
+                text.hasPrefix("@") ? folder.appendingPathComponent(String(text.dropFirst())).path : text
             }
-            return Result(status: status, output: try Data(contentsOf: output))
+            let (status, output) = try await ChildProcess.run(
+                path ?? "", options + named, seconds: 120, printsErrors: false)
+            return Result(status: status, output: output)
         }
     }
 #endif

@@ -7,8 +7,8 @@
 
     /// Against nginx, on its own files and a port of its own: no server of ours speaks HTTP/2.
     @Suite(
-        .timeLimit(.minutes(1)),
-        .enabled(if: Nginx.path != nil, "HTTP/2 is not tested: nginx is not installed, or cannot speak it"))
+        .timeLimit(.minutes(3)),
+        .enabled("HTTP/2 is not tested: nginx is not installed, or cannot speak it") { await Nginx.isThere() })
     struct HTTP2Tests {
         private var trusting: TransportConfiguration {
             var configuration = TransportConfiguration()
@@ -80,22 +80,19 @@
 
     /// A process of nginx's; it ends with its owner. A class for that.
     private final class Nginx: Sendable {
-        static let path: String? = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"].first { path in
-            guard FileManager.default.isExecutableFile(atPath: path) else { return false }
-            let (process, output) = (Process(), Pipe())
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = ["-V"]
-            process.standardError = output
-            guard (try? process.start()) != nil, let data = try? output.fileHandleForReading.readToEnd() else {
-                return false
-            }
-            let text = String(decoding: data, as: UTF8.self)
+        static func isThere() async -> Bool {
+            guard let path, let version = try? await ChildProcess.run(path, ["-V"]) else { return false }
+            let text = String(decoding: version.output, as: UTF8.self)
             return text.contains("http_v2_module") && text.contains("http_ssl_module")
+        }
+
+        private static let path = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
         }
 
         let large = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         private let directory: URL
-        private let process: Int32
+        private let process: ChildProcess
         private let port: Int
 
         init(_ trusting: TransportConfiguration) async throws {
@@ -106,34 +103,29 @@
                 try Data(text.utf8).write(to: directory.appending(path: name))
             }
             let probe = CurlLoader(trusting)
-            while true {
+            for _ in 0..<10 {
                 // Somebody else may take the port before nginx does; then another is tried.
                 let port = Self.freePort()
                 try Data(Self.configuration(directory.path, port: port).utf8).write(
                     to: directory.appending(path: "conf"))
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: Self.path ?? "")
-                process.arguments = [
-                    "-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf",
-                ]
-                process.standardError = FileHandle.nullDevice
-                try process.start()
-                while process.isRunning {
+                let process = try ChildProcess(
+                    Self.path ?? "",
+                    ["-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf"])
+                while process.status == nil {
                     var request = HTTPRequest(url: Self.url(port, "/item"))
                     request.timeout = .seconds(5)
                     if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
-                        (self.process, self.port) = (process.processIdentifier, port)
+                        (self.process, self.port) = (process, port)
                         return
                     }
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }
+            let log = try? String(contentsOf: directory.appending(path: "log"), encoding: .utf8)
+            throw ChildProcess.Failure(description: "nginx does not start: \(log ?? "")")
         }
 
-        deinit {
-            kill(process, SIGKILL)  // It has the signals blocked that its parent's thread has.
-            try? FileManager.default.removeItem(at: directory)
-        }
+        deinit { try? FileManager.default.removeItem(at: directory) }
 
         func url(_ path: String) -> URL { Self.url(port, path) }
 

@@ -33,29 +33,50 @@
             }
         }
 
-        /// Makes sure that the thread runs.
-        func start() {
-            let isNew = isStarted.withLock { isStarted in
-                defer { isStarted = true }
-                return !isStarted
+        /// Makes sure that the thread runs; false when there can be no other thread now.
+        func start() -> Bool {
+            isStarted.withLock { isStarted in
+                if !isStarted { isStarted = Self.startThread(Work(configuration: configuration, mailbox: mailbox)) }
+                return isStarted
             }
-            guard isNew else { return }
-            // The thread holds the mailbox and not the engine, which could else never end.
-            Thread.detachNewThread { [mailbox, configuration] in Self.work(configuration, mailbox) }
         }
 
-        private static func work(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox) {
+        private static func startThread(_ work: Work) -> Bool {
+            let context = Unmanaged.passRetained(work)
+            var thread = pthread_t()
+            guard pthread_create(&thread, nil, { CurlEngine.run($0) }, context.toOpaque()) == 0 else {
+                context.release()
+                return false
+            }
+            return true
+        }
+
+        /// What the thread works at: the mailbox and not the engine, which could else never end. A class, since its address is
+        /// handed over.
+        private final class Work {
+            let configuration: TransportConfiguration
+            let mailbox: CurlMailbox
+
+            init(configuration: TransportConfiguration, mailbox: CurlMailbox) {
+                (self.configuration, self.mailbox) = (configuration, mailbox)
+            }
+        }
+
+        private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let context else { return nil }
+            let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
             Thread.current.name = "letterhead.curl"
             // Signals are for the program's own threads, and a broken connection is an error here, not a SIGPIPE.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
-            if curl_global_init(Self.everything) == 0 {
-                CurlExit.add(mailbox)
-                CurlLoop(configuration, mailbox: mailbox)?.run()
-                CurlExit.remove(mailbox)
+            if curl_global_init(everything) == 0 {
+                CurlExit.enter(work.mailbox)
+                CurlLoop(work.configuration, mailbox: work.mailbox)?.run()
             }
-            for command in mailbox.close() { refuse(command) }
+            for command in work.mailbox.close() { refuse(command) }
+            CurlExit.leave(work.mailbox)
+            return nil
         }
 
         private static func refuse(_ command: CurlMailbox.Command) {

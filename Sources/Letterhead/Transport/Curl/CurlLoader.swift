@@ -45,7 +45,7 @@
             if plan.timeLeft == 0 {
                 throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
-            engine.start()
+            guard engine.start() else { throw TransportFailure.exhausted.error(for: request) }
             let transfer = CurlTransfer(plan, for: request, engine: engine)
             switch await transfer.run() {
             case .success(let reply):

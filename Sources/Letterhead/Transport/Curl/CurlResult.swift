@@ -5,6 +5,8 @@
         static let unsupported = TransportFailure(
             .unknown, "the system's libcurl is too old or refuses what is asked of it; 7.64 or later is needed",
             mayHaveBeenSent: false)
+        static let exhausted = TransportFailure(
+            .unknown, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
         static let closed = TransportFailure(.cancelled, "the transport was closed", mayHaveBeenSent: false)
     }
 

@@ -6,15 +6,18 @@
     /// frameworks that can be imported. `Tests/Scripts/multipart-parsers` installs them all.
     @Suite struct MultipartParsersTests {
         private static let python = ProcessInfo.processInfo.environment["LETTERHEAD_PYTHON"] ?? "python3"
-        private static let hasPython = (try? run(python, ["--version"])) != nil
 
-        @Test(.enabled(if: hasPython, "there is no python3 here"))
-        func `other parsers read every body as it was meant, and no body that was spoilt`() throws {
+        private static func hasPython() async -> Bool {
+            (try? await ChildProcess.output(of: python, ["--version"])) != nil
+        }
+
+        @Test(.enabled("there is no python3 here") { await hasPython() })
+        func `other parsers read every body as it was meant, and no body that was spoilt`() async throws {
             let directory = try TemporaryDirectory()
             #expect(try MultipartCorpus.write(to: directory.url) >= 300)
             let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("../../../Scripts/multipart-parsers.py").standardizedFileURL
-            let report = try run(Self.python, [script.path, directory.url.path])
+            let report = try await ChildProcess.output(of: Self.python, [script.path, directory.url.path])
             print(String(decoding: report, as: UTF8.self))
         }
     }
