@@ -16,6 +16,9 @@ public final class ResetGuard: LoaderLink {
     /// Those who joined the reset that is running; nil when none is.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
+    /// How many wait for the reset that is running.
+    package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
+
     /// Makes the link.
     public init() {}
 

@@ -106,8 +106,8 @@ import Testing
         }
         await until { deduplicate.running == 0 && tally.running == 0 }
         #expect(tally.ended.count == Self.count && tally.ended.values.allSatisfy { $0 == 1 })
-        #expect(throttle.running == 0 && throttle.waiting == 0 && rate.waiting == 0)
-        #expect(autocancel.running == 0 && deduplicate.waiting == 0)
+        await until { throttle.running == 0 && throttle.waiting == 0 && rate.waiting == 0 }
+        await until { autocancel.running == 0 && deduplicate.waiting == 0 }
         await until { tally.kept == 0 }
     }
 }

@@ -1,5 +1,6 @@
 import Letterhead
 import Synchronization
+import Testing
 
 /// A loader that answers when it is told to, and counts. A class, because the test and the chain share it.
 final class HeldLoader: HTTPLoader {
@@ -86,6 +87,13 @@ final class HeldLoader: HTTPLoader {
 /// Lets other tasks run until a condition holds, of a link that tells nobody when it changes.
 ///
 /// Where a loader, a clock or a value of the test can tell, wait for that instead.
+/// A test whose time is over waits no longer, and says that it did.
 func until(_ condition: @Sendable () -> Bool) async {
-    while !condition() { await Task.yield() }
+    while !condition() {
+        if Task.isCancelled {
+            Issue.record("what was waited for never came")
+            return
+        }
+        await Task.yield()
+    }
 }

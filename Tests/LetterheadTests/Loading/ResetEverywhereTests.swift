@@ -54,7 +54,7 @@ import Testing
         tasks += try start((0..<15).map { "https://slow.test/\($0)" }, chain)
         await clock.waitForSleepers(15 + 1)
         tasks += try start((0..<5).map { "https://signed.test/\($0)" }, chain)
-        try await gate.opened(after: 1)
+        try await gate.opened(after: 5)
         tasks += try start(["https://stream.test/"], chain)
         await held.waitForRunning(1)
         tasks += try start((0..<4).map { "https://wire.test/\($0)" }, chain)

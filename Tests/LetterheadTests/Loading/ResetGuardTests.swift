@@ -18,8 +18,8 @@ import Testing
     }
 
     @Test func `a reset during a reset wipes nothing twice, and returns with the first`() async throws {
-        let slow = HeldReset()
-        let chain = ResetGuard() --> slow --> MockLoader()
+        let (resetGuard, slow) = (ResetGuard(), HeldReset())
+        let chain = resetGuard --> slow --> MockLoader()
         let reset = { @Sendable in
             await chain.reset()
             return slow.isOpen
@@ -27,7 +27,7 @@ import Testing
         async let first = reset()
         await slow.waitForResets(1)
         let others = (0..<5).map { _ in Task { await reset() } }
-        for _ in 0..<100 { await Task.yield() }
+        await until { resetGuard.waiting == 5 }
         #expect(slow.resets == 1)
         slow.open()
         #expect(await first)

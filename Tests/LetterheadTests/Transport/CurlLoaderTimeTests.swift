@@ -99,7 +99,7 @@
             }
             let loader = CurlLoader()
             let task = Task { try await loader.load(HTTPRequest(url: server.url())) }
-            while server.connectionCount == 0 { await Task.yield() }
+            await until { server.connectionCount > 0 }
             await loader.reset()
             let error = await #expect(throws: HTTPError.self) { try await task.value }
             #expect(error?.code == .cancelled)

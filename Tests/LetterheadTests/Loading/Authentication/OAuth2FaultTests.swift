@@ -129,7 +129,7 @@ private final class TokenScene: Sendable {
         fault: TokenFault, kind: Kind
     ) async throws {
         // What waits half a minute in earnest waits a moment here, and only where a server says nothing.
-        let scene = try await TokenScene(kind, patience: fault.isSilence ? .milliseconds(300) : nil)
+        let scene = try await TokenScene(kind, patience: fault.isSilence ? .seconds(2) : nil)
         // One for each load: who comes when the others have failed already asks again.
         scene.enqueue(fault.answer, times: 5)
         let (chain, api) = (scene.chain, scene.api)

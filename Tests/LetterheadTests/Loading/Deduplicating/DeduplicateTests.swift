@@ -85,7 +85,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         await held.waitForRunning(2)
         held.open()
         for task in tasks { _ = try await task.value }
-        #expect(held.started == ["/1", "/3"])
+        #expect(held.started.sorted() == ["/1", "/3"])
     }
 
     @Test func `equal bodies of a safe method share, others do not`() async throws {

@@ -9,7 +9,7 @@ private enum Note: HTTPResponseValue {
     static let defaultResponseValue = "none"
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTransformersTests {
+@Suite(.timeLimit(.minutes(3))) struct RetryTransformersTests {
     private let journal = Journal()
 
     private func transformer(_ name: String) -> HTTPResponseTransformer {

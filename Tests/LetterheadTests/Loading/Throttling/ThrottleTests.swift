@@ -164,6 +164,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
             let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
             #expect(error?.code == .cancelled)
         }
+        await gate.waitForRunning(1)
         gate.open()
         _ = try await tasks[0].value.get()
         #expect(throttle.running == 0 && throttle.waiting == 0 && gate.started == ["/1"])
@@ -177,6 +178,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         tasks[1].cancel()
         _ = await tasks[1].value
         let third = await start([request("/3")], throttle)
+        await gate.waitForRunning(1)
         gate.open()
         await gate.waitForStarted(2)
         gate.open()

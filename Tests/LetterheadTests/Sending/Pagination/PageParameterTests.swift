@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// Where the position of a page goes in the JSON parameters, and where it has no place.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PageParameterTests {
     private struct Answer: Codable, Sendable { var next: String? }
 

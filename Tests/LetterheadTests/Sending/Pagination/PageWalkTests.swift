@@ -335,7 +335,7 @@ struct PageWalkTests {
         let (client, mock) = numbers(9)
         var pages = client.pages(of: Numbers().paginated(size: 2), walk: PageWalk(prefetches: true)).makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
-        while mock.requests.count < 2 { await Task.yield() }
+        await until { mock.requests.count >= 2 }
         #expect(mock.requests.count == 2)
         #expect(try await pages.next()?.value == [2, 3])
     }

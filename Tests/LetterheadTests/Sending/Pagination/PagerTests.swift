@@ -63,10 +63,11 @@ struct PagerTests {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         async let first = pager.next()
-        while gate.arrived.load(ordering: .relaxed) == 0 { await Task.yield() }
+        await until { gate.arrived.load(ordering: .relaxed) > 0 }
         let second = Task { try await pager.next() }
         for _ in 0..<100 { await Task.yield() }
         gate.letOneThrough()
+        gate.letOneThrough()  // For a second call that came too late to share, and asks for the second page.
         let pages = (try await first, try await second.value)
         #expect(pages.0?.value == [1])
         #expect(mock.requests.count == (pages.1?.value == [1] ? 1 : 2))
@@ -78,7 +79,7 @@ struct PagerTests {
         gate.letOneThrough()
         #expect(try await pager.next()?.value == [1])
         let late = Task { try await pager.next() }
-        while gate.arrived.load(ordering: .relaxed) < 2 { await Task.yield() }
+        await until { gate.arrived.load(ordering: .relaxed) >= 2 }
         pager.reset()
         await #expect(throws: CancellationError.self) { try await late.value }
         gate.letOneThrough()
@@ -91,7 +92,7 @@ struct PagerTests {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         let leaving = Task { try await pager.next() }
-        while gate.arrived.load(ordering: .relaxed) == 0 { await Task.yield() }
+        await until { gate.arrived.load(ordering: .relaxed) > 0 }
         let staying = Task { try await pager.next() }
         for _ in 0..<100 { await Task.yield() }
         leaving.cancel()
@@ -118,7 +119,7 @@ struct PagerTests {
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         var kept = client.pages(of: Numbers().paginated(), walk: PageWalk(prefetches: true)).makeAsyncIterator()
         #expect(try await kept.next()?.value == [1])
-        while !arrived.load(ordering: .relaxed) { await Task.yield() }
+        await until { arrived.load(ordering: .relaxed) }
         let call = Task { [kept] in
             var copy = kept
             withUnsafeCurrentTask { $0?.cancel() }
@@ -159,9 +160,9 @@ struct PagerTests {
         }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         let call = Task { _ = try await client.pager(of: Numbers().paginated()).next() }
-        while !loading.load(ordering: .relaxed) { await Task.yield() }
+        await until { loading.load(ordering: .relaxed) }
         call.cancel()
-        while !ended.load(ordering: .relaxed) { await Task.yield() }
+        await until { ended.load(ordering: .relaxed) }
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 }

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// What the documented APIs do beside their way of paging, and what an unwary client makes of it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PaginationTrapsTests {
     struct List<Response: Decodable & Sendable>: RequestTemplate {
         var path: RequestPath
