@@ -47,7 +47,7 @@
             try await Task.sleep(for: .milliseconds(500))
             let before = Resources()
             for _ in 0..<count { try await drop(server) }
-            for _ in 0..<100 where !Resources().isWithin(before) {
+            for _ in 0..<400 where !Resources().isWithin(before) {
                 try await Task.sleep(for: .milliseconds(50))
             }
             let after = Resources()
