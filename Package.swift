@@ -53,7 +53,7 @@ let package = Package(
         .testTarget(
             name: "LetterheadTests",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "RawServer",
+                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "OpenFiles", "RawServer",
                 // Only the tests on Linux start these.
                 .target(name: "transport-stress", condition: .when(platforms: [.linux])),
                 .target(name: "fuzz", condition: .when(platforms: [.linux])),
@@ -76,12 +76,14 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "CountAllocations", "RawServer",
+                "Letterhead", "LetterheadTesting", "CountAllocations", "OpenFiles", "RawServer",
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Benchmarks", swiftSettings: settings),
         // What the transport is measured against.
         .target(name: "RawCurl", dependencies: ["CLibcurl"], path: "Tests/RawCurl", cSettings: cSettings),
+        // Lets the tests open as many files as they need.
+        .target(name: "OpenFiles", path: "Tests/OpenFiles", cSettings: cSettings),
         .target(name: "CountAllocations", path: "Tests/CountAllocations", cSettings: cSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -54,6 +54,8 @@ enum {
     DEBUG_FUNCTION = 20094,
     SEEK_FUNCTION = 20167,
     PREREQUEST_FUNCTION = 20312,
+    OPEN_SOCKET_DATA = 10164,
+    OPEN_SOCKET_FUNCTION = 20163,
     MULTI_SOCKET_FUNCTION = 20001,
     MULTI_SOCKET_DATA = 10002,
     MULTI_TIMER_FUNCTION = 20004,
@@ -113,6 +115,10 @@ int lh_curl_set_read(LHCurlEasy *easy, LHCurlRead function, void *context) {
 
 int lh_curl_set_seek(LHCurlEasy *easy, LHCurlSeek function, void *context) {
     return set_callback(easy, SEEK_FUNCTION, (void (*)(void))function, SEEK_DATA, context);
+}
+
+int lh_curl_set_open_socket(LHCurlEasy *easy, LHCurlOpenSocket function, void *context) {
+    return set_callback(easy, OPEN_SOCKET_FUNCTION, (void (*)(void))function, OPEN_SOCKET_DATA, context);
 }
 
 int lh_curl_set_prerequest(LHCurlEasy *easy, LHCurlPrerequest function, void *context) {

@@ -55,12 +55,23 @@
 
         private func accept(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
             // Only this thread closes the listener, so that its number cannot become another socket's under it.
-            while case let descriptor = Glibc.accept(listener, nil, nil), descriptor >= 0 {
+            while let descriptor = next() {
                 let number = accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 let connection = RawConnection(descriptor)
                 Thread.detachNewThread { script(connection, number) }
             }
             close(listener)
+        }
+
+        /// The next connection; nil when the server was stopped.
+        private func next() -> CInt? {
+            while true {
+                let descriptor = Glibc.accept(listener, nil, nil)
+                if descriptor >= 0 { return descriptor }
+                // A process that has too many files open may have fewer soon.
+                guard [EMFILE, ENFILE, EINTR, ECONNABORTED].contains(errno) else { return nil }
+                usleep(10_000)
+            }
         }
 
         package func url(_ path: String = "/") -> URL {

@@ -36,6 +36,46 @@
             exit(0)
         }
 
+        /// A process that has no descriptor left says so, at once, and goes on when it has some again.
+        func exhaust() async throws {
+            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            var failures = 0
+            var request = HTTPRequest(method: .post, url: server.url())
+            request.timeout = .seconds(1)  // This process's server may be the one that gets no descriptor.
+            for number in 0..<count {
+                let (loader, spare) = (CurlLoader(), number / 2 % 8)
+                if number % 2 == 0 {
+                    _ = try await loader.load(request)
+                    await loader.reset()
+                }
+                let held = Self.allDescriptors(but: spare)
+                let begun = ContinuousClock.now
+                do { _ = try await loader.load(request) } catch {
+                    let isExhausted = error.message.contains("its limit of threads or open files")
+                    expect((isExhausted && !error.mayHaveBeenSent) || error.code == .timedOut, "\(error)")
+                    failures += 1
+                }
+                expect(ContinuousClock.now - begun < .seconds(10), "with \(spare) spare, it took long")
+                for descriptor in held { close(descriptor) }
+                _ = try await loader.load(request)
+            }
+            expect(failures > 0, "none of \(count) found no descriptor")
+            print("ok: \(failures) of \(count) found no descriptor")
+        }
+
+        /// Takes all descriptors that the process may have, but some.
+        private static func allDescriptors(but spare: Int) -> [CInt] {
+            var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var held: [CInt] = []
+            for _ in 0..<2 {
+                while case let descriptor = dup(0), descriptor >= 0 { held.append(descriptor) }
+                usleep(10_000)  // The server may be about to close its end of a connection.
+            }
+            for descriptor in held.suffix(spare) { close(descriptor) }
+            return held.dropLast(spare)
+        }
+
         /// Loaders that nobody holds any more end their threads, with streamed bodies unread or not.
         func dropLoaders() async throws {
             let server = RawServer { connection, _ in

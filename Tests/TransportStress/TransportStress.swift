@@ -16,12 +16,13 @@ enum TransportStress {
             case "many": try await ManyAtOnce(count: count).run()
             case "exit": try await Ends(count: count).exitInFlight()
             case "leave": try await Ends(count: count).exitWhileLeaving()
+            case "exhaust": try await Ends(count: count).exhaust()
             case "drops": try await Ends(count: count).dropLoaders()
             case "memory": try await Ends(count: count).keepMemory()
             case "transfers": try await Transfers(size: count).keepMemory()
             case "rest": try await Transfers(size: count).rest()
             default:
-                fail("posts | cancellations | many | exit | leave | drops | memory | transfers | rest, and how many")
+                fail("posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers or rest, and how many")
             }
         #endif
     }

@@ -137,6 +137,14 @@ typedef int (*LHCurlSeek)(void *_Nullable context, int64_t offset, int origin);
 /// Asked when a connection is there and the request about to be sent on it: 0 goes on, 1 ends the transfer.
 typedef int (*LHCurlPrerequest)(
     void *_Nullable context, char *_Nullable address, char *_Nullable localAddress, int port, int localPort);
+/// What to open a socket for; the address, which is not read here, stands behind it.
+typedef struct LHCurlAddress {
+    int family;
+    int kind;
+    int protocol;
+} LHCurlAddress;
+/// Opens a socket; less than 0 is failure.
+typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCurlAddress *_Nonnull address);
 /// Hears what happens on a connection.
 typedef int (*LHCurlDebug)(
     LHCurlEasy *_Nullable easy, int kind, char *_Nonnull bytes, size_t size, void *_Nullable context);
@@ -196,6 +204,8 @@ int lh_curl_set_header(LHCurlEasy *_Nonnull easy, LHCurlWrite _Nonnull function,
 int lh_curl_set_read(LHCurlEasy *_Nonnull easy, LHCurlRead _Nonnull function, void *_Nullable context);
 int lh_curl_set_seek(LHCurlEasy *_Nonnull easy, LHCurlSeek _Nonnull function, void *_Nullable context);
 int lh_curl_set_prerequest(LHCurlEasy *_Nonnull easy, LHCurlPrerequest _Nonnull function, void *_Nullable context);
+int lh_curl_set_open_socket(
+    LHCurlEasy *_Nonnull easy, LHCurlOpenSocket _Nonnull function, void *_Nullable context);
 int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, void *_Nullable context);
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);

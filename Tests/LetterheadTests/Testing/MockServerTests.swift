@@ -304,13 +304,6 @@ import Testing
     }
 
     @Test func `hundreds of connections are served at the same time`() async throws {
-        #if canImport(Darwin)
-            // Shells there often allow 256 open files.
-            var limit = rlimit()
-            getrlimit(RLIMIT_NOFILE, &limit)
-            limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
-            setrlimit(RLIMIT_NOFILE, &limit)
-        #endif
         let gate = Gate(opensAt: 300)
         let server = try await MockServer.start { request in
             await gate.pass()

@@ -6,38 +6,43 @@
     /// Starts the thread that owns libcurl with the first transfer, and stops it when nobody holds the engine any more.
     /// A class, since it is the thread's owner.
     final class CurlEngine: Sendable {
-        private let mailbox = CurlMailbox()
         private let configuration: TransportConfiguration
-        private let isStarted = Mutex(false)
+        /// The thread's; nil before the first transfer.
+        private let current = Mutex<CurlMailbox?>(nil)
 
         init(_ configuration: TransportConfiguration) { self.configuration = configuration }
 
-        deinit { mailbox.post(.stop) }
+        deinit { mailbox?.post(.stop) }
+
+        private var mailbox: CurlMailbox? { current.withLock { $0 } }
 
         /// Leaves a command for the thread; false when it has ended.
         @discardableResult
-        func post(_ command: CurlMailbox.Command) -> Bool { mailbox.post(command) }
+        func post(_ command: CurlMailbox.Command) -> Bool { mailbox?.post(command) ?? false }
 
         /// Works at a transfer on the calling thread, for a short while, if there is nothing else to do; false when it has
         /// not begun with it.
         func drive(_ transfer: CurlTransfer) -> Bool {
-            guard transfer.isQuick else { return false }
+            guard transfer.isQuick, let mailbox else { return false }
             return mailbox.lend { $0.drive(transfer) }
         }
 
         /// Ends what is under way.
         func reset() async {
-            guard isStarted.withLock({ $0 }) else { return }
+            guard let mailbox else { return }
             await withCheckedContinuation { continuation in
                 if !mailbox.post(.reset(continuation)) { continuation.resume() }
             }
         }
 
-        /// Makes sure that the thread runs; false when there can be no other thread now.
+        /// Makes sure that a thread runs, another when the last one could not; false when there can be none now.
         func start() -> Bool {
-            isStarted.withLock { isStarted in
-                if !isStarted { isStarted = Self.startThread(Work(configuration: configuration, mailbox: mailbox)) }
-                return isStarted
+            current.withLock { current in
+                if let current, current.isOpen { return true }
+                current = CurlMailbox().flatMap { mailbox in
+                    Self.startThread(Work(configuration: configuration, mailbox: mailbox)) ? mailbox : nil
+                }
+                return current != nil
             }
         }
 
@@ -70,18 +75,19 @@
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
-            if curl_global_init(everything) == 0 {
+            let isSupported = curl_global_init(everything) == 0
+            if isSupported {
                 CurlExit.enter(work.mailbox)
                 CurlLoop(work.configuration, mailbox: work.mailbox)?.run()
             }
-            for command in work.mailbox.close() { refuse(command) }
+            for command in work.mailbox.close() { refuse(command, isSupported ? .exhausted : .unsupported) }
             CurlExit.leave(work.mailbox)
             return nil
         }
 
-        private static func refuse(_ command: CurlMailbox.Command) {
+        private static func refuse(_ command: CurlMailbox.Command, _ failure: TransportFailure) {
             switch command {
-            case .start(let transfer): transfer.finish(.failure(.closed))
+            case .start(let transfer): transfer.finish(.failure(failure))
             case .reset(let done): done.resume()
             case .standStill(let done): done()
             case .resume, .cancel, .stop: break

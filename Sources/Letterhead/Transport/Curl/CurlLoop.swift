@@ -69,7 +69,7 @@
                 turn()
                 if isAtRest, isLent { mailbox.park(self) } else { sleep(until: .max) }
             }
-            endAll(.closed)
+            endAll(.exhausted)
         }
 
         /// Works at one transfer on its caller's thread, as long as a lock might be held: what is quickly answered needs no

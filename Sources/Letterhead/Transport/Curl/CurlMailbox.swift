@@ -50,9 +50,16 @@
         private let call = DispatchSemaphore(value: 0)
         private let state = Mutex(State())
 
-        init() { wakeDescriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) }
+        /// Nil when the process has no descriptor left.
+        init?() {
+            wakeDescriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+            guard wakeDescriptor >= 0 else { return nil }
+        }
 
         deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
+
+        /// Whether somebody takes commands, or will.
+        var isOpen: Bool { state.withLock { !$0.isClosed } }
 
         /// Leaves a command; false when nobody will take it any more.
         @discardableResult

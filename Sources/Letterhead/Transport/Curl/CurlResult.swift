@@ -7,7 +7,6 @@
             mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
             .unknown, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
-        static let closed = TransportFailure(.cancelled, "the transport was closed", mayHaveBeenSent: false)
     }
 
     /// The number with which libcurl ends a transfer, and what it means to a caller.

@@ -50,7 +50,7 @@
                 if let early { return early }
                 return await withCheckedContinuation { continuation in
                     if let early = wait(continuation) { return continuation.resume(returning: early) }
-                    if !isStarted, !engine.post(.start(self)) { finish(.failure(.closed)) }
+                    if !isStarted, !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }
             } onCancel: {
                 cancel()

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Glibc
 
     extension CurlWire {
         /// Lets libcurl call this handle's methods.
@@ -11,6 +12,7 @@
                 lh_curl_set_header(easy, onLine, context),
                 lh_curl_set_read(easy, onRead, context),
                 lh_curl_set_seek(easy, onSeek, context),
+                lh_curl_set_open_socket(easy, onOpenSocket, context),
             ]
         }
 
@@ -55,6 +57,14 @@
     private let onSeek: LHCurlSeek = { context, offset, origin in
         let isFromStart = origin == 0
         return isFromStart && CurlWire.from(context)?.rewind(to: Int(offset)) == true ? 0 : 1
+    }
+
+    private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
+        // No program inherits it that this process starts.
+        let closing = CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
+        if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.from(context)?.hasNoDescriptor = true }
+        return descriptor
     }
 
     private let onDebug: LHCurlDebug = { _, kind, bytes, size, context in

@@ -11,6 +11,8 @@
         unowned(unsafe) let loop: CurlLoop
         /// Where libcurl writes its account of what went wrong.
         let reasonBuffer: UnsafeMutablePointer<CChar>
+        /// Whether a socket could not be opened because this process, or the system, has too many files open.
+        var hasNoDescriptor = false
         /// Whether libcurl asks before it sends, and so before it sends again.
         private(set) var asksBeforeSending = false
         /// Whether libcurl tells of the goodbyes of TLS: with OpenSSL and its kin, whose end of data is no error without.
@@ -92,6 +94,7 @@
             transfer?.wire = nil
             transfer = nil
             progress = Progress()
+            hasNoDescriptor = false
             reasonBuffer.pointee = 0
         }
 
