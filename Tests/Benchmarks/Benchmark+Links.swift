@@ -17,7 +17,7 @@ extension Benchmark {
             link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
             link("ApplyEnvironment", ApplyEnvironment()), link("Authenticate", Authenticate()),
             link("Throttle", Throttle(limit: 4)), link("LimitRate", LimitRate()),
-            link("Throttle for each host, which makes a key", Throttle(limit: 4, per: .host), nanoseconds: 400),
+            link("Throttle for each host", Throttle(limit: 4, per: .host)),
             link("ModifyRequest", ModifyRequest { _ in }), link("ModifyResponse", ModifyResponse { _ in }),
             link("ModifyResult", ModifyResult { try $0.get() }),
             link("Choose", Choose(among: [:]) { _ in nil }), link("When", When({ _ in false }, Throttle())),

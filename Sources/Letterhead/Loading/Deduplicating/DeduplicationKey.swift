@@ -9,8 +9,6 @@ final class DeduplicationKey: Hashable, Sendable {
     private let headers: HTTPHeaders
     private let body: Data?
     private let signers: [ObjectIdentifier]
-    /// Made once, since a load looks its key up several times.
-    private let digest: Int
 
     /// nil when the request shares with none: it is not safe, is answered by a stream, or its body cannot be compared.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
@@ -32,18 +30,14 @@ final class DeduplicationKey: Hashable, Sendable {
         self.headers = ignored.isEmpty ? headers : HTTPHeaders(headers.filter { !ignored.contains($0.name) })
         signers = request.authentication?.methods.map { ObjectIdentifier($0) } ?? []
         self.request = request
-        var hasher = Hasher()
-        if let key {
-            hasher.combine(key)
-        } else {
-            hasher.combine(request.host)
-            hasher.combine(request.path.string)
-            hasher.combine(request.query.count)
-        }
-        digest = hasher.finalize()
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    func hash(into hasher: inout Hasher) {
+        if let key { return hasher.combine(key) }
+        hasher.combine(request.host)
+        hasher.combine(request.path.string)
+        hasher.combine(request.query.count)
+    }
 
     static func == (left: DeduplicationKey, right: DeduplicationKey) -> Bool {
         if left === right { return true }

@@ -48,16 +48,10 @@ struct ThrottleKey: Hashable, Sendable {
     }
 
     private let kind: Kind
-    /// Made once, since a load looks its key up several times.
-    private let digest: Int
 
-    private init(_ kind: Kind, digest: Int) { (self.kind, self.digest) = (kind, digest) }
-
-    static let client = ThrottleKey(.client, digest: 0)
-    static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(.host(host), digest: host.host.hashValue) }
-    static func named(_ name: String) -> ThrottleKey { ThrottleKey(.named(name), digest: name.hashValue) }
+    static var client: ThrottleKey { ThrottleKey(kind: .client) }
+    static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(kind: .host(host)) }
+    static func named(_ name: String) -> ThrottleKey { ThrottleKey(kind: .named(name)) }
 
     var isClient: Bool { if case .client = kind { true } else { false } }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

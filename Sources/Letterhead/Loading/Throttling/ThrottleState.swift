@@ -19,16 +19,19 @@ struct ThrottleState<Waiter> {
 
     /// The lane of the link's own scope is apart, since most have no other.
     private var client = Lane()
+    /// So is the one asked for last, idle or not, since most talk to one host for a while.
+    private var recent = (key: ThrottleKey.client, lane: Lane())
+    /// All others in which somebody is.
     private var lanes: [ThrottleKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    var running: Int { lanes.values.reduce(client.running) { $0 + $1.running } }
-    var waiting: Int { lanes.values.reduce(client.line.count) { $0 + $1.line.count } }
+    var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
+    var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
     /// How many lanes are kept beside the link's own.
-    var laneCount: Int { lanes.count }
+    var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.
     mutating func enter(_ key: ThrottleKey) -> Bool {
@@ -86,24 +89,26 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Works on a lane in place; one with nobody in it is not kept.
+    /// Works on a lane in place.
+    @inline(__always)
     private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
         if key.isClient { return body(&client) }
-        guard let index = lanes.index(forKey: key) else {
-            var lane = Lane()
-            let result = body(&lane)
-            if !lane.isIdle { lanes[key] = lane }
-            return result
-        }
-        let result = body(&lanes.values[index])
-        if lanes.values[index].isIdle { lanes.remove(at: index) }
-        return result
+        if key != recent.key { bring(key) }
+        return body(&recent.lane)
+    }
+
+    /// Makes a lane the recent one.
+    private mutating func bring(_ key: ThrottleKey) {
+        if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
+        recent = (key, lanes.removeValue(forKey: key) ?? Lane())
     }
 
     private mutating func withEveryLane(_ body: (inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
         var woken: [Waiter] = []
         body(&client, &woken)
-        for key in Array(lanes.keys) { withLane(key) { body(&$0, &woken) } }
+        body(&recent.lane, &woken)
+        for index in lanes.indices { body(&lanes.values[index], &woken) }
+        lanes = lanes.filter { !$0.value.isIdle }
         return woken
     }
 }
