@@ -11,8 +11,21 @@ public final class Autocancel: LoaderLink {
 
     private struct State {
         var resets = 0
-        var loads: [ObjectIdentifier: OwnedLoad] = [:]
+        /// One of the loads, apart from the others: as long as it is the only one, nobody looks it up by a hash.
+        private var first: OwnedLoad?
+        private var others: [ObjectIdentifier: OwnedLoad] = [:]
         var bodies: [ObjectIdentifier: TrackedBody] = [:]
+
+        var loads: [OwnedLoad] { [first].compactMap { $0 } + others.values }
+        var running: Int { (first == nil ? 0 : 1) + others.count + bodies.count }
+
+        mutating func add(_ load: OwnedLoad) {
+            if first == nil { first = load } else { others[ObjectIdentifier(load)] = load }
+        }
+
+        mutating func remove(_ load: OwnedLoad) {
+            if first === load { first = nil } else { others[ObjectIdentifier(load)] = nil }
+        }
     }
 
     private let state = Mutex(State())
@@ -21,7 +34,7 @@ public final class Autocancel: LoaderLink {
     public init() {}
 
     /// How many loads run now, those among them whose bodies are still being read.
-    public var running: Int { state.withLock { $0.loads.count + $0.bodies.count } }
+    public var running: Int { state.withLock { $0.running } }
 
     /// Has the request answered, in a task that a reset can cancel.
     ///
@@ -30,7 +43,7 @@ public final class Autocancel: LoaderLink {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let load = OwnedLoad(request, next: next, owner: self)
         let isKept = state.withLock { state in
-            if state.resets == 0 { state.loads[ObjectIdentifier(load)] = load }
+            if state.resets == 0 { state.add(load) }
             return state.resets == 0
         }
         guard isKept else { throw .resetInProgress(request) }
@@ -51,7 +64,7 @@ public final class Autocancel: LoaderLink {
     public func reset(next: any HTTPLoader) async {
         let loads = state.withLock { state in
             state.resets += 1
-            return Array(state.loads.values)
+            return state.loads
         }
         let others = loads.filter { !$0.cancelsCaller() }
         for load in others { await load.ended() }
@@ -68,7 +81,7 @@ extension Autocancel: LoadOwner {
     func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
         let body = track(result)
         state.withLock { state in
-            state.loads[ObjectIdentifier(load)] = nil
+            state.remove(load)
             if let body { state.bodies[ObjectIdentifier(body)] = body }
         }
         switch result {

@@ -22,6 +22,29 @@ import Testing
         }
     }
 
+    @Test func `loads that end in any order are forgotten, and the others are not`() async throws {
+        let held = HeldLoader()
+        let link = Autocancel()
+        let chain = link --> held
+        let start = { (path: String) async throws -> Task<HTTPResponse, any Error> in
+            let (request, count) = (try HTTPRequest.to("https://a.test" + path), held.running)
+            let task = Task { try await chain.load(request) }
+            await held.waitForRunning(count + 1)
+            return task
+        }
+        var tasks = [try await start("/0"), try await start("/1"), try await start("/2")]
+        for (index, left) in [(0, 2), (2, 1)] {
+            held.open("/\(index)")
+            _ = try await tasks[index].value
+            #expect(link.running == left)
+        }
+        tasks.append(try await start("/3"))
+        #expect(link.running == 2)
+        await chain.reset()
+        #expect(link.running == 0 && held.running == 0)
+        for task in [tasks[1], tasks[3]] { await #expect(throws: HTTPError.self) { try await task.value } }
+    }
+
     @Test func `what a cancelled load throws is told as cancelled`() async throws {
         struct Odd: Error {}
         let chain =
