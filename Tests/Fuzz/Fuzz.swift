@@ -8,6 +8,7 @@ import Letterhead
 @main
 enum Fuzz {
     static func main() {
+        alarm(300)  // Whoever started it may be gone before it ends.
         let arguments = CommandLine.arguments.dropFirst()
         let count = arguments.first.flatMap { Int($0) } ?? 10_000
         let seed = arguments.dropFirst().first.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)

@@ -8,6 +8,7 @@ import Letterhead
 enum TransportStress {
     static func main() async throws {
         #if os(Linux)
+            alarm(300)  // Whoever started it may be gone before it ends.
             let arguments = CommandLine.arguments.dropFirst()
             let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
             switch arguments.first {

@@ -26,7 +26,12 @@
         ) throws {
             file = FileManager.default.temporaryDirectory.appending(path: "letterhead-output-\(UUID().uuidString)")
             let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-            id = try Self.spawn([program] + arguments, all.map { "\($0)=\($1)" }, file.path, printsErrors)
+            do {
+                id = try Self.spawn([program] + arguments, all.map { "\($0)=\($1)" }, file.path, printsErrors)
+            } catch {
+                try? FileManager.default.removeItem(at: file)
+                throw error
+            }
         }
 
         deinit {

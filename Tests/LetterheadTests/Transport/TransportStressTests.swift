@@ -11,10 +11,13 @@
                 ("exhaust", 64), ("drops", 50), ("memory", 10_000), ("transfers", 256), ("rest", 1),
             ])
         func stress(name: String, count: Int) async throws {
-            let (status, output) = try await ChildProcess.run(
-                ofPackage: "transport-stress", [name, String(count)], seconds: 120)
-            #expect(status == 0, "\(output)")
-            #expect(output.contains("ok: "))
+            // An exit finds the threads elsewhere each time.
+            for _ in 0..<(name == "leave" ? 5 : 1) {
+                let (status, output) = try await ChildProcess.run(
+                    ofPackage: "transport-stress", [name, String(count)], seconds: 120)
+                #expect(status == 0, "\(output)")
+                #expect(output.contains("ok: "))
+            }
         }
     }
 #endif

@@ -131,7 +131,7 @@ struct TransportTests {
             if body == nil { continue }
             return #expect(count == 8)
         }
-        Issue.record("no head came in 20 s")
+        Issue.record("no head came in 40 s")
     }
 
     @Test(arguments: Transport.allCases)

@@ -75,12 +75,17 @@
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
-            let isSupported = curl_global_init(everything) == 0
-            if isSupported {
+            var failure = TransportFailure.unsupported
+            if curl_global_init(everything) == 0 {
                 CurlExit.enter(work.mailbox)
-                CurlLoop(work.configuration, mailbox: work.mailbox)?.run()
+                do throws(TransportFailure) {
+                    try CurlLoop(work.configuration, mailbox: work.mailbox).run()
+                    failure = .exhausted
+                } catch {
+                    failure = error
+                }
             }
-            for command in work.mailbox.close() { refuse(command, isSupported ? .exhausted : .unsupported) }
+            for command in work.mailbox.close() { refuse(command, failure) }
             CurlExit.leave(work.mailbox)
             return nil
         }

@@ -23,7 +23,11 @@
         /// Remembers a thread that uses libcurl. Call it on that thread, once libcurl has begun.
         static func enter(_ mailbox: CurlMailbox) {
             _ = isRegistered
-            state.withLock { $0.mailboxes[ObjectIdentifier(mailbox)] = mailbox }
+            let isExiting = state.withLock { state in
+                state.mailboxes[ObjectIdentifier(mailbox)] = mailbox
+                return state.isExiting
+            }
+            while isExiting { pause() }
         }
 
         /// The last that such a thread does, with its mailbox closed. It must be joinable.
@@ -38,7 +42,8 @@
             if let previous { pthread_join(previous, nil) }
         }
 
-        /// Waits until all threads stand still, and for a second at most: one that hangs must not keep the process.
+        /// Waits until all threads stand still, and for a second at most: one that hangs must not keep the process. The one
+        /// that left last has nothing to do any more but to end.
         private static func standStill() {
             let (all, last) = state.withLock { state in
                 state.isExiting = true

@@ -32,13 +32,13 @@
         /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
         private var isLent: Bool
 
-        init?(_ configuration: TransportConfiguration, mailbox: CurlMailbox) {
+        init(_ configuration: TransportConfiguration, mailbox: CurlMailbox) throws(TransportFailure) {
             guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
-                return nil
+                throw .exhausted
             }
             guard let share = curl_share_init() else {
                 curl_multi_cleanup(multi)
-                return nil
+                throw .exhausted
             }
             self.configuration = configuration
             limits = CurlLimits(configuration)
@@ -52,7 +52,7 @@
             case .environment: if hasProxyEnvironment { isLent = false }
             case .server: isLent = false
             }
-            guard prepare() else { return nil }
+            guard prepare() else { throw .unsupported }
         }
 
         deinit {

@@ -6,7 +6,7 @@
             .unknown, "the system's libcurl is too old or refuses what is asked of it; 7.64 or later is needed",
             mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
-            .unknown, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
+            .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
     }
 
     /// The number with which libcurl ends a transfer, and what it means to a caller.
@@ -15,6 +15,7 @@
 
         static let ok = Self(rawValue: 0)
         static let unsupportedProtocol = Self(rawValue: 1)
+        static let couldNotConnect = Self(rawValue: 7)
         static let timedOut = Self(rawValue: 28)
 
         /// What went wrong; `reason` is libcurl's own account of it, which names hosts and certificates but no header.

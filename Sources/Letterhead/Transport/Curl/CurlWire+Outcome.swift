@@ -6,7 +6,7 @@
         func outcome(of result: CurlResult) -> CurlTransfer.Outcome {
             if let failure = progress.failure { return outcome(failing: failure) }
             guard result == .ok || progress.isAnsweredEarly else {
-                if hasNoDescriptor, !wasSent { return outcome(failing: .exhausted) }
+                if result == .couldNotConnect, hasNoDescriptor, !wasSent { return outcome(failing: .exhausted) }
                 let reason = String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }

@@ -22,14 +22,15 @@ import Testing
         var loads = SharedLoads()
         var expected: [ObjectIdentifier: Expected] = [:]
         var kept: [ObjectIdentifier: OwnedLoad] = [:]
-        // Few at a time and many at a time: the lone load is kept apart from the others.
-        let busy = seed % 2 == 0 ? 3 : 6
+        var order: [ObjectIdentifier] = []
+        // One at a time or few, and many at a time: a load that is alone is kept apart from the others.
+        let (paths, finishing) = seed % 2 == 0 ? (UInt64(1), UInt64(5)..<8) : (3, 7..<8)
         for _ in 0..<2_000 {
-            let ids = expected.keys.sorted { "\($0)" < "\($1)" }
-            let chosen = ids.isEmpty ? nil : ids[Int(random.next() % UInt64(ids.count))]
+            order.removeAll { expected[$0] == nil }
+            let chosen = order.isEmpty ? nil : order[Int(random.next() % UInt64(order.count))]
             switch (random.next() % 10, chosen) {
-            case (0..<UInt64(busy), _), (_, nil):
-                let path = Int(random.next() % 3)
+            case (0..<4, _), (_, nil):
+                let path = Int(random.next() % paths)
                 var request = HTTPRequest()
                 request.path = "/\(path)"
                 let sent = request
@@ -40,8 +41,8 @@ import Testing
                 let open = expected.first { $0.value.path == path && $0.value.isOpen }
                 #expect(place.isFirst == (open == nil) && (open == nil || open?.key == id))
                 expected[id, default: Expected(path: path)].waiting.append((place, waiter))
-                kept[id] = place.load
-            case (7, let id?):
+                if kept.updateValue(place.load, forKey: id) == nil { order.append(id) }
+            case (finishing, let id?):
                 let (keptLoad, expectedLoad) = (kept.removeValue(forKey: id), expected.removeValue(forKey: id))
                 let (load, ended) = (try #require(keptLoad), try #require(expectedLoad))
                 let told = loads.finish(load)
