@@ -46,6 +46,9 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     /// Whether there may be another page; true until the last one was given.
     public var hasMore: Bool { state.withLock { $0.hasMore } }
 
+    /// How many wait for a page now.
+    package var waiting: Int { state.withLock { $0.waiters.count } }
+
     /// The next page, nil behind the last.
     ///
     /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled, or the pager was reset

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct MockServerTests {
-    private func withServer(
+    func withServer(
         _ configuration: MockServer.Configuration = .init(), _ closure: @escaping MockServer.Closure = Self.echo,
         _ body: (MockServer, RawClient) async throws -> Void
     ) async throws {
@@ -14,13 +14,13 @@ import Testing
         await server.stop()
     }
 
-    private static let echo: MockServer.Closure = { MockServer.Response(body: $0.body) }
+    static let echo: MockServer.Closure = { MockServer.Response(body: $0.body) }
 
-    private func get(_ target: String = "/", _ headers: String = "") -> String {
+    func get(_ target: String = "/", _ headers: String = "") -> String {
         "GET \(target) HTTP/1.1\r\nHost: a\r\n\(headers)\r\n"
     }
 
-    private func post(_ body: String, _ headers: String = "") -> String {
+    func post(_ body: String, _ headers: String = "") -> String {
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
@@ -218,185 +218,6 @@ import Testing
             #expect(server.failures.count == 1)
         }
     }
-
-    @Test func `a client that leaves cancels the closure`() async throws {
-        let cancelled = AsyncStream<Bool>.makeStream()
-        try await withServer { _ in
-            do { try await Task.sleep(for: .seconds(60)) } catch {
-                cancelled.continuation.yield(Task.isCancelled)
-                throw error
-            }
-            return MockServer.Response()
-        } _: { server, client in
-            var leaver: RawClient? = try RawClient(port: server.port)
-            await leaver?.send(get())
-            try await server.record { $0.requests.count == 1 }
-            leaver = nil
-            for await isCancelled in cancelled.stream {
-                #expect(isCancelled)
-                break
-            }
-            let record = try await server.record { $0.connections.contains { !$0.isOpen } }
-            #expect(record.failures.isEmpty)
-        }
-    }
-
-    @Test func `a client that leaves cancels the sequence of chunks`() async throws {
-        let ended = AsyncStream<Void>.makeStream()
-        try await withServer { _ in
-            MockServer.Response(
-                chunks: AsyncStream<Data> { continuation in
-                    continuation.yield(Data("x".utf8))
-                    continuation.onTermination = { _ in ended.continuation.yield() }
-                })
-        } _: { server, _ in
-            var leaver: RawClient? = try RawClient(port: server.port)
-            await leaver?.send(get())
-            _ = await leaver?.read(until: "1\r\nx\r\n")
-            leaver = nil
-            for await _ in ended.stream { break }
-        }
-    }
-
-    @Test func `chunks are asked for no faster than the client reads`() async throws {
-        let made = Mutex(0)
-        try await withServer { _ in
-            MockServer.Response(
-                chunks: AsyncStream<Data>(unfolding: {
-                    made.withLock { $0 += 1 }
-                    return Data(count: 65_536)
-                }))
-        } _: { server, _ in
-            var reader: RawClient? = try RawClient(port: server.port)
-            await reader?.send(get())
-            _ = await reader?.read(count: 1_000_000)
-            reader = nil
-            try await server.record { $0.connections.contains { !$0.isOpen } }
-            // What was read, and what two socket buffers hold; without a limit it would be thousands.
-            #expect(made.withLock { $0 } < 250)
-            #expect(server.failures.isEmpty)
-        }
-    }
-
-    @Test func `a client that leaves in the middle of an answer harms nobody else`() async throws {
-        try await withServer {
-            MockServer.Response(body: $0.path == "/big" ? Data(count: 20_000_000) : Data("fine".utf8))
-        } _: { server, client in
-            for _ in 0..<20 {
-                let leaver = try RawClient(port: server.port)
-                await leaver.send(get("/big"))
-                _ = await leaver.read(count: 1)
-            }
-            try await server.record { $0.connections.filter { !$0.isOpen }.count == 20 }
-            await client.send(get())
-            #expect(await client.read(until: "fine").hasSuffix("fine"))
-            #expect(server.failures.isEmpty)
-        }
-    }
-
-    @Test func `a client that has ended its side still gets an answer`() async throws {
-        try await withServer { _, client in
-            await client.send(post("half"))
-            client.endOutput()
-            let (text, ending) = await client.readAll()
-            #expect(text.hasSuffix("half") && ending == .end)
-        }
-    }
-
-    @Test func `hundreds of connections are served at the same time`() async throws {
-        let gate = Gate(opensAt: 300)
-        let server = try await MockServer.start { request in
-            await gate.pass()
-            return MockServer.Response(body: request.body)
-        }
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            for index in 0..<300 {
-                let client = try RawClient(port: server.port)
-                group.addTask {
-                    await client.send(
-                        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\(1000 + index)")
-                    return await client.readAll().text.hasSuffix("\r\n\r\n\(1000 + index)")
-                }
-            }
-            for try await isRight in group { #expect(isRight) }
-        }
-        #expect(server.connections.count == 300 && server.requests.count == 300)
-        await server.stop()
-    }
-
-    @Test func `a large body arrives whole both ways`() async throws {
-        let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: 65 + $0 % 26) })
-        try await withServer { server, client in
-            async let isSent = client.send(
-                Data("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
-                    + body)
-            let text = await client.readAll().text
-            #expect(await isSent)
-            #expect(text.utf8.suffix(body.count).elementsEqual(body))
-            #expect(server.requests[0].body == body && server.requests[0].bodySize == body.count)
-            client.endOutput()
-            let connection = try await server.record { $0.connections.first?.isOpen == false }.connections[0]
-            #expect(connection.bytesReceived > body.count && connection.bytesSent == text.utf8.count)
-        }
-    }
-
-    @Test func `no more of a body is kept than was asked for`() async throws {
-        var configuration = MockServer.Configuration()
-        configuration.keptBodySize = 4
-        try await withServer(configuration) { server, client in
-            await client.send(post("abcdefgh"))
-            #expect(await client.read(until: "abcd").hasSuffix("\r\n\r\nabcd"))
-            #expect(server.requests[0].body == Data("abcd".utf8) && server.requests[0].bodySize == 8)
-        }
-    }
-
-    @Test func `stopping ends everything that runs`() async throws {
-        let ended = Mutex(false)
-        let server = try await MockServer.start { _ in
-            defer { ended.withLock { $0 = true } }
-            try await Task.sleep(for: .seconds(60))
-            return MockServer.Response()
-        }
-        let client = try RawClient(port: server.port)
-        await client.send(get())
-        try await server.record { $0.requests.count == 1 }
-        await server.stop()
-        #expect(ended.withLock { $0 })
-        #expect(await client.readAll().text == "")
-        #expect(server.connections.allSatisfy { !$0.isOpen })
-        _ = try? RawClient(port: server.port)  // Refused, unless another server has the port by now.
-        #expect(server.connections.count == 1)
-        await server.stop()
-        await #expect(throws: MockServer.HasStopped.self) { try await server.record { $0.requests.count == 9 } }
-    }
-
-    @Test func `a wait for the record ends when its task is cancelled`() async throws {
-        try await withServer { server, _ in
-            let waiting = Task { try await server.record { $0.requests.count == 9 } }
-            waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
-        }
-    }
-
-    @Test func `open connections can be closed while the server goes on`() async throws {
-        try await withServer { server, client in
-            await client.send(post("one"))
-            _ = await client.read(until: "one")
-            await server.closeConnections()
-            #expect(await client.readAll().ending == .end)
-            let next = try RawClient(port: server.port)
-            await next.send(post("two"))
-            #expect(await next.read(until: "two").hasSuffix("two"))
-            #expect(server.connections.map(\.isOpen) == [false, true])
-        }
-    }
-
-    @Test func `a server that is let go of gives its socket back`() async throws {
-        var server: MockServer? = try await MockServer.start { _ in MockServer.Response() }
-        let client = try RawClient(port: try #require(server).port)
-        server = nil
-        #expect(await client.readAll().ending != .timedOut)
-    }
 }
 
 /// Bytes that no client may send, and the status that refuses them.
@@ -432,22 +253,4 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         body("a chunk size that is no number", 400, "Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
         body("a chunk that is too long", 400, "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n"),
     ]
-}
-
-/// Lets nobody pass until so many are there.
-private final class Gate: Sendable {
-    private let number: Int
-    private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
-
-    init(opensAt number: Int) { self.number = number }
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let free = waiting.withLock { waiting in
-                waiting.append(continuation)
-                return waiting.count == number ? waiting : []
-            }
-            for continuation in free { continuation.resume() }
-        }
-    }
 }

@@ -38,6 +38,28 @@
             }
         }
 
+        @Test func `A connection is not inherited by programs that the process starts`() async throws {
+            let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
+            let loader = CurlLoader()
+            _ = try await loader.load(HTTPRequest(url: server.url()))
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { CInt($0) }
+            let connections = open.filter { peerPort(of: $0) == server.port }
+            #expect(!connections.isEmpty)
+            for connection in connections { #expect(fcntl(connection, F_GETFD) & FD_CLOEXEC != 0) }
+            // It is kept open until here.
+            #expect(try await loader.load(HTTPRequest(url: server.url())).metrics.isReusedConnection)
+        }
+
+        private func peerPort(of descriptor: CInt) -> Int? {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            guard result == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+
         @Test(arguments: ["http://a.example/x?y", "http://b.example/x?y"])
         func `A Unix-domain socket stands for every host`(address: String) async throws {
             let path = FileManager.default.temporaryDirectory.path + "/lh-\(UInt32.random(in: 0 ... .max)).sock"

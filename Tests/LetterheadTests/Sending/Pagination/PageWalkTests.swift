@@ -23,7 +23,7 @@ struct PageWalkTests {
     }
 
     /// Pages of two out of `count` numbers.
-    private func numbers(_ count: Int, failing page: Int? = nil) -> (client: HTTPClient, mock: MockLoader) {
+    func numbers(_ count: Int, failing page: Int? = nil) -> (client: HTTPClient, mock: MockLoader) {
         let failures = Mutex(1)
         let mock = MockLoader { request in
             let number = Int(request[query: "page"] ?? "1") ?? 1
@@ -37,16 +37,16 @@ struct PageWalkTests {
         return (client(over: mock), mock)
     }
 
-    private func cursors(_ answer: @escaping @Sendable (String?) -> Cursors) -> (client: HTTPClient, mock: MockLoader) {
+    func cursors(_ answer: @escaping @Sendable (String?) -> Cursors) -> (client: HTTPClient, mock: MockLoader) {
         let mock = MockLoader { request in try .ok(request, json: answer(request[query: "c"])) }
         return (client(over: mock), mock)
     }
 
-    private func client(over mock: MockLoader) -> HTTPClient {
+    func client(over mock: MockLoader) -> HTTPClient {
         HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
     }
 
-    private let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))
+    let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))
 
     @Test func `without a size a walk ends at the first empty page, which is not delivered`() async throws {
         let (client, mock) = numbers(4)
@@ -104,156 +104,6 @@ struct PageWalkTests {
         let walk = PageWalk(maximumItems: maximum)
         #expect(try await client.items(of: Numbers().paginated(), walk: walk).collect().count == maximum)
         #expect(mock.requests.count == requests)
-    }
-
-    @Test func `a cursor that repeats is a loop, behind all pages that arrived`() async throws {
-        let (client, mock) = cursors { $0 == nil ? Cursors(items: [1], next: "a") : Cursors(items: [2], next: "a") }
-        var seen: [Int] = []
-        let error = await #expect(throws: HTTPError.self) {
-            for try await page in client.pages(of: byCursor) { seen += page.value.items }
-        }
-        #expect(error?.code == .paginationLoop && mock.requests.count == 2 && seen == [1, 2])
-    }
-
-    @Test func `who wants no more than what arrived hears nothing of a loop behind it`() async throws {
-        let (client, mock) = cursors { _ in Cursors(items: [1, 2], next: "a") }
-        #expect(try await client.pages(of: byCursor, walk: PageWalk(maximumPages: 2)).collect().count == 2)
-        let walk = PageWalk(maximumItems: 4)
-        #expect(try await client.items(of: byCursor, at: \.items, walk: walk).collect() == [1, 2, 1, 2])
-        #expect(mock.requests.count == 4)
-    }
-
-    @Test func `a loop stays one, however often is asked, and no checkpoint leads into it`() async throws {
-        let (client, mock) = cursors { _ in Cursors(items: [1], next: "a") }
-        var iterator = client.pages(of: byCursor).makeAsyncIterator()
-        _ = try await iterator.next()
-        let last = try await iterator.next()
-        for _ in 0..<2 {
-            let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
-            #expect(error?.code == .paginationLoop)
-        }
-        let checkpoint = try #require(last?.checkpoint)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: byCursor, from: checkpoint).collect()
-        }
-        #expect(error?.code == .invalidRequest && mock.requests.count == 2)
-    }
-
-    @Test
-    func `what a page carries stays until another brings it, also over a checkpoint, and a circle stays a circle`()
-        async throws
-    {
-        struct Tokens: Codable, Sendable { var next: String?, token: String? }
-        struct List: RequestTemplate {
-            typealias Response = Tokens
-            var path: RequestPath { "list" }
-        }
-        let mock = MockLoader { request in
-            switch request.query["c"] {
-            case nil: try .ok(request, json: Tokens(next: "1", token: "a"))
-            case "1": try .ok(request, json: Tokens(next: "2"))
-            case "2": try .ok(request, json: Tokens(next: "3", token: "b"))
-            default: try .ok(request, json: Tokens(next: "3", token: "b"))
-            }
-        }
-        let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
-        let list = List().paginated(
-            by: .cursor(\.next, parameter: "c").carrying(\.token, parameter: .query("t")))
-        var iterator = client.pages(of: list).makeAsyncIterator()
-        _ = try await iterator.next()
-        let checkpoint = try #require(try await iterator.next()?.checkpoint)
-        let copy = try JSONDecoder().decode(PageCheckpoint.self, from: try JSONEncoder().encode(checkpoint))
-        let error = await #expect(throws: HTTPError.self) { try await client.pages(of: list, from: copy).collect() }
-        #expect(error?.code == .paginationLoop)
-        #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
-    }
-
-    @Test func `a circle is one, whatever is new beside its cursor`() async throws {
-        struct Tokens: Codable, Sendable { var next: String?, token: String? }
-        struct List: RequestTemplate {
-            typealias Response = Tokens
-            var path: RequestPath { "list" }
-        }
-        let count = Counter()
-        let mock = MockLoader { try .ok($0, json: Tokens(next: "1", token: "\(count.next())")) }
-        let list = List().paginated(
-            by: .cursor(\.next, parameter: "c").carrying(\.token, parameter: .query("t")))
-        let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: list).collect() }
-        #expect(error?.code == .paginationLoop)
-        #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
-    }
-
-    @Test(arguments: [true, false]) func `a walk ends at its deadline, in a delay that would pass it too`(
-        prefetches: Bool
-    ) async throws {
-        let clock = TestClock(isAutomatic: true)
-        let walk = PageWalk(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches, clock: clock)
-        let (client, mock) = numbers(100)
-        var pages = 0
-        let error = await #expect(throws: HTTPError.self) {
-            for try await _ in client.pages(of: Numbers().paginated(), walk: walk) { pages += 1 }
-        }
-        #expect(error?.code == .timedOut && error?.message.contains("walk") == true && error?.mayHaveBeenSent == false)
-        #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
-    }
-
-    @Test func `each load of a walk knows how much of its deadline is left, and a nearer one of its own counts`()
-        async throws
-    {
-        let clock = TestClock()
-        let left = Mutex<[Duration?]>([])
-        let mock = MockLoader { request in
-            left.withLock { $0.append(request.timeLeft) }
-            clock.advance(by: .seconds(3))
-            return try .ok(request, json: [1])
-        }
-        let client = HTTPClient(
-            environment: .of("https://api.example.com"), links: Deadline(clock: clock), transport: mock)
-        let walk = PageWalk(deadline: .seconds(10), clock: clock)
-        var iterator = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
-        for _ in 0..<3 { _ = try await iterator.next() }
-        let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), walk: walk)
-        for try await _ in own.prefix(3) {}
-        let seconds = left.withLock { $0.map { $0?.components.seconds } }
-        #expect(seconds == [10, 7, 4, 4, 4, 4])
-    }
-
-    @Test func `a circle of two pages is a loop`() async throws {
-        let (client, mock) = cursors { Cursors(items: [1], next: $0 == "a" ? "b" : "a") }
-        let error = await #expect(throws: HTTPError.self) { try await client.pages(of: byCursor).collect() }
-        #expect(error?.code == .paginationLoop && mock.requests.count == 3)
-    }
-
-    @Test func `too many empty pages in a row are an error that says so`() async throws {
-        let (client, mock) = cursors { Cursors(items: [], next: String((Int($0 ?? "0") ?? 0) + 1)) }
-        let walk = PageWalk(maximumEmptyPages: 5)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: byCursor, at: \.items, walk: walk).collect()
-        }
-        #expect(error?.code == .paginationLoop && error?.message.contains("empty") == true)
-        #expect(mock.requests.count == 6)
-    }
-
-    @Test func `more pages than the limit are an error that says so`() async throws {
-        let (client, mock) = cursors { Cursors(items: [1], next: String((Int($0 ?? "0") ?? 0) + 1)) }
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: byCursor, walk: PageWalk(pageLimit: 3)).collect()
-        }
-        #expect(mock.requests.count == 3)
-        #expect(error?.code == .paginationLoop && error?.message.contains("3 pages") == true)
-    }
-
-    @Test(arguments: [
-        PageWalk(maximumPages: -1), PageWalk(maximumItems: -1), PageWalk(maximumEmptyPages: -1),
-        PageWalk(pageLimit: -1),
-        PageWalk(delay: .seconds(-1)), PageWalk(deadline: .zero), PageWalk(deadline: .seconds(-1)),
-    ])
-    func `a setting out of its range is an error before anything is sent`(walk: PageWalk) async throws {
-        let (client, mock) = numbers(3)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: Numbers().paginated(), walk: walk).collect()
-        }
-        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
     @Test func `a checkpoint survives JSON and a walk goes on from it`() async throws {

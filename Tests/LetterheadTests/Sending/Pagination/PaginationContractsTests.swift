@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 /// The documented ways in which sixteen APIs page, each against a server that refuses a wrong, doubly escaped or surplus
-/// parameter.
+/// parameter. One file, since it is read as one list: each stands for itself, and each has its templates beside it.
 @Suite(.timeLimit(.minutes(3)))
 struct PaginationContractsTests {
     @Test func `GitHub: the Link header is followed as it stands, to another path too`() async throws {

@@ -1,0 +1,94 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// Answers that are none, too large or never come.
+    extension CurlLoaderTests {
+        @Test(
+            "What is not a whole response is an error that says what happened",
+            arguments: [
+                ("", HTTPError.Code.connectionLost),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nshort", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshor", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nno gzip", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nlength", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nlength", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nfive!", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nfive!", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nX Y: 1\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("Good morning\r\n\r\n", .invalidResponse),
+                ("\u{0}\u{1}\u{2}\u{3}", .invalidResponse),
+                ("HTTP/7.0 200 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+                ("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+            ])
+        func faults(bytes: String, code: HTTPError.Code) async throws {
+            let server = RawServer.answering(bytes, closing: true)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.mayHaveBeenSent == true)
+        }
+
+        @Test func `A reset in the body is a lost connection, with the head that had come`() async throws {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nX-Seen: 1\r\nContent-Length: 20\r\n\r\nshort")
+                usleep(50_000)
+                connection.reset()
+            }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .connectionLost)
+            #expect(error?.response?.headers["X-Seen"] == "1")
+        }
+
+        @Test func `A body over the limit is an error, and one at the limit is not`() async throws {
+            let server = RawServer.answering(
+                "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))
+            var request = HTTPRequest(url: server.url())
+            request.responseLimit = 1000
+            #expect(try await loader.load(request).body.data().count == 1000)
+            request.responseLimit = 999
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            #expect(error?.code == .responseTooLarge)
+        }
+
+        @Test(arguments: [30, 3000])
+        func `A head over its limit is an error`(lines: Int) async throws {
+            let field = "X-Long: " + String(repeating: "x", count: 1000) + "\r\n"
+            let server = RawServer.answering(
+                "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: lines) + "Content-Length: 0\r\n\r\n")
+            if lines == 30 {
+                #expect(try await loader.load(HTTPRequest(url: server.url())).headers.count == 31)
+            } else {
+                let error = await #expect(throws: HTTPError.self) {
+                    try await loader.load(HTTPRequest(url: server.url()))
+                }
+                #expect(error?.code == .responseTooLarge)
+            }
+        }
+
+        @Test func `Interim answers without end are an error`() async throws {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                while connection.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") {}
+            }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .responseTooLarge)
+        }
+
+        @Test func `A refused connection says that nothing was sent`() async throws {
+            let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(nobody) }
+            #expect(error?.code == .cannotConnect)
+            #expect(error?.mayHaveBeenSent == false)
+        }
+    }
+#endif

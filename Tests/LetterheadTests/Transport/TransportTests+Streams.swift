@@ -1,0 +1,73 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Bodies that are streamed, in both directions.
+extension TransportTests {
+    @Test(arguments: Transport.allCases)
+    func `a streamed body is pulled in pieces and walked once`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = request(.get, "large", on: server)
+        request.responseDelivery = .streamed
+        let response = try await transport.loader.load(request)
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        #expect(count == 3_000_000)
+        await #expect(throws: BodyAlreadyRead.self) { for try await _ in response.body {} }
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `dropping a streamed body leaves the transport able to load`(_ transport: Transport) async throws {
+        let server = try await echo()
+        let loader = transport.loader
+        var request = request(.get, "large", on: server)
+        request.responseDelivery = .streamed
+        for _ in 0..<3 {
+            for try await _ in try await loader.load(request).body { break }
+        }
+        #expect(try await loader.load(self.request(.get, "200", on: server)).status == .ok)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a streamed body is bounded when it is asked for as a whole`(_ transport: Transport) async throws {
+        let server = try await echo()
+        var request = request(.get, "large", on: server)
+        request.responseDelivery = .streamed
+        let response = try await transport.loader.load(request)
+        await #expect(throws: BodyTooLarge.self) { try await response.body.data(upTo: 1_000_000) }
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
+    func `a body of unknown length goes out whole`(_ transport: Transport, delivery: ResponseDelivery) async throws {
+        let server = try await echo()
+        var request = request(.post, "echo", on: server)
+        request.body = Numbered()
+        request.responseDelivery = delivery
+        #expect(try await transport.loader.load(request).body.data() == Numbered.whole)
+        await server.stop()
+    }
+}
+
+/// A body of a hundred pieces, whose length nobody knows before its end.
+private struct Numbered: HTTPBody {
+    var contentLength: Int? { nil }
+
+    func chunks() -> BodyChunks {
+        let next = Mutex(0)
+        return BodyChunks {
+            let number = next.withLock { next in
+                defer { next += 1 }
+                return next
+            }
+            return number < Self.count ? Data(repeating: UInt8(number), count: 5000) : nil
+        }
+    }
+
+    static let count = 100
+    static let whole = Data((0..<count).flatMap { [UInt8](repeating: UInt8($0), count: 5000) })
+}
