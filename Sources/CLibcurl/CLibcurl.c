@@ -56,6 +56,8 @@ enum {
     PREREQUEST_FUNCTION = 20312,
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
+    CLOSE_SOCKET_DATA = 10209,
+    CLOSE_SOCKET_FUNCTION = 20208,
     MULTI_SOCKET_FUNCTION = 20001,
     MULTI_SOCKET_DATA = 10002,
     MULTI_TIMER_FUNCTION = 20004,
@@ -119,6 +121,10 @@ int lh_curl_set_seek(LHCurlEasy *easy, LHCurlSeek function, void *context) {
 
 int lh_curl_set_open_socket(LHCurlEasy *easy, LHCurlOpenSocket function, void *context) {
     return set_callback(easy, OPEN_SOCKET_FUNCTION, (void (*)(void))function, OPEN_SOCKET_DATA, context);
+}
+
+int lh_curl_set_close_socket(LHCurlEasy *easy, LHCurlCloseSocket function, void *context) {
+    return set_callback(easy, CLOSE_SOCKET_FUNCTION, (void (*)(void))function, CLOSE_SOCKET_DATA, context);
 }
 
 int lh_curl_set_prerequest(LHCurlEasy *easy, LHCurlPrerequest function, void *context) {

@@ -25,6 +25,7 @@
             try handle.truncate(atOffset: UInt64(size))
             try handle.close()
             let server = server()
+            if CommandLine.arguments.dropFirst(2).first == "down" { return try await runDown(server) }
             let isUpKept = try await compare(
                 "up", { try run(curl, ["-T", file.path, server.url().absoluteString]) }, { try await up(file, server) })
             let isDownKept = try await compare(
@@ -78,6 +79,12 @@
             for try await chunk in try await HTTPClient.defaultTransport.load(request).body { count += chunk.count }
             guard count == size else { throw WrongAnswer() }
             return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        /// Runs one of the contenders by itself, for a profiler: `benchmarks GiB down`.
+        private static func runDown(_ server: RawServer) async throws -> Bool {
+            for _ in 0..<rounds { print("  down: load \(text(1024 / (try await down(server)))) MiB a second") }
+            return true
         }
 
         private static func server() -> RawServer {

@@ -145,6 +145,8 @@ typedef struct LHCurlAddress {
 } LHCurlAddress;
 /// Opens a socket; less than 0 is failure.
 typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCurlAddress *_Nonnull address);
+/// Closes a socket: 0 when it is closed.
+typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
 /// Hears what happens on a connection.
 typedef int (*LHCurlDebug)(
     LHCurlEasy *_Nullable easy, int kind, char *_Nonnull bytes, size_t size, void *_Nullable context);
@@ -206,6 +208,8 @@ int lh_curl_set_seek(LHCurlEasy *_Nonnull easy, LHCurlSeek _Nonnull function, vo
 int lh_curl_set_prerequest(LHCurlEasy *_Nonnull easy, LHCurlPrerequest _Nonnull function, void *_Nullable context);
 int lh_curl_set_open_socket(
     LHCurlEasy *_Nonnull easy, LHCurlOpenSocket _Nonnull function, void *_Nullable context);
+int lh_curl_set_close_socket(
+    LHCurlEasy *_Nonnull easy, LHCurlCloseSocket _Nonnull function, void *_Nullable context);
 int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, void *_Nullable context);
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);

@@ -27,10 +27,10 @@ final class TrackedBody: Sendable {
 
     /// The body for its reader; dropping it unread ends it.
     func body(length: Int?) -> HTTPResponseBody {
-        HTTPResponseBody(length: length) { [self] in
-            try await next()
-        } cancel: { [self] in
-            if case .pulling(let pull) = end(as: .over) { pull.cancel() }
+        HTTPResponseBody(length: length) {
+            try await self.next()
+        } cancel: {
+            if case .pulling(let pull) = self.end(as: .over) { pull.cancel() }
         }
     }
 

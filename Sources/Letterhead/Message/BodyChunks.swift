@@ -87,6 +87,9 @@ public struct BodyChunks: AsyncSequence, Sendable {
             return chunk
         }
 
+        /// The next piece, nil at the end, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
+
         private func pulled() async throws -> Data? {
             while let chunk = try await pull() {
                 if !chunk.isEmpty { return chunk }

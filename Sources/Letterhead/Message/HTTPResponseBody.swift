@@ -121,6 +121,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
             defer { data = nil }
             return data
         }
+
+        /// The next piece, nil at the end, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
     }
 }
 

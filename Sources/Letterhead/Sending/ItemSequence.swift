@@ -62,5 +62,10 @@ public struct ItemSequence<Template: PaginatedTemplate, Items: Collection>: Asyn
             }
             return nil
         }
+
+        /// The next item, nil behind the last, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Items.Element? {
+            try await next()
+        }
     }
 }

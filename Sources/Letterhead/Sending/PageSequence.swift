@@ -82,6 +82,11 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
             return page
         }
 
+        /// The next page, nil behind the last, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Template.Response>? {
+            try await next()
+        }
+
         /// Whether as many pages were given as were asked for.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
 

@@ -27,6 +27,21 @@
             return mailbox.lend { $0.drive(transfer) }
         }
 
+        /// Receives a body on its reader's thread, for a short while, if that body is all that is under way; false when it
+        /// has not.
+        func drive(reading pipe: CurlReceivePipe) -> Bool {
+            mailbox?.lend(toReaderOf: pipe) { $0.drive(reading: pipe) } ?? false
+        }
+
+        /// Goes on with a body for which there is room again: on its reader's thread, or else on the loop's own.
+        func resume(reading transfer: CurlTransfer, _ pipe: CurlReceivePipe) {
+            guard let mailbox else { return }
+            if !mailbox.lend(toReaderOf: pipe, { $0.resume(reading: pipe) }) { mailbox.post(.resume(transfer)) }
+        }
+
+        /// Calls the thread, if it leaves a body to its reader, who waits now.
+        func callThread(for pipe: CurlReceivePipe) { mailbox?.callThread(for: pipe) }
+
         /// Ends what is under way.
         func reset() async {
             guard let mailbox else { return }

@@ -37,7 +37,7 @@
         }
 
         private func watch(_ socket: CInt, _ what: CInt, isKnown: Bool) {
-            guard what != CInt(CURL_POLL_REMOVED) else { return poller.forget(socket) }
+            guard what != CInt(CURL_POLL_REMOVED) else { return poller.unwatch(socket) }
             poller.watch(socket, wants: what, isKnown: isKnown)
             // Any address will do: it comes back with the socket, and tells that the socket is watched.
             if !isKnown { curl_multi_assign(multi, socket, Unmanaged.passUnretained(self).toOpaque()) }
@@ -50,6 +50,12 @@
         static let onSocket: LHCurlSocket = { _, socket, what, context, known in
             CurlLoop.from(context)?.watch(socket, what, isKnown: known != nil)
             return 0
+        }
+
+        /// A connection is closed: perhaps long after the handle that opened it is gone.
+        static let onCloseSocket: LHCurlCloseSocket = { context, socket in
+            CurlLoop.from(context)?.poller.closed(socket)
+            return close(socket)
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in

@@ -67,7 +67,7 @@
                 takeCommands()
                 if isStopped { break }
                 turn()
-                if isAtRest, isLent { mailbox.park(self) } else { sleep(until: .max) }
+                if !park() { sleep(until: .max) }
             }
             endAll(.exhausted)
         }
@@ -81,7 +81,47 @@
                 turn()
                 guard transfer.wire != nil, now < end, sleep(until: end) else { break }
             }
-            mailbox.giveBack(isAtRest: isAtRest)
+            mailbox.giveBack(isAtRest ? .nothing : .more)
+        }
+
+        /// Receives a body on its reader's thread, until there is something for it or a lock should be held no longer.
+        func drive(reading pipe: CurlReceivePipe) {
+            let end = tick() + Self.patience
+            // While its reader was busy, nobody listened: that is no idleness of the server's.
+            if onlyPipe === pipe { active[0].progress.lastActivity = now }
+            while pipe.isEmpty, now < end {
+                let isAlone = sleep(until: end)
+                turn()
+                if !isAlone { break }
+            }
+            giveBack(pipe, wasWorthwhile: !pipe.isEmpty)
+        }
+
+        /// Goes on with a body on its reader's thread, now that there is room for more.
+        func resume(reading pipe: CurlReceivePipe) {
+            tick()
+            if onlyPipe === pipe { resume(active[0]) }
+            turn()
+            giveBack(pipe, wasWorthwhile: true)
+        }
+
+        private func giveBack(_ pipe: CurlReceivePipe, wasWorthwhile: Bool) {
+            let left = isAtRest ? CurlMailbox.Left.nothing : onlyPipe === pipe ? .body(pipe) : .more
+            mailbox.giveBack(left, afterReading: pipe, wasWorthwhile: wasWorthwhile)
+        }
+
+        /// Lets the thread wait until it is called; false when it must wait for the sockets.
+        private func park() -> Bool {
+            guard isLent else { return false }
+            if isAtRest { return mailbox.park(self) }
+            guard let pipe = onlyPipe, !pipe.hasReader else { return false }
+            return mailbox.park(self, besides: pipe)
+        }
+
+        /// Where a body arrives, when nothing but that is under way.
+        private var onlyPipe: CurlReceivePipe? {
+            guard active.count == 1, active[0].progress.hasHead, !active[0].isSending else { return nil }
+            return active[0].transfer?.pipe
         }
 
         private func turn() {

@@ -7,7 +7,8 @@
     /// What callers ask of the thread that owns libcurl. A class: it is the one thing that both sides share.
     ///
     /// The thread is woken only when it sleeps, so that a busy thread costs its callers no system call. While nothing is
-    /// under way it is parked, and a caller may borrow its loop for a transfer of its own.
+    /// under way it is parked, and a caller may borrow its loop for a transfer of its own. While one body arrives whose
+    /// reader is busy with what it has got it is parked too, and the reader borrows the loop for more.
     final class CurlMailbox: Sendable {
         enum Command: Sendable {
             case start(CurlTransfer)
@@ -19,29 +20,31 @@
             case standStill(@Sendable () -> Void)
         }
 
-        private enum Phase {
+        fileprivate enum Phase {
             /// Somebody works the loop, and looks here again before it sleeps.
             case awake
             /// Somebody waits for the sockets.
             case asleep
-            /// Nobody works the loop: the thread waits to be called.
+            /// Nobody works the loop: the thread waits to be called. There is nothing to do, or only what a reader awaits
+            /// that is not there yet.
             case parked
         }
 
         /// `@unchecked`: it is read under the lock only, in the step out of `.parked`, and whoever takes that step is the
         /// only one to touch the loop until it is parked again or the thread is called.
-        private struct Rest: @unchecked Sendable {
+        fileprivate struct Rest: @unchecked Sendable {
             let loop: Unmanaged<CurlLoop>
+            /// Where a body arrives that is left to its reader.
+            var pipe: CurlReceivePipe?
         }
 
-        private struct State {
+        fileprivate struct State {
             var commands: [Command] = []
             var phase = Phase.awake
             var rest: Rest?
             var isClosed = false
-            /// How many more transfers go by way of the thread, and how many will when the next loan turns out badly.
-            var restraint = 0
-            var nextRestraint = 1
+            var transferLoans = CurlLoans()
+            var readerLoans = CurlLoans()
         }
 
         /// Becomes readable when there is something to do; the thread polls it beside its sockets.
@@ -115,25 +118,52 @@
     // MARK: Lending the loop
 
     extension CurlMailbox {
-        /// Lets the thread wait until it is called, with its loop at rest; returns at once when there is something to do.
-        func park(_ loop: CurlLoop) {
+        /// What is still under way on a loop that is given back.
+        enum Left {
+            case nothing
+            /// One body, whose reader is busy with what it has got.
+            case body(CurlReceivePipe)
+            case more
+        }
+
+        /// Lets the thread wait until it is called, with its loop at rest; false when there is something to do first.
+        ///
+        /// - Parameter pipe: where the one body arrives that is under way; its reader receives it when it comes back. Nil
+        ///   when nothing is under way.
+        func park(_ loop: CurlLoop, besides pipe: CurlReceivePipe? = nil) -> Bool {
             let isParked = state.withLock { state in
-                guard state.commands.isEmpty else { return false }
-                (state.phase, state.rest) = (.parked, Rest(loop: .passUnretained(loop)))
+                guard state.commands.isEmpty, pipe == nil || state.readerLoans.mayBegin() else { return false }
+                (state.phase, state.rest) = (.parked, Rest(loop: .passUnretained(loop), pipe: pipe))
                 return true
             }
-            if isParked { call.wait() }
+            guard isParked else { return false }
+            // The reader came back meanwhile: either it sees that the thread is parked, or it is seen here.
+            if let pipe, pipe.hasReader, takeBack(pipe) { return false }
+            call.wait()
+            return true
+        }
+
+        /// Calls the thread, if it leaves a body to its reader, who waits now.
+        func callThread(for pipe: CurlReceivePipe) {
+            if takeBack(pipe) { call.signal() }
+        }
+
+        private func takeBack(_ pipe: CurlReceivePipe) -> Bool {
+            state.withLock { state in
+                guard state.phase == .parked, state.rest?.pipe === pipe else { return false }
+                state.phase = .awake
+                return true
+            }
         }
 
         /// Lends a loop at rest to the calling thread, which works it for a short while; false when there is none to lend,
         /// or when loans have not been worth their while lately.
-        func lend(_ work: (CurlLoop) -> Void) -> Bool {
+        ///
+        /// - Parameter pipe: where the body arrives whose reader asks; nil is for a new transfer.
+        func lend(toReaderOf pipe: CurlReceivePipe? = nil, _ work: (CurlLoop) -> Void) -> Bool {
             let rest = state.withLock { state -> Rest? in
-                guard state.phase == .parked, let rest = state.rest else { return nil }
-                guard state.restraint == 0 else {
-                    state.restraint -= 1
-                    return nil
-                }
+                guard state.phase == .parked, let rest = state.rest, rest.pipe === pipe else { return nil }
+                guard pipe != nil || state.transferLoans.mayBegin() else { return nil }
                 state.phase = .awake
                 return rest
             }
@@ -142,21 +172,39 @@
             return true
         }
 
-        /// Ends a loan. A loop that still has something to do goes to the thread, and the next transfers too: either
-        /// their server needs longer than a caller should wait, or there are many callers.
-        func giveBack(isAtRest: Bool) {
+        /// Ends the loan of a transfer. A loop that still has something to do goes to the thread, and the next transfers
+        /// too: either their server needs longer than a caller should wait, or there are many callers.
+        func giveBack(_ left: Left) {
             let mustCall = state.withLock { state in
-                if isAtRest, state.commands.isEmpty {
-                    (state.phase, state.nextRestraint) = (.parked, 1)
-                    return false
-                }
-                state.restraint = state.nextRestraint
-                state.nextRestraint = min(2 * state.nextRestraint, Self.mostRestraint)
-                return true
+                let isAtRest = state.giveBack(left)
+                state.transferLoans.end(isAtRest)
+                return !isAtRest
             }
             if mustCall { call.signal() }
         }
 
-        private static let mostRestraint = 256
+        /// Ends the loan of a reader. One that is still without bytes is going to wait, and calls the thread then.
+        func giveBack(_ left: Left, afterReading pipe: CurlReceivePipe, wasWorthwhile: Bool) {
+            let mustCall = state.withLock { state in
+                state.readerLoans.end(wasWorthwhile)
+                return !state.giveBack(left)
+            }
+            // As where the thread parks: a second reader may have come.
+            if mustCall || pipe.hasReader && takeBack(pipe) { call.signal() }
+        }
+    }
+
+    extension CurlMailbox.State {
+        /// Puts the loop to rest; false when somebody must go on with it.
+        fileprivate mutating func giveBack(_ left: CurlMailbox.Left) -> Bool {
+            guard commands.isEmpty else { return false }
+            switch left {
+            case .nothing: rest?.pipe = nil
+            case .body(let pipe): rest?.pipe = pipe
+            case .more: return false
+            }
+            phase = .parked
+            return true
+        }
     }
 #endif

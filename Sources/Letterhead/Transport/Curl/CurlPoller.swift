@@ -8,6 +8,16 @@
         private let descriptor: CInt
         private let wakeDescriptor: CInt
         private var events: [epoll_event]
+        /// The sockets whose beginning and end are told, by descriptor.
+        private var own: [Own?] = []
+
+        /// It stays registered while nobody wants anything of it: a kept connection's next request wants what the last one
+        /// did, and that costs no system call then.
+        private struct Own {
+            /// What the kernel was asked to tell; zero is nothing.
+            var registered: UInt32 = 0
+            var isWanted = false
+        }
 
         init?(wakeDescriptor: CInt) {
             descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
@@ -29,16 +39,47 @@
             if wants & CInt(CURL_POLL_WANTS_IN) != 0 { event.events |= EPOLLIN.rawValue }
             if wants & CInt(CURL_POLL_WANTS_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
             event.data.fd = socket
-            let first = isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+            let before = self[socket]
+            if before != nil { self[socket] = Own(registered: event.events, isWanted: true) }
+            if before?.registered == event.events { return }
+            let isRegistered = before.map { $0.registered != 0 } ?? isKnown
+            let first = isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
             if epoll_ctl(descriptor, first, socket, &event) != 0 {
                 // A closed descriptor's number came back as another socket: the kernel's view decides.
-                _ = epoll_ctl(descriptor, isKnown ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
+                _ = epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
             }
         }
 
-        func forget(_ socket: CInt) {
+        /// libcurl wants nothing more of a socket.
+        func unwatch(_ socket: CInt) {
+            if let own = self[socket] {
+                self[socket] = Own(registered: own.registered, isWanted: false)
+            } else {
+                unregister(socket)
+            }
+        }
+
+        /// A socket was opened whose end will be told too.
+        func opened(_ socket: CInt) { self[socket] = Own() }
+
+        /// A socket is about to be closed.
+        func closed(_ socket: CInt) {
+            if let own = self[socket], own.registered != 0 { unregister(socket) }
+            self[socket] = nil
+        }
+
+        private func unregister(_ socket: CInt) {
             var event = epoll_event()
             _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
+        }
+
+        private subscript(socket: CInt) -> Own? {
+            get { own.indices.contains(Int(socket)) ? own[Int(socket)] : nil }
+            set {
+                let missing = Int(socket) + 1 - own.count
+                if missing > 0 { own += Array(repeating: nil, count: missing) }
+                own[Int(socket)] = newValue
+            }
         }
 
         /// Waits, and calls `body` for each socket with what it is ready for, in libcurl's numbers. Less than no time is for
@@ -47,12 +88,18 @@
             let count = lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)
             guard count > 0 else { return }
             for index in 0..<Int(count) where events[index].data.fd != wakeDescriptor {
-                let ready = events[index].events
+                let (socket, ready) = (events[index].data.fd, events[index].events)
+                if self[socket]?.isWanted == false {
+                    // A kept connection: libcurl finds out when it uses it again.
+                    unregister(socket)
+                    self[socket] = Own()
+                    continue
+                }
                 var mask: CInt = 0
                 if ready & EPOLLIN.rawValue != 0 { mask |= CInt(CURL_SELECT_IN) }
                 if ready & EPOLLOUT.rawValue != 0 { mask |= CInt(CURL_SELECT_OUT) }
                 if ready & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CInt(CURL_SELECT_ERROR) }
-                body(events[index].data.fd, mask)
+                body(socket, mask)
             }
         }
     }

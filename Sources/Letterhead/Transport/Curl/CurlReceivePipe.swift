@@ -15,7 +15,8 @@
             var filling = Data()
             var count = 0
             var end: End?
-            var reader: CheckedContinuation<Void, Never>?
+            /// More than one, when a body's iterator was copied and several tasks go on with it.
+            var readers: [CheckedContinuation<Void, Never>] = []
             /// The thread was told to wait, and waits until it hears that there is room.
             var isBlocked = false
         }
@@ -23,6 +24,12 @@
         private static let chunkSize = 64 << 10
         private static let capacity = 256 << 10
         private let state = Mutex(State())
+
+        /// Whether there is nothing to read, and no end.
+        var isEmpty: Bool { state.withLock { $0.count == 0 && $0.end == nil } }
+
+        /// Whether somebody waits for more.
+        var hasReader: Bool { state.withLock { !$0.readers.isEmpty } }
 
         /// Takes bytes; false when it is full, and then none are taken. For the thread.
         func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -43,58 +50,62 @@
             }
         }
 
-        /// Wakes the reader if there is something for it. For the thread, once it has read what there was to read.
+        /// Wakes who reads if there is something for it. For the thread, once it has read what there was to read.
         func flush() {
-            wakeReader { state in state.count > 0 }
+            wakeReaders { state in state.count > 0 }
         }
 
         /// No more bytes will come; only the first end counts. A cancelled reader gets none of those that are there.
         func end(_ failure: TransportFailure? = nil) {
-            wakeReader { state in
+            wakeReaders { state in
                 guard state.end == nil else { return true }
-                if failure?.code == .cancelled { state = State(reader: state.reader) }
+                if failure?.code == .cancelled { state = State(readers: state.readers) }
                 state.end = failure.map(End.failed) ?? .complete
                 return true
             }
         }
 
-        /// The next bytes, and whether the thread waits for room; nil at the end. Bytes that came before a failure are
-        /// given before it.
-        func read() async throws(TransportFailure) -> (bytes: Data, isRoomMade: Bool)? {
+        /// The next bytes, and whether the thread waits for room; no bytes at the end.
+        typealias Step = (bytes: Data, isRoomMade: Bool)
+
+        /// Waits for the next step. Bytes that came before a failure are given before it.
+        ///
+        /// - Parameter whenWaiting: called once it is known that the reader waits, whenever it does.
+        func read(whenWaiting: @Sendable () -> Void) async throws(TransportFailure) -> Step {
             while true {
-                if let step = try take() { return step.bytes.isEmpty ? nil : step }
+                if let step = try take() { return step }
                 await withCheckedContinuation { continuation in
                     let isReady = state.withLock { state in
                         if state.count > 0 || state.end != nil { return true }
-                        state.reader = continuation
+                        state.readers.append(continuation)
                         return false
                     }
-                    if isReady { continuation.resume() }
+                    if isReady { continuation.resume() } else { whenWaiting() }
                 }
             }
         }
 
-        /// What is there; empty at the end, nil when there is nothing yet.
-        private func take() throws(TransportFailure) -> (bytes: Data, isRoomMade: Bool)? {
+        /// What is there; nil when there is nothing yet.
+        func take() throws(TransportFailure) -> Step? {
             let (step, failure) = state.withLock { state in state.take(below: Self.capacity / 2) }
             if let failure { throw failure }
             return step
         }
 
-        private func wakeReader(_ isReady: (inout State) -> Bool) {
-            let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard isReady(&state), let reader = state.reader else { return nil }
-                state.reader = nil
-                return reader
+        private func wakeReaders(_ isReady: (inout State) -> Bool) {
+            let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                guard isReady(&state), !state.readers.isEmpty else { return [] }
+                defer { state.readers = [] }
+                return state.readers
             }
-            reader?.resume()
+            for reader in readers { reader.resume() }
         }
     }
 
     extension CurlReceivePipe.State {
         fileprivate mutating func take(
             below lowMark: Int
-        ) -> ((bytes: Data, isRoomMade: Bool)?, TransportFailure?) {
+        ) -> (CurlReceivePipe.Step?, TransportFailure?) {
             guard count > 0 else {
                 switch end {
                 case nil: return (nil, nil)

@@ -37,7 +37,7 @@
         private func streamedBody(
             of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
         ) -> HTTPResponseBody {
-            let source: @Sendable () async throws -> Data? = { [self] in try await read() }
+            let source: @Sendable () async throws -> Data? = { try await self.read() }
             let pull = decoder?.pull(source) ?? source
             let total = decoder == nil ? length : nil
             let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }

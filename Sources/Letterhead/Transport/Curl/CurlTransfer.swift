@@ -60,14 +60,26 @@
         /// The next bytes of a streamed body; nil at the end.
         func read() async throws(TransportFailure) -> Data? {
             guard let pipe else { return nil }
-            let result: Result<(bytes: Data, isRoomMade: Bool)?, TransportFailure> = await withTaskCancellationHandler {
-                do throws(TransportFailure) { return .success(try await pipe.read()) } catch { return .failure(error) }
+            if !Task.isCancelled {
+                var step = try pipe.take()
+                if step == nil, engine.drive(reading: pipe) { step = try pipe.take() }
+                if let step { return given(step, from: pipe) }
+            }
+            let result: Result<CurlReceivePipe.Step, TransportFailure> = await withTaskCancellationHandler {
+                do throws(TransportFailure) {
+                    return .success(try await pipe.read { engine.callThread(for: pipe) })
+                } catch {
+                    return .failure(error)
+                }
             } onCancel: {
                 cancel()
             }
-            guard let step = try result.get() else { return nil }
-            if step.isRoomMade { resume() }
-            return step.bytes
+            return given(try result.get(), from: pipe)
+        }
+
+        private func given(_ step: CurlReceivePipe.Step, from pipe: CurlReceivePipe) -> Data? {
+            if step.isRoomMade { engine.resume(reading: self, pipe) }
+            return step.bytes.isEmpty ? nil : step.bytes
         }
 
         /// Whether it has no answer yet.

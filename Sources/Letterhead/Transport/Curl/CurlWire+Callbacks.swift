@@ -13,6 +13,7 @@
                 lh_curl_set_read(easy, onRead, context),
                 lh_curl_set_seek(easy, onSeek, context),
                 lh_curl_set_open_socket(easy, onOpenSocket, context),
+                lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque()),
             ]
         }
 
@@ -63,7 +64,12 @@
         // No program inherits it that this process starts.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
-        if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.from(context)?.hasNoDescriptor = true }
+        guard let wire = CurlWire.from(context) else { return descriptor }
+        if descriptor >= 0 {
+            wire.loop.poller.opened(descriptor)
+        } else if errno == EMFILE || errno == ENFILE {
+            wire.hasNoDescriptor = true
+        }
         return descriptor
     }
 

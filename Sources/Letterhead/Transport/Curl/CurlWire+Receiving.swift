@@ -51,17 +51,19 @@
         /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
         /// wait for it to do so for ever. The stream ends then, and its connection stays.
         private func isAnsweredEarly() -> Bool {
-            guard let transfer, isSending(transfer.plan.content), isHTTP2 else { return false }
+            guard let transfer, isSending, isHTTP2 else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
             return progress.isAnsweredEarly
         }
 
-        private func isSending(_ content: CurlPlan.Content) -> Bool {
+        /// Whether there is more of the request's body to send.
+        var isSending: Bool {
             var sent: Int64 = 0
-            switch content {
-            case .none, .copied: return false
+            switch transfer?.plan.content {
+            case .none?, nil: return false
+            case .copied(let count): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < count
             case .held(let data): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < data.count
             case .pulled(let source):
                 guard lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }

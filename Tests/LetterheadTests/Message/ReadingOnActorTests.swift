@@ -1,0 +1,83 @@
+import Dispatch
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// What an actor reads is made on that actor: each hop to another thread and back would cost more than the bytes.
+@MainActor @Suite struct ReadingOnActorTests {
+    /// Where pieces were made. A class, because closures share it.
+    private final class Places: Sendable {
+        static let shared = Places()
+
+        private let areMain = Mutex<[Bool]>([])
+        private let key = DispatchSpecificKey<Bool>()
+
+        init() { DispatchQueue.main.setSpecific(key: key, value: true) }
+
+        var isOnMain: Bool { DispatchQueue.getSpecific(key: key) == true }
+        var all: [Bool] { areMain.withLock { $0 } }
+
+        /// Two pieces and an end.
+        func next() -> Data? {
+            areMain.withLock { places in
+                places.append(isOnMain)
+                return places.count > 2 ? nil : Data("piece".utf8)
+            }
+        }
+    }
+
+    private let places = Places()
+
+    @Test func `this test tells the main actor from others`() async {
+        #expect(places.isOnMain)
+        let places = places
+        let isOnMain = await Task.detached { places.isOnMain }.value
+        #expect(!isOnMain)
+    }
+
+    @Test func `a streamed response`() async throws {
+        let places = places
+        for try await _ in HTTPResponseBody(length: nil, pull: { places.next() }) { #expect(places.isOnMain) }
+        #expect(places.all == [true, true, true])
+    }
+
+    @Test func `a streamed response that a link watches`() async throws {
+        let places = places
+        let body = HTTPResponseBody(length: nil, pull: { places.next() }).passing { next in try await next() }
+        #expect(try await body.data() == Data("piecepiece".utf8))
+        #expect(places.all == [true, true, true])
+    }
+
+    @Test func `the pieces of a request's body`() async throws {
+        let places = places
+        for try await _ in BodyChunks(pull: { places.next() }) { #expect(places.isOnMain) }
+        #expect(places.all == [true, true, true])
+    }
+
+    @Test func `the items of pages`() async throws {
+        let server = try await PagedServer([
+            PagedServer.Answer("/numbers?page=1", #"{"numbers":[1,2]}"#),
+            PagedServer.Answer("/numbers?page=2", #"{"numbers":[]}"#),
+        ])
+        var items: [Int] = []
+        for try await item in server.client.items(of: ListNumbers().paginated(), at: \.items) { items.append(item) }
+        #expect(items == [1, 2])
+        #expect(!Places.shared.all.isEmpty && !Places.shared.all.contains(false))
+        await server.stop()
+    }
+
+    private struct ListNumbers: RequestTemplate {
+        struct Response: Decodable, Sendable {
+            let numbers: [Int]
+
+            var items: [Int] {
+                _ = Places.shared.next()
+                return numbers
+            }
+        }
+
+        var path: RequestPath { "numbers" }
+    }
+}

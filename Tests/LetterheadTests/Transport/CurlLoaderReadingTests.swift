@@ -1,0 +1,188 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// A body that is all that is under way is received on its reader's thread; everything else is as it was.
+    @Suite(.timeLimit(.minutes(3)))
+    struct CurlLoaderReadingTests {
+        let loader = CurlLoader()
+
+        /// Answers requests for `/small` at once, and all others with so many bytes.
+        private func server(of size: Int, ended: DispatchSemaphore? = nil) -> RawServer {
+            RawServer { connection, _ in
+                while let head = connection.readHead() {
+                    if head.contains(" /small ") {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nsmall")
+                    } else {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+                        guard connection.write([UInt8](Data.patterned(size))) else { break }
+                    }
+                }
+                ended?.signal()
+            }
+        }
+
+        private func body(of server: RawServer) async throws -> HTTPResponseBody {
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
+            return try await loader.load(request).body
+        }
+
+        private func isAnswered(by server: RawServer) async throws -> Bool {
+            try await loader.load(HTTPRequest(url: server.url("/small"))).body.data() == Data("small".utf8)
+        }
+
+        @Test func `While a reader is busy, other requests are answered`() async throws {
+            let size = 4 << 20
+            let server = server(of: size)
+            var received = Data()
+            for try await chunk in try await body(of: server) {
+                received += chunk
+                if received.count < size { #expect(try await isAnswered(by: server)) }
+            }
+            #expect(received == Data.patterned(size))
+            #expect(try await isAnswered(by: server))
+        }
+
+        @Test func `Bodies that are read in turns arrive whole`() async throws {
+            let size = 4 << 20
+            let server = server(of: size)
+            var (first, second) = (
+                try await body(of: server).makeAsyncIterator(), try await body(of: server).makeAsyncIterator()
+            )
+            var (one, two) = (Data(), Data())
+            while let chunk = try await first.next() {
+                one += chunk
+                if let chunk = try await second.next() { two += chunk }
+            }
+            while let chunk = try await second.next() { two += chunk }
+            #expect(one == Data.patterned(size) && two == one)
+        }
+
+        @Test(arguments: 1...12 as ClosedRange<UInt64>)
+        func `A reader and a server that pause as they like lose no byte`(seed: UInt64) async throws {
+            let size = 1 << 20
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                var dice = SeededGenerator(seed: seed)
+                var rest = [UInt8](Data.patterned(size))[...]
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+                while !rest.isEmpty {
+                    let piece = rest.prefix(Int.random(in: 1...(100 << 10), using: &dice))
+                    rest = rest.dropFirst(piece.count)
+                    guard connection.write(Array(piece)) else { return }
+                    if Bool.random(using: &dice) { usleep(UInt32.random(in: 0...3000, using: &dice)) }
+                }
+                _ = connection.waitForEnd()
+            }
+            var dice = SeededGenerator(seed: ~seed)
+            var received = Data()
+            for try await chunk in try await body(of: server) {
+                received += chunk
+                if Bool.random(using: &dice) {
+                    try await Task.sleep(for: .microseconds(Int.random(in: 0...2000, using: &dice)))
+                }
+            }
+            #expect(received == Data.patterned(size))
+        }
+
+        @Test func `Several tasks that go on with one walk get every byte between them`() async throws {
+            let size = 8 << 20
+            let iterator = try await body(of: server(of: size)).makeAsyncIterator()
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        var (iterator, count) = (iterator, 0)
+                        while let chunk = try await iterator.next() { count += chunk.count }
+                        return count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(counts == size)
+        }
+
+        @Test func `Dropping a body while nobody reads it ends its connection`() async throws {
+            let ended = DispatchSemaphore(value: 0)
+            let server = server(of: 32 << 20, ended: ended)
+            do {
+                var iterator = try await body(of: server).makeAsyncIterator()
+                for _ in 0..<20 { _ = try #require(try await iterator.next()) }
+            }
+            #expect(await ended.isSignalledSoon())
+            #expect(try await isAnswered(by: server))
+        }
+
+        @Test func `Cancelling a task that is busy with a piece ends its connection`() async throws {
+            let ended = DispatchSemaphore(value: 0)
+            let server = server(of: 32 << 20, ended: ended)
+            let body = try await body(of: server)
+            let task = Task {
+                var count = 0
+                for try await chunk in body {
+                    count += chunk.count
+                    if count > 2 << 20 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            }
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            #expect(await ended.isSignalledSoon())
+        }
+
+        @Test func `A reset while a reader is busy ends its body and its connection`() async throws {
+            let ended = DispatchSemaphore(value: 0)
+            let server = server(of: 32 << 20, ended: ended)
+            let body = try await body(of: server)
+            var iterator = body.makeAsyncIterator()
+            for _ in 0..<20 { _ = try #require(try await iterator.next()) }
+            await loader.reset()
+            #expect(await ended.isSignalledSoon())
+            let error = await #expect(throws: HTTPError.self) {
+                while let chunk = try await iterator.next() { #expect(!chunk.isEmpty) }
+            }
+            #expect(error?.code == .cancelled)
+            #expect(try await isAnswered(by: server))
+        }
+
+        @Test(arguments: [40 << 10, 8 << 20])
+        func `While a reader is busy, the rest of the request's body is sent`(size: Int) async throws {
+            let arrived = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nbe")
+                guard connection.skip(size) else { return }
+                arrived.signal()
+                connection.write("hind")
+                _ = connection.waitForEnd()
+            }
+            var request = HTTPRequest(method: .put, url: server.url())
+            request.body = DataBody(Data(repeating: 7, count: size))
+            request.responseDelivery = .streamed
+            var iterator = try await loader.load(request).body.makeAsyncIterator()
+            var text = try #require(try await iterator.next())
+            #expect(await arrived.isSignalledSoon())
+            while let chunk = try await iterator.next() { text += chunk }
+            #expect(text == Data("behind".utf8))
+        }
+
+        @Test func `A server that goes away while the reader is busy is an error, after all that came`() async throws {
+            let mayEnd = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n")
+                connection.write([UInt8](Data.patterned(300_000)))
+                mayEnd.wait()
+            }
+            var iterator = try await body(of: server).makeAsyncIterator()
+            var received = try #require(try await iterator.next())
+            mayEnd.signal()
+            let error = await #expect(throws: HTTPError.self) {
+                while let chunk = try await iterator.next() { received += chunk }
+            }
+            #expect(error?.code == .invalidResponse && received == Data.patterned(300_000))
+        }
+    }
+#endif
