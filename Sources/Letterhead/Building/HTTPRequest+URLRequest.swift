@@ -15,15 +15,20 @@ extension HTTPRequest {
     ///
     /// - Throws: `.invalidRequest` for whatever ``validate()`` refuses, and when the body cannot be encoded.
     public func urlRequest() throws(HTTPError) -> URLRequest {
+        guard let serverEnvironment else { return try lowered() }
         var request = self
-        serverEnvironment?.apply(to: &request)
-        try request.validate()
-        var urlRequest = URLRequest(url: try request.url())
-        if request.method != .get { urlRequest.httpMethod = request.method.rawValue }
-        urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
+        serverEnvironment.apply(to: &request)
+        return try request.lowered()
+    }
+
+    private func lowered() throws(HTTPError) -> URLRequest {
+        try validate()
+        var urlRequest = URLRequest(url: try url())
+        if method != .get { urlRequest.httpMethod = method.rawValue }
+        urlRequest.allHTTPHeaderFields = framedHeaders().joined
         if let timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
         if !body.isEmpty {
-            do { urlRequest.httpBody = try body.encode() } catch { throw HTTPError(ofBody: error, request: request) }
+            do { urlRequest.httpBody = try body.encode() } catch { throw HTTPError(ofBody: error, request: self) }
         }
         return urlRequest
     }
@@ -78,17 +83,16 @@ extension HTTPRequest {
 extension HTTPHeaders {
     /// The fields as a dictionary, those of one name joined.
     var joined: [String: String] {
-        var fields = [String: String](minimumCapacity: count)
-        for index in indices {
-            let field = self[index]
-            if let earlier = self[..<index].first(where: { $0.name == field.name }) {
-                fields[earlier.name.rawValue] =
-                    field.name == .setCookie
-                    ? values(for: field.name).joined(separator: ", ") : self[field.name]
+        var joined = [String: String](minimumCapacity: count)
+        for place in fields.indices {
+            let name = fields[place].name
+            if let earlier = (0..<place).first(where: { fields[$0].name == name }) {
+                joined[fields[earlier].name.rawValue] =
+                    name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
             } else {
-                fields[field.name.rawValue] = field.value
+                joined[name.rawValue] = fields[place].value
             }
         }
-        return fields
+        return joined
     }
 }

@@ -28,9 +28,8 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         try addParameters(to: &request)
         if let page = template as? any PaginatedTemplate, page.position == .unknown { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
-            let base = URLParts(baseURL.absoluteString)
-            guard base.hasHost else { throw baseWithoutHost(of: request) }
-            request.fill(from: base)
+            request.fill(from: URLParts(baseURL.absoluteString))
+            guard request.host != nil else { throw baseWithoutHost(of: request) }
         }
         return request
     }

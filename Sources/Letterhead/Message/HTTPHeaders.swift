@@ -13,7 +13,7 @@
 /// Blanks at the ends of a value are no part of it (RFC 9110, 5.5) and are removed where it enters. A name that is not a
 /// token, or a value with CR, LF, NUL or another control character, is refused before anything is sent.
 public struct HTTPHeaders: Hashable, Sendable {
-    private var fields: [Field]
+    private(set) var fields: [Field]
 
     /// One header field.
     public struct Field: Hashable, Sendable {

@@ -31,17 +31,13 @@ extension HTTPRequest {
         }
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
         if userInfo != nil { return "the URL holds a user or password; use an authentication" }
-        if !Self.isPrintable(path.string) { return "the path holds a character that must be escaped" }
-        if query.contains(where: \.isNoDate) { return "a date in the query is not in the years 0...9999" }
-        let isQueryBroken = query.indices.contains { index in
-            query[index].original.map { !Self.isPrintable($0) || $0.utf8.contains(UInt8(ascii: "#")) } ?? false
-        }
-        return isQueryBroken ? "the query holds a character that must be escaped" : nil
+        if !ASCII.isPrintable(path.string) { return "the path holds a character that must be escaped" }
+        return query.brokenRule
     }
 
-    var hasHTTPScheme: Bool { ASCII.equalIgnoringCase(scheme, "https") || ASCII.equalIgnoringCase(scheme, "http") }
-
-    private static func isPrintable(_ text: String) -> Bool { ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) } }
+    var hasHTTPScheme: Bool {
+        scheme == "https" || ASCII.equalIgnoringCase(scheme, "https") || ASCII.equalIgnoringCase(scheme, "http")
+    }
 
     /// A registered name or IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2); `%` is refused, since what
     /// is behind it would be read differently by different parsers.
@@ -65,6 +61,20 @@ extension HTTPRequest {
     }
 }
 
+extension QueryParameters {
+    /// Which rule an item breaks; nil when all can be written.
+    fileprivate var brokenRule: String? {
+        for place in items.indices {
+            guard let original = items[place].original else { continue }
+            if items[place].isNoDate { return "a date in the query is not in the years 0...9999" }
+            if !ASCII.isPrintable(original) || original.utf8.contains(UInt8(ascii: "#")) {
+                return "the query holds a character that must be escaped"
+            }
+        }
+        return nil
+    }
+}
+
 extension HTTPHeaders {
     /// Which rule the headers of a body, or of a part of one, break; nil when all are well formed.
     package var brokenBodyRule: String? {
@@ -76,18 +86,18 @@ extension HTTPHeaders {
     /// Which rule of RFC 9110, 5.1 and 5.5 a field breaks; nil when all are well formed.
     package var brokenRule: String? {
         var contentTypes = 0
-        for index in indices {
-            let field = self[index]
-            guard ASCII.isToken(field.name.rawValue) else {
-                return "the name of header \(index + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
+        for place in fields.indices {
+            let name = fields[place].name
+            guard ASCII.isToken(name.rawValue) else {
+                return "the name of header \(place + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
             }
-            guard ASCII.allBytes(of: field.value, fit: { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-                return "the value of the header \(field.name) holds a control character (CR, LF, NUL or another)"
+            guard ASCII.allBytes(of: fields[place].value, fit: { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+                return "the value of the header \(name) holds a control character (CR, LF, NUL or another)"
             }
-            if field.name == .contentLength || field.name == .transferEncoding {
-                return "the header \(field.name) frames the message and is written by the library; set the body instead"
+            if name == .contentLength || name == .transferEncoding {
+                return "the header \(name) frames the message and is written by the library; set the body instead"
             }
-            if field.name == .contentType { contentTypes += 1 }
+            if name == .contentType { contentTypes += 1 }
             if contentTypes > 1 { return "the header Content-Type stands more than once" }
         }
         return nil

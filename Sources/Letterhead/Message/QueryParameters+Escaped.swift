@@ -7,15 +7,15 @@ extension QueryParameters {
     /// How many bytes it has on the wire, at most.
     var escapedCapacity: Int {
         var capacity = 0
-        for index in indices { capacity += 1 + self[index].escapedCapacity }
+        for place in items.indices { capacity += 1 + items[place].escapedCapacity }
         return capacity
     }
 
     /// Appends the query as it goes on the wire.
     func write(to text: inout ByteText) {
-        for index in indices {
-            if index > 0 { text.append("&" as Unicode.Scalar) }
-            self[index].write(to: &text)
+        for place in items.indices {
+            if place > 0 { text.append("&" as Unicode.Scalar) }
+            items[place].write(to: &text)
         }
     }
 }
@@ -36,6 +36,7 @@ extension QueryParameters.Item {
     }
 
     /// Appends the item as it goes on the wire.
+    @inline(__always)
     func write(to text: inout ByteText) {
         if let original { text.append(original) } else { Self.write(name, value, to: &text) }
     }

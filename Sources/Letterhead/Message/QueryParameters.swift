@@ -9,7 +9,7 @@
 /// on the way out, everything but letters, digits and `-._~`: a `+` goes out as `%2B`, a blank as `%20`. Names are
 /// case-sensitive. The query of a URL keeps its bytes: what was escaped in it stays so.
 public struct QueryParameters: Hashable, Sendable {
-    private var items: [Item]
+    private(set) var items: [Item]
 
     /// One name and what stands behind its `=`.
     public struct Item: Hashable, Sendable {
@@ -143,8 +143,12 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
         items = []
         items.reserveCapacity(elements.count)
-        // By a pattern, which copies each existential once: a copy costs more than all the rest.
-        for case (let name, let value?) in elements { value.append(to: &self, name: name) }
+        // Each element is moved out of the array: a copy of an existential costs more than all the rest.
+        var elements = elements
+        for place in elements.indices {
+            guard case (let name, let value?) = exchange(&elements[place], with: ("", nil)) else { continue }
+            value.append(to: &self, name: name)
+        }
     }
 }
 

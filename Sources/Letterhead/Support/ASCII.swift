@@ -6,10 +6,10 @@ package enum ASCII {
         left.utf8.count == right.utf8.count && isSameIgnoringCase(left, right)
     }
 
+    @inline(never)
     private static func isSameIgnoringCase(_ left: String, _ right: String) -> Bool {
-        var (left, right) = (left, right)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) } }
+        left.withBytes { left in
+            right.withBytes { right in left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) } }
         }
     }
 
@@ -28,6 +28,9 @@ package enum ASCII {
         !text.isEmpty && allBytes(of: text) { isTokenCharacter($0) }
     }
 
+    /// Whether a text holds neither blanks nor control characters, and nothing beyond ASCII.
+    package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
+
     /// Whether every byte of a text fits.
     @inline(__always)
     package static func allBytes(of text: some StringProtocol, fit: (UInt8) -> Bool) -> Bool {
@@ -38,24 +41,28 @@ package enum ASCII {
     }
 
     /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
+    @inline(__always)
     package static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 97...122: true
-        case 0x21, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
-        default: false
-        }
+        // A bit for each: of letters and marks in the second half of ASCII, of digits and marks in the first.
+        let bits: UInt64 = byte & 0x40 != 0 ? 0x57FF_FFFF_C7FF_FFFE : 0x03FF_6CFA_0000_0000
+        return byte < 0x80 && (bits &>> UInt64(byte)) & 1 == 1
     }
 
     /// The text without spaces and tabs at its ends (OWS of RFC 9110, 5.6.3).
     package static func trimmed(_ text: String) -> String {
-        var text = text
-        return text.withUTF8 { bytes -> String? in
+        let hasBlanks = text.withBytes { bytes in
+            bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false
+        }
+        return hasBlanks ? cut(text) : text
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.withBytes { bytes in
             var (start, end) = (0, bytes.count)
             while start < end, isBlank(bytes[start]) { start += 1 }
             while start < end, isBlank(bytes[end - 1]) { end -= 1 }
-            return end - start == bytes.count
-                ? nil : String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
-        } ?? text
+            return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
+        }
     }
 
     @inline(__always)

@@ -20,8 +20,7 @@ package struct ByteText: ~Copyable {
     /// Appends a text as it is.
     @inline(__always)
     package mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { piece in
+        text.withBytes { piece in
             guard let source = piece.baseAddress else { return }
             take(piece.count).update(from: source, count: piece.count)
             count += piece.count

@@ -2,8 +2,7 @@
 package enum PercentEncoding {
     /// The text with every byte of the set as `%XX`; the same text when there is none.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
-        var text = text
-        return text.withUTF8 { bytes -> String? in
+        text.withBytes { bytes -> String? in
             let escapes = count(bytes, set)
             guard escapes > 0 else { return nil }
             return String(unsafeUninitializedCapacity: bytes.count + 2 * escapes) { output in
@@ -14,8 +13,7 @@ package enum PercentEncoding {
 
     /// Escapes a text that may hold escapes already: a well-formed `%XX` stays, any other `%` becomes `%25`.
     package static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
-        var text = text
-        return text.withUTF8 { bytes -> String? in
+        text.withBytes { bytes -> String? in
             guard count(bytes, set) > 0 else { return nil }
             var output: [UInt8] = []
             output.reserveCapacity(bytes.count + 16)
@@ -90,8 +88,7 @@ package enum PercentEncoding {
     ///
     /// - Parameter target: has room for three bytes for each of the text, and for one more.
     package static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
-        var text = text
-        return text.withUTF8 { bytes in
+        text.withBytes { bytes in
             set.withWords { words in
                 var position = 0
                 for byte in bytes {

@@ -1,18 +1,19 @@
+import Foundation
+
 /// A URI reference, split as RFC 3986, appendix B splits it, byte for byte: nothing is decoded, repaired or normalised, and a
 /// combining mark hides no separator.
 package struct URLParts: Hashable, Sendable {
     package var scheme: String?
     package var authority: String?
-    package var path: String
+    package var path = ""
     package var query: String?
     package var fragment: String?
 
     package init(_ text: String) {
-        var text = text
-        self = text.withUTF8 { URLParts($0) }
+        text.withBytes { split($0) }
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private mutating func split(_ bytes: UnsafeBufferPointer<UInt8>) {
         var (start, end) = (0, bytes.count)
         if let mark = Self.first("#", in: bytes, start, end) {
             fragment = Self.text(bytes, mark + 1, end)
@@ -36,34 +37,24 @@ package struct URLParts: Hashable, Sendable {
 
     /// What stands before the last `@` of the authority: user and password.
     package var userInfo: String? {
-        guard var authority else { return nil }
-        return authority.withUTF8 { bytes in
+        authority?.withBytes { bytes in
             Self.last("@", in: bytes, 0).map { Self.text(bytes, 0, $0) }
         }
     }
 
     /// Host and port; a port that is no number stays part of the host, where it is refused.
     package var hostAndPort: (host: String, port: Int?)? {
-        guard var authority else { return nil }
-        return authority.withUTF8 { bytes in
+        guard let authority else { return nil }
+        return authority.withBytes { bytes in
             let start = Self.startOfHost(bytes)
             guard let colon = Self.last(":", in: bytes, start),
                 Self.first("]", in: bytes, colon, bytes.count) == nil
-            else { return (Self.text(bytes, start, bytes.count), nil) }
+            else { return (start == 0 ? authority : Self.text(bytes, start, bytes.count), nil) }
             let digits = bytes[(colon + 1)...]
             let isNumber = digits.allSatisfy { (48...57).contains($0) }
             let port = isNumber ? Int(String(decoding: digits, as: UTF8.self)) : nil
             guard port != nil || digits.isEmpty else { return (Self.text(bytes, start, bytes.count), nil) }
             return (Self.text(bytes, start, colon), port)
-        }
-    }
-
-    /// Whether there is a host.
-    package var hasHost: Bool {
-        guard var authority else { return false }
-        return authority.withUTF8 { bytes in
-            let start = Self.startOfHost(bytes)
-            return start < bytes.count && bytes[start] != UInt8(ascii: ":")
         }
     }
 
@@ -73,8 +64,7 @@ package struct URLParts: Hashable, Sendable {
 
     /// Whether a text begins with a scheme and `://`, or with `//`: it names a host.
     package static func namesHost(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
+        text.withBytes { bytes in
             if hasSlashes(bytes, 0, bytes.count) { return true }
             guard let colon = first(":", in: bytes, 0, bytes.count), isScheme(bytes, 0, colon) else { return false }
             return hasSlashes(bytes, colon + 1, bytes.count)
@@ -90,13 +80,10 @@ package struct URLParts: Hashable, Sendable {
     private static func first(
         _ mark: Unicode.Scalar, in bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int
     ) -> Int? {
-        let mark = UInt8(ascii: mark)
-        var index = start
-        while index < end {
-            if bytes[index] == mark { return index }
-            index += 1
-        }
-        return nil
+        guard start < end, let base = bytes.baseAddress,
+            let place = memchr(base + start, Int32(mark.value), end - start)
+        else { return nil }
+        return UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
     private static func last(_ mark: Unicode.Scalar, in bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int? {
