@@ -26,7 +26,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         request.body = try body(of: request)
         try addParameters(to: &request)
-        if let page = template as? any PaginatedTemplate, page.position == .unknown { throw unknownPage(of: request) }
+        if isUnknownPage { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
             request.fill(from: URLParts(baseURL.absoluteString))
             guard request.host != nil else { throw baseWithoutHost(of: request) }
@@ -38,6 +38,14 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         HTTPError(
             .invalidRequest, request: request,
             message: "the base URL of \(Template.self) has no scheme or no host; write it as https://host/path")
+    }
+
+    private var isUnknownPage: Bool {
+        // The type is asked first, which copies nothing.
+        guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
+            return false
+        }
+        return page.position == .unknown
     }
 
     private func unknownPage(of request: HTTPRequest) -> HTTPError {

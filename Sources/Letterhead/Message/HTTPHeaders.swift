@@ -120,7 +120,15 @@ extension HTTPHeaders: RandomAccessCollection {
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     /// Fields in the order written, repeats included.
-    public init(dictionaryLiteral elements: (Name, String)...) { fields = elements.map { Field($0.0, $0.1) } }
+    public init(dictionaryLiteral elements: (Name, String)...) {
+        fields = []
+        fields.reserveCapacity(elements.count)
+        var elements = elements
+        for place in elements.indices {
+            let (name, value) = exchange(&elements[place], with: ("", ""))
+            fields.append(Field(name, value))
+        }
+    }
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -5,15 +5,15 @@ import Foundation
 package struct URLParts: Hashable, Sendable {
     package var scheme: String?
     package var authority: String?
-    package var path = ""
+    package var path: String
     package var query: String?
     package var fragment: String?
 
     package init(_ text: String) {
-        text.withBytes { split($0) }
+        self = text.withBytes { URLParts($0) }
     }
 
-    private mutating func split(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
         var (start, end) = (0, bytes.count)
         if let mark = Self.first("#", in: bytes, start, end) {
             fragment = Self.text(bytes, mark + 1, end)
@@ -87,13 +87,9 @@ package struct URLParts: Hashable, Sendable {
     }
 
     private static func last(_ mark: Unicode.Scalar, in bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int? {
-        let mark = UInt8(ascii: mark)
-        var index = bytes.count
-        while index > start {
-            index -= 1
-            if bytes[index] == mark { return index }
-        }
-        return nil
+        var place = first(mark, in: bytes, start, bytes.count)
+        while let found = place, let next = first(mark, in: bytes, found + 1, bytes.count) { place = next }
+        return place
     }
 
     private static func hasSlashes(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
