@@ -13,9 +13,15 @@ extension QueryParameters {
 
     /// Appends the query as it goes on the wire.
     func write(to text: inout ByteText) {
+        let set = EscapeSet.unreserved
         for place in items.indices {
             if place > 0 { text.append("&" as Unicode.Scalar) }
-            items[place].write(to: &text)
+            // Each part is read where it lies: a copy of the item costs as much as writing it.
+            if let original = items[place].original {
+                text.append(original)
+            } else {
+                Item.write(items[place].name, items[place].value, escaping: set, to: &text)
+            }
         }
     }
 }
@@ -23,28 +29,23 @@ extension QueryParameters {
 extension QueryParameters.Item {
     /// The item as it goes on the wire.
     var escaped: String {
-        ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
+        original
+            ?? ByteText.text(atMost: escapedCapacity) { Self.write(name, value, escaping: .unreserved, to: &$0) }
     }
 
     /// How many bytes it has on the wire, at most.
     var escapedCapacity: Int {
-        original?.utf8.count ?? Self.escapedCapacity(name, value)
+        original?.utf8.count ?? 3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
     }
 
-    static func escapedCapacity(_ name: String, _ value: String?) -> Int {
-        3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
-    }
-
-    /// Appends the item as it goes on the wire.
+    /// Appends an item that was not read from a URL.
     @inline(__always)
-    func write(to text: inout ByteText) {
-        if let original { text.append(original) } else { Self.write(name, value, to: &text) }
-    }
-
-    static func write(_ name: String, _ value: String?, to text: inout ByteText) {
-        text.append(name, escaping: .unreserved)
+    fileprivate static func write(
+        _ name: String, _ value: String?, escaping set: EscapeSet, to text: inout ByteText
+    ) {
+        text.append(name, escaping: set)
         guard let value else { return }
         text.append("=" as Unicode.Scalar)
-        text.append(value, escaping: .unreserved)
+        text.append(value, escaping: set)
     }
 }

@@ -63,8 +63,7 @@ public struct QueryParameters: Hashable, Sendable {
             let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
             name = PercentEncoding.unescape(text[..<end])
             value = end == text.endIndex ? nil : PercentEncoding.unescape(text[text.utf8.index(after: end)...])
-            let (name, value) = (name, value)
-            let written = ByteText.text(atMost: Self.escapedCapacity(name, value)) { Self.write(name, value, to: &$0) }
+            let written = Self(name, value).escaped
             original = written.utf8.elementsEqual(text.utf8) ? nil : String(text)
             isSecret = false
         }

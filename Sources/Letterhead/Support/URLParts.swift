@@ -5,15 +5,15 @@ import Foundation
 package struct URLParts: Hashable, Sendable {
     package var scheme: String?
     package var authority: String?
-    package var path: String
+    package var path = ""
     package var query: String?
     package var fragment: String?
 
     package init(_ text: String) {
-        self = text.withBytes { URLParts($0) }
+        withUnsafeMutablePointer(to: &self) { parts in text.withBytes { parts.pointee.split($0) } }
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private mutating func split(_ bytes: UnsafeBufferPointer<UInt8>) {
         var (start, end) = (0, bytes.count)
         if let mark = Self.first("#", in: bytes, start, end) {
             fragment = Self.text(bytes, mark + 1, end)
