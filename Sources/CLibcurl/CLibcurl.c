@@ -54,6 +54,7 @@ enum {
     DEBUG_FUNCTION = 20094,
     SEEK_FUNCTION = 20167,
     PREREQUEST_FUNCTION = 20312,
+    ACTIVE_SOCKET = 0x500000 + 44,
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
     CLOSE_SOCKET_DATA = 10209,
@@ -144,6 +145,8 @@ int lh_curl_get_offset(LHCurlEasy *easy, CurlInfo info, int64_t *value) {
 int lh_curl_get_string(LHCurlEasy *easy, CurlInfo info, const char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
+
+int lh_curl_get_socket(LHCurlEasy *easy, int *socket) { return curl_easy_getinfo(easy, ACTIVE_SOCKET, socket); }
 
 int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {
     return curl_multi_setopt(multi, option, value);

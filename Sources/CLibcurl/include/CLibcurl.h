@@ -44,7 +44,6 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionVerifyHost = 81,
     CurlOptionHTTPVersion = 84,
     CurlOptionSSLVersion = 32,
-    CurlOptionBufferSize = 98,
     CurlOptionNoSignal = 99,
     CurlOptionProxyType = 101,
     CurlOptionTCPNoDelay = 121,
@@ -189,7 +188,6 @@ int curl_multi_cleanup(LHCurlMulti *_Nonnull multi);
 int curl_multi_add_handle(LHCurlMulti *_Nonnull multi, LHCurlEasy *_Nonnull easy);
 int curl_multi_remove_handle(LHCurlMulti *_Nonnull multi, LHCurlEasy *_Nonnull easy);
 int curl_multi_socket_action(LHCurlMulti *_Nonnull multi, int socket, int events, int *_Nonnull running);
-int curl_multi_assign(LHCurlMulti *_Nonnull multi, int socket, void *_Nullable socketContext);
 
 LHCurlShare *_Nullable curl_share_init(void);
 int curl_share_cleanup(LHCurlShare *_Nonnull share);
@@ -214,6 +212,8 @@ int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, 
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);
 int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnull value);
+/// The socket of the last connection, -1 when it is closed.
+int lh_curl_get_socket(LHCurlEasy *_Nonnull easy, int *_Nonnull socket);
 int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nullable *_Nonnull value);
 
 int lh_curl_multi_set_long(LHCurlMulti *_Nonnull multi, CurlMultiOption option, long value);

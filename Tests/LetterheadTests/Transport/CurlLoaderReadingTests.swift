@@ -168,6 +168,40 @@
             #expect(text == Data("behind".utf8))
         }
 
+        @Test func `Time in which a reader is busy is not idle time, whatever else is loaded meanwhile`() async throws {
+            let size = 300_000
+            let server = server(of: size)
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .seconds(1)
+            let loader = CurlLoader(configuration)
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
+            var iterator = try await loader.load(request).body.makeAsyncIterator()
+            var received = try #require(try await iterator.next())
+            for _ in 0..<3 {
+                try await Task.sleep(for: .seconds(1.2))
+                #expect(try await loader.load(HTTPRequest(url: server.url("/small"))).status == .ok)
+            }
+            while let chunk = try await iterator.next() { received += chunk }
+            #expect(received == Data.patterned(size))
+        }
+
+        @Test func `A deadline that passes while a reader is busy ends its connection`() async throws {
+            let ended = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart")
+                _ = connection.waitForEnd()
+                ended.signal()
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: loader)
+            var iterator = try await client.stream(GetAll().deadline(in: .seconds(8))).body.makeAsyncIterator()
+            #expect(try await iterator.next() == Data("part".utf8))
+            #expect(await ended.isSignalledSoon())
+            let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
+            #expect(error?.code == .timedOut)
+        }
+
         @Test func `A server that goes away while the reader is busy is an error, after all that came`() async throws {
             let mayEnd = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
@@ -184,5 +218,10 @@
             }
             #expect(error?.code == .invalidResponse && received == Data.patterned(300_000))
         }
+    }
+
+    private struct GetAll: RequestTemplate {
+        typealias Response = Data
+        var path: RequestPath { "all" }
     }
 #endif

@@ -36,25 +36,19 @@
             return now
         }
 
-        private func watch(_ socket: CInt, _ what: CInt, isKnown: Bool) {
-            guard what != CInt(CURL_POLL_REMOVED) else { return poller.unwatch(socket) }
-            poller.watch(socket, wants: what, isKnown: isKnown)
-            // Any address will do: it comes back with the socket, and tells that the socket is watched.
-            if !isKnown { curl_multi_assign(multi, socket, Unmanaged.passUnretained(self).toOpaque()) }
-        }
-
         private static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
             context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
         }
 
-        static let onSocket: LHCurlSocket = { _, socket, what, context, known in
-            CurlLoop.from(context)?.watch(socket, what, isKnown: known != nil)
+        static let onSocket: LHCurlSocket = { _, socket, what, context, _ in
+            guard let poller = CurlLoop.from(context)?.poller else { return 0 }
+            if what == CInt(CURL_POLL_REMOVED) { poller.unwatch(socket) } else { poller.watch(socket, wants: what) }
             return 0
         }
 
         /// A connection is closed: perhaps long after the handle that opened it is gone.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
-            CurlLoop.from(context)?.poller.closed(socket)
+            CurlLoop.from(context)?.poller.forget(socket)
             return close(socket)
         }
 

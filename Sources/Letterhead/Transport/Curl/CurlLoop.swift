@@ -87,8 +87,7 @@
         /// Receives a body on its reader's thread, until there is something for it or a lock should be held no longer.
         func drive(reading pipe: CurlReceivePipe) {
             let end = tick() + Self.patience
-            // While its reader was busy, nobody listened: that is no idleness of the server's.
-            if onlyPipe === pipe { active[0].progress.lastActivity = now }
+            noteReturn()
             while pipe.isEmpty, now < end {
                 let isAlone = sleep(until: end)
                 turn()
@@ -99,10 +98,16 @@
 
         /// Goes on with a body on its reader's thread, now that there is room for more.
         func resume(reading pipe: CurlReceivePipe) {
-            tick()
+            noteReturn()
             if onlyPipe === pipe { resume(active[0]) }
             turn()
             giveBack(pipe, wasWorthwhile: true)
+        }
+
+        /// While a reader was busy nobody listened: that is no idleness of its server's.
+        private func noteReturn() {
+            tick()
+            for wire in active { wire.progress.lastActivity = now }
         }
 
         private func giveBack(_ pipe: CurlReceivePipe, wasWorthwhile: Bool) {
@@ -114,13 +119,14 @@
         private func park() -> Bool {
             guard isLent else { return false }
             if isAtRest { return mailbox.park(self) }
-            guard let pipe = onlyPipe, !pipe.hasReader else { return false }
-            return mailbox.park(self, besides: pipe)
+            guard let pipe = onlyPipe, !pipe.hasReader, mailbox.park(self, besides: pipe) else { return false }
+            noteReturn()
+            return true
         }
 
         /// Where a body arrives, when nothing but that is under way.
         private var onlyPipe: CurlReceivePipe? {
-            guard active.count == 1, active[0].progress.hasHead, !active[0].isSending else { return nil }
+            guard active.count == 1, active[0].isReceivingOnly, !poller.awaitsRoom else { return nil }
             return active[0].transfer?.pipe
         }
 
@@ -245,9 +251,9 @@
                 release(wire)
                 done.append((transfer, outcome))
             }
-            guard !done.isEmpty else { return }
-            for (transfer, outcome) in done { transfer.finish(outcome) }
-            done.removeAll(keepingCapacity: true)
+            // The oldest first, and each is let go before its caller can: the caller's thread frees what it has allocated.
+            done.reverse()
+            while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
         }
 
         /// Ends what is past its time, and finds out when to look again.

@@ -8,15 +8,20 @@
         private let descriptor: CInt
         private let wakeDescriptor: CInt
         private var events: [epoll_event]
-        /// The sockets whose beginning and end are told, by descriptor.
-        private var own: [Own?] = []
+        /// The sockets that libcurl wants something of, and those that are kept, by descriptor.
+        private var watches: [Watch?] = []
+        /// How many sockets are watched for room to send.
+        private var waitingToSend = 0
 
-        /// It stays registered while nobody wants anything of it: a kept connection's next request wants what the last one
-        /// did, and that costs no system call then.
-        private struct Own {
-            /// What the kernel was asked to tell; zero is nothing.
+        private struct Watch {
+            /// What the kernel was asked to tell; none is nothing.
             var registered: UInt32 = 0
             var isWanted = false
+            /// Stays registered while nobody wants anything of it: the next request wants what the last one did, and that
+            /// costs no system call then.
+            var isKept = false
+
+            var waitsToSend: Bool { isWanted && registered & EPOLLOUT.rawValue != 0 }
         }
 
         init?(wakeDescriptor: CInt) {
@@ -33,38 +38,44 @@
 
         deinit { if descriptor >= 0 { close(descriptor) } }
 
-        /// Watches a socket for what libcurl wants of it; `isKnown` is whether it was watched before.
-        func watch(_ socket: CInt, wants: CInt, isKnown: Bool) {
+        /// Whether libcurl has something to send, and waits until it can.
+        var awaitsRoom: Bool { waitingToSend > 0 }
+
+        /// Watches a socket for what libcurl wants of it.
+        func watch(_ socket: CInt, wants: CInt) {
             var event = epoll_event()
             if wants & CInt(CURL_POLL_WANTS_IN) != 0 { event.events |= EPOLLIN.rawValue }
             if wants & CInt(CURL_POLL_WANTS_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
             event.data.fd = socket
-            let before = self[socket]
-            if before != nil { self[socket] = Own(registered: event.events, isWanted: true) }
-            if before?.registered == event.events { return }
-            let isRegistered = before.map { $0.registered != 0 } ?? isKnown
-            let first = isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
-            if epoll_ctl(descriptor, first, socket, &event) != 0 {
+            let before = self[socket] ?? Watch()
+            self[socket] = Watch(registered: event.events, isWanted: true, isKept: before.isKept)
+            if before.isKept, before.registered == event.events { return }
+            let isRegistered = before.registered != 0
+            if epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0 {
                 // A closed descriptor's number came back as another socket: the kernel's view decides.
                 _ = epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
             }
         }
 
-        /// libcurl wants nothing more of a socket.
+        /// libcurl wants nothing more of a socket for now.
         func unwatch(_ socket: CInt) {
-            if let own = self[socket] {
-                self[socket] = Own(registered: own.registered, isWanted: false)
+            if let watch = self[socket], watch.isKept {
+                self[socket]?.isWanted = false
             } else {
-                unregister(socket)
+                forget(socket)
             }
         }
 
-        /// A socket was opened whose end will be told too.
-        func opened(_ socket: CInt) { self[socket] = Own() }
+        /// A socket is that of a kept connection, whose end will be told.
+        func keep(_ socket: CInt) {
+            if self[socket] == nil { self[socket] = Watch() }
+            self[socket]?.isKept = true
+        }
 
-        /// A socket is about to be closed.
-        func closed(_ socket: CInt) {
-            if let own = self[socket], own.registered != 0 { unregister(socket) }
+        /// A socket is about to be closed, or nobody will say when it is.
+        func forget(_ socket: CInt) {
+            guard let watch = self[socket] else { return }
+            if watch.registered != 0 { unregister(socket) }
             self[socket] = nil
         }
 
@@ -73,12 +84,14 @@
             _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
         }
 
-        private subscript(socket: CInt) -> Own? {
-            get { own.indices.contains(Int(socket)) ? own[Int(socket)] : nil }
+        private subscript(socket: CInt) -> Watch? {
+            get { watches.indices.contains(Int(socket)) ? watches[Int(socket)] : nil }
             set {
-                let missing = Int(socket) + 1 - own.count
-                if missing > 0 { own += Array(repeating: nil, count: missing) }
-                own[Int(socket)] = newValue
+                let missing = Int(socket) + 1 - watches.count
+                if missing > 0 { watches += Array(repeating: nil, count: missing) }
+                if watches[Int(socket)]?.waitsToSend == true { waitingToSend -= 1 }
+                if newValue?.waitsToSend == true { waitingToSend += 1 }
+                watches[Int(socket)] = newValue
             }
         }
 
@@ -90,9 +103,9 @@
             for index in 0..<Int(count) where events[index].data.fd != wakeDescriptor {
                 let (socket, ready) = (events[index].data.fd, events[index].events)
                 if self[socket]?.isWanted == false {
-                    // A kept connection: libcurl finds out when it uses it again.
+                    // A kept connection, perhaps closed by its server: libcurl finds out when it uses it again.
                     unregister(socket)
-                    self[socket] = Own()
+                    self[socket]?.registered = 0
                     continue
                 }
                 var mask: CInt = 0

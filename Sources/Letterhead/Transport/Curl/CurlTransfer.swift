@@ -11,7 +11,7 @@
 
         private enum State {
             case fresh
-            case waiting(CheckedContinuation<Outcome, Never>)
+            case waiting(UnsafeContinuation<Outcome, Never>)
             case answered(Outcome)
             case over
         }
@@ -31,6 +31,9 @@
         /// The handle that carries it, as long as it is under way. Read and written by the one who works the ``CurlLoop``
         /// alone.
         nonisolated(unsafe) var wire: CurlWire?
+        /// What has arrived, but for a streamed body. Read and written by the same. Its memory is the caller's, who frees it
+        /// too: what one thread allocates and another frees makes both wait for each other.
+        nonisolated(unsafe) var reply = CurlReply()
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
             self.plan = plan
@@ -38,7 +41,12 @@
             limit = request.responseLimit
             isOpenEnded = request.responseDelivery == .streamed
             pipe = request.responseDelivery == .buffered && request.onProgress == nil ? nil : CurlReceivePipe()
+            reply.head.reserveCapacity(Self.usualHeadSize)
+            if pipe == nil { reply.body.reserveCapacity(Self.smallBodySize) }
         }
+
+        private static let usualHeadSize = 480
+        private static let smallBodySize = 960
 
         /// How many bytes may come. Coded, a small body may be a little larger than it is.
         func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
@@ -48,7 +56,7 @@
             await withTaskCancellationHandler {
                 let isStarted = engine.drive(self)
                 if let early { return early }
-                return await withCheckedContinuation { continuation in
+                return await withUnsafeContinuation { continuation in
                     if let early = wait(continuation) { return continuation.resume(returning: early) }
                     if !isStarted, !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }
@@ -122,7 +130,7 @@
 
         /// Gives the answer, unless there was one before.
         func answer(_ outcome: Outcome) {
-            let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            let continuation = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
                 switch state {
                 case .fresh: state = .answered(outcome)
                 case .waiting(let continuation):
@@ -142,7 +150,7 @@
             if case .pulled(let source) = plan.content { source.close() }
         }
 
-        private func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Outcome? {
+        private func wait(_ continuation: UnsafeContinuation<Outcome, Never>) -> Outcome? {
             state.withLock { state in
                 guard case .answered(let outcome) = state else {
                     state = .waiting(continuation)

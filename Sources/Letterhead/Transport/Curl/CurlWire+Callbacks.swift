@@ -64,12 +64,7 @@
         // No program inherits it that this process starts.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
-        guard let wire = CurlWire.from(context) else { return descriptor }
-        if descriptor >= 0 {
-            wire.loop.poller.opened(descriptor)
-        } else if errno == EMFILE || errno == ENFILE {
-            wire.hasNoDescriptor = true
-        }
+        if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.from(context)?.hasNoDescriptor = true }
         return descriptor
     }
 

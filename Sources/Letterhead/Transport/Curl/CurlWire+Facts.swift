@@ -16,7 +16,10 @@
             metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
             metrics.httpVersion = Self.version(number(.httpVersion))
             metrics.remoteAddress = address
-            metrics.isReusedConnection = number(.connectionsMade) == 0 && metrics.remoteAddress != nil
+            let isNew = number(.connectionsMade) > 0
+            metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
+            // Only of a connection that was used is it sure that its end will be told.
+            if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             facts.metrics = metrics
         }
 
@@ -29,6 +32,12 @@
             let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
             lastAddress = (host, port, address)
             return address
+        }
+
+        /// That of the connection, as long as there is one.
+        private var socket: CInt? {
+            var socket: CInt = -1
+            return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
         private func time(_ info: CurlInfo) -> Duration { .microseconds(offset(info)) }

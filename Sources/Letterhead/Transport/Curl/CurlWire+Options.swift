@@ -13,7 +13,7 @@
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
                 set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
                 set(.headerOptions, Self.separate), set(.httpVersion, Self.http2OverTLS),
-                set(.connectTimeoutMilliseconds, connectTimeout), set(.bufferSize, Self.readSize),
+                set(.connectTimeoutMilliseconds, connectTimeout),
             ]
             results += prepareConnection()
             // Since 7.87: without it, ending a transfer waits for the lookup of its host's name.
@@ -85,8 +85,6 @@
 
         /// The proxy gets the lines meant for it, and no others.
         private static let separate = 1
-        /// libcurl reads as much at a time, and only once for each time that a socket is ready.
-        private static let readSize = 64 << 10
         private static let httpAndHTTPS = 3
         private static let http2OverTLS = 4
     }

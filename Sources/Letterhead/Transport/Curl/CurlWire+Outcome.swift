@@ -20,18 +20,19 @@
                         .invalidResponse, "the connection ended without TLS's goodbye: it may be cut"))
             }
             // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.
-            if let transfer, transfer.pipe != nil, !progress.trailers.isEmpty {
-                do { transfer.facts.trailers = try ResponseHead.trailers(progress.trailers) } catch {
+            let reply = transfer?.reply ?? CurlReply()
+            if let transfer, transfer.pipe != nil, !reply.trailers.isEmpty {
+                do { transfer.facts.trailers = try ResponseHead.trailers(reply.trailers) } catch {
                     return outcome(failing: error)
                 }
             }
-            return .success(CurlReply(head: progress.head, trailers: progress.trailers, body: progress.body))
+            return .success(reply)
         }
 
         /// A failure with what had arrived of the response.
         func outcome(failing failure: TransportFailure) -> CurlTransfer.Outcome {
             var failure = failure
-            if progress.hasHead { (failure.head, failure.body) = (progress.head, progress.body) }
+            if progress.hasHead, let reply = transfer?.reply { (failure.head, failure.body) = (reply.head, reply.body) }
             return .failure(failure)
         }
 
@@ -51,6 +52,11 @@
             let phase =
                 !wasSent ? "connecting" : progress.hasHead ? "receiving the body" : "waiting for the answer"
             return TransportFailure(.timedOut, "the \(limit) passed while \(phase)", mayHaveBeenSent: wasSent)
+        }
+
+        /// Whether only the body of the response is to come, and may take as long as its reader likes.
+        var isReceivingOnly: Bool {
+            progress.hasHead && !isSending && loadDeadline == .max && attemptDeadline == .max
         }
 
         private var loadDeadline: UInt64 {

@@ -7,19 +7,19 @@
         func received(line: UnsafeRawBufferPointer) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
-            guard progress.failure == nil, isWithinHeadLimit(line.count) else { return false }
+            guard let transfer, progress.failure == nil, isWithinHeadLimit(line.count) else { return false }
             if progress.hasHead {
-                if !line.isBlankLine { progress.trailers.append(contentsOf: line) }
+                if !line.isBlankLine { transfer.reply.trailers.append(contentsOf: line) }
             } else if !line.isBlankLine {
-                if progress.head.isEmpty { progress.isInterim = line.isInterimStatus }
+                if transfer.reply.head.isEmpty { progress.isInterim = line.isInterimStatus }
                 if line.isContentEncoding { progress.isCoded = true }
-                progress.head.append(contentsOf: line)
+                transfer.reply.head.append(contentsOf: line)
             } else if progress.isInterim {
-                progress.interimBytes += progress.head.count
-                progress.head.removeAll(keepingCapacity: true)
+                progress.interimBytes += transfer.reply.head.count
+                transfer.reply.head.removeAll(keepingCapacity: true)
             } else {
                 progress.hasHead = true
-                if let transfer, transfer.pipe != nil { transfer.answer(.success(CurlReply(head: progress.head))) }
+                if transfer.pipe != nil { transfer.answer(.success(CurlReply(head: transfer.reply.head))) }
                 return !isAnsweredEarly()
             }
             return true
@@ -38,12 +38,12 @@
                 progress.receivedBytes += bytes.count
                 return isAnsweredEarly() ? 0 : bytes.count
             }
-            guard progress.body.count + bytes.count <= transfer.wireLimit(isCoded: progress.isCoded) else {
+            guard transfer.reply.body.count + bytes.count <= transfer.wireLimit(isCoded: progress.isCoded) else {
                 progress.failure = TransportFailure(
                     .responseTooLarge, "the body is larger than the \(transfer.limit) bytes allowed; see responseLimit")
                 return 0
             }
-            progress.body.append(address.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+            transfer.reply.body.append(address.assumingMemoryBound(to: UInt8.self), count: bytes.count)
             progress.receivedBytes += bytes.count
             return isAnsweredEarly() ? 0 : bytes.count
         }
@@ -72,7 +72,7 @@
         }
 
         private func hasNoBody(_ method: HTTPMethod) -> Bool {
-            (try? ResponseHead(progress.head))?.bodyLength(of: method) == 0
+            transfer.flatMap { try? ResponseHead($0.reply.head) }?.bodyLength(of: method) == 0
         }
 
         /// libcurl's account of the connection; a goodbye of the server's stands in it as `…(IN), TLS alert, close notify…`.
@@ -84,7 +84,8 @@
 
         private func isWithinHeadLimit(_ count: Int) -> Bool {
             let limit = loop.configuration.maximumHeadSize
-            let known = progress.interimBytes + progress.head.count + progress.trailers.count
+            let reply = transfer?.reply ?? CurlReply()
+            let known = progress.interimBytes + reply.head.count + reply.trailers.count
             if known + count <= limit { return true }
             progress.failure = TransportFailure(
                 .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")

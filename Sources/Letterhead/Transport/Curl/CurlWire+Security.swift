@@ -64,7 +64,7 @@
             guard hearsGoodbyes, let plan = transfer?.plan, plan.isSecure, !progress.hasGoodbye else { return false }
             var length = Int64(0)
             guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !isHTTP2,
-                let head = try? ResponseHead(progress.head)
+                let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
             else { return false }
             return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
         }

@@ -42,11 +42,8 @@
         struct Progress {
             /// Why it must end, when it is our reason and not libcurl's.
             var failure: TransportFailure?
-            var head: [UInt8] = []
-            var trailers: [UInt8] = []
             /// How large the heads were that came before, which count too: a server could send them for ever.
             var interimBytes = 0
-            var body = Data()
             var receivedBytes = 0
             var hasHead = false
             /// Whether the answer was whole while the body was still being sent.
@@ -85,7 +82,6 @@
             self.transfer = transfer
             transfer.wire = self
             (progress.startedAt, progress.lastActivity) = (now, now)
-            progress.head.reserveCapacity(512)
         }
 
         /// Forgets the transfer, and everything that was kept for it.
