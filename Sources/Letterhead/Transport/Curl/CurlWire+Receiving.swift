@@ -7,7 +7,9 @@
         func received(line: UnsafeRawBufferPointer) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
-            guard let transfer, progress.failure == nil, isWithinHeadLimit(line.count) else { return false }
+            guard progress.failure == nil, let transfer, isWithinHeadLimit(line.count, of: transfer) else {
+                return false
+            }
             if progress.hasHead {
                 if !line.isBlankLine { transfer.reply.trailers.append(contentsOf: line) }
             } else if !line.isBlankLine {
@@ -82,10 +84,9 @@
                 text.firstRange(of: "(IN)".utf8) != nil && text.firstRange(of: "close notify".utf8) != nil
         }
 
-        private func isWithinHeadLimit(_ count: Int) -> Bool {
-            let limit = loop.configuration.maximumHeadSize
-            let reply = transfer?.reply ?? CurlReply()
-            let known = progress.interimBytes + reply.head.count + reply.trailers.count
+        private func isWithinHeadLimit(_ count: Int, of transfer: CurlTransfer) -> Bool {
+            let limit = loop.limits.headSize
+            let known = progress.interimBytes + transfer.reply.head.count + transfer.reply.trailers.count
             if known + count <= limit { return true }
             progress.failure = TransportFailure(
                 .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
