@@ -71,7 +71,7 @@ package struct URLParts: Hashable, Sendable {
         }
     }
 
-    // Plain loops over positions: a base URL is taken apart for every request that is built.
+    // By positions, without iterators: a base URL is taken apart for every request that is built.
 
     private static func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)

@@ -251,7 +251,7 @@
                 release(wire)
                 done.append((transfer, outcome))
             }
-            // The oldest first, and each is let go before its caller can: the caller's thread frees what it has allocated.
+            // The oldest first, and each is let go at once, so that most often its caller's thread frees what it allocated.
             done.reverse()
             while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
         }
