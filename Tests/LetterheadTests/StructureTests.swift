@@ -44,6 +44,14 @@ import Testing
         let other = SourceFile(path: "Sending/C.swift", code: "struct Twice {}")
         #expect(SourceFile.upwardNames(in: [early, late, other], order: Self.order) == [])
     }
+
+    @Test func `what makes a body lists no captures, since it would leave the actor of its reader`() throws {
+        let closure = /(HTTPResponseBody\([^)]*\)|\bpull:|\bpull =|async throws -> Data\? =) \{ \[/
+        for listed in ["HTTPResponseBody(length: length) { [self] in", "pull: { [self] in", "let pull = { [pull] in"] {
+            #expect(listed.contains(closure), "\(listed)")
+        }
+        for file in try SourceFile.all(in: Self.sources) { #expect(!file.contains(closure), "\(file.path)") }
+    }
 }
 
 /// A Swift file as the structure is read from it.
@@ -57,6 +65,8 @@ private struct SourceFile {
     }
 
     var folder: String { String(path.prefix { $0 != "/" }) }
+
+    func contains(_ pattern: some RegexComponent) -> Bool { code.contains(pattern) }
 
     static func all(in folder: URL) throws -> [SourceFile] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().filter { $0.hasSuffix(".swift") }.map

@@ -86,8 +86,8 @@
 
         /// Receives a body on its reader's thread, until there is something for it or a lock should be held no longer.
         func drive(reading pipe: CurlReceivePipe) {
-            let end = tick() + Self.patience
             noteReturn()
+            let end = now + Self.patience
             while pipe.isEmpty, now < end {
                 let isAlone = sleep(until: end)
                 turn()

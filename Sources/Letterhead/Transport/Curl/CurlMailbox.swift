@@ -25,13 +25,13 @@
             case awake
             /// Somebody waits for the sockets.
             case asleep
-            /// Nobody works the loop: the thread waits to be called. There is nothing to do, or only what a reader awaits
-            /// that is not there yet.
+            /// Nobody works the loop: the thread waits to be called. There is nothing to do, or only a body to receive
+            /// whose reader is busy.
             case parked
         }
 
-        /// `@unchecked`: it is read under the lock only, in the step out of `.parked`, and whoever takes that step is the
-        /// only one to touch the loop until it is parked again or the thread is called.
+        /// `@unchecked`: it is read and written under the lock only. Its loop is used by the one alone who takes the step
+        /// out of `.parked`, until it is parked again or the thread is called.
         fileprivate struct Rest: @unchecked Sendable {
             let loop: Unmanaged<CurlLoop>
             /// Where a body arrives that is left to its reader.

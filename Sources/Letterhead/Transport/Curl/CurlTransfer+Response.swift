@@ -43,6 +43,7 @@
             let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
             return HTTPResponseBody(
                 length: total,
+                // Without a list of what it captures: with one, it would not run where its reader does.
                 pull: {
                     do {
                         let bytes = try await pull()

@@ -28,11 +28,12 @@
         private let engine: CurlEngine
         private let state = Mutex(State.fresh)
 
-        /// The handle that carries it, as long as it is under way. Read and written by the one who works the ``CurlLoop``
-        /// alone.
+        /// The handle that carries it, as long as it is under way. `nonisolated(unsafe)`: it is read and written by the one
+        /// alone who works the ``CurlLoop``, and that changes under the lock of its ``CurlMailbox``.
         nonisolated(unsafe) var wire: CurlWire?
-        /// What has arrived, but for a streamed body. Read and written by the same. Its memory is the caller's, who frees it
-        /// too: what one thread allocates and another frees makes both wait for each other.
+        /// What has arrived, but for a streamed body. `nonisolated(unsafe)`: from its start on it is read and written by the
+        /// one alone who works the ``CurlLoop``; the caller gets a copy with the answer. Its memory is allocated by the
+        /// caller, who most often frees it too: what one thread allocates and another frees makes both wait.
         nonisolated(unsafe) var reply = CurlReply()
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {

@@ -11,15 +11,16 @@ private let heldBytes = 1 << 20
 extension URLSessionExchange {
     /// A body whose pieces are handed over as they are asked for.
     func streamedBody(length: Int?) -> HTTPResponseBody {
-        HTTPResponseBody(length: length) { [self] in
+        // Without a list of what it captures: with one, it would not run where its reader does.
+        HTTPResponseBody(length: length) {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { reader in
-                    let answer = state.withLock { $0.inbox.ask(reader) }
+                    let answer = self.state.withLock { $0.inbox.ask(reader) }
                     if let answer { reader.resume(with: answer) }
-                    letGo()
+                    self.letGo()
                 }
             } onCancel: {
-                cancel()
+                self.cancel()
             }
         } cancel: { [self] in
             cancel()
