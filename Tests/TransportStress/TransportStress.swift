@@ -21,9 +21,12 @@ enum TransportStress {
             case "drops": try await Ends(count: count).dropLoaders()
             case "memory": try await Ends(count: count).keepMemory()
             case "transfers": try await Transfers(size: count).keepMemory()
+            case "proxy": try await EnvironmentProxy(count: count).run()
             case "rest": try await Transfers(size: count).rest()
             default:
-                fail("posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers or rest, and how many")
+                fail(
+                    "posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers, proxy or rest, "
+                        + "and how many")
             }
         #endif
     }

@@ -20,6 +20,7 @@
 typedef struct LHCurlEasy LHCurlEasy;
 typedef struct LHCurlMulti LHCurlMulti;
 typedef struct LHCurlShare LHCurlShare;
+typedef struct LHCurlURL LHCurlURL;
 
 /// A list of lines that libcurl reads and does not own. The layout is libcurl's.
 struct curl_slist {
@@ -83,6 +84,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionUnixSocketPath = 10231,
     CurlOptionProxyCAInfo = 10246,
     CurlOptionRequestTarget = 10266,
+    CurlOptionParsedAddress = 10282,
     // 64-bit number
     CurlOptionUploadSize = 30115,
     CurlOptionPostFieldSize = 30120,
@@ -191,6 +193,10 @@ int curl_multi_socket_action(LHCurlMulti *_Nonnull multi, int socket, int events
 
 LHCurlShare *_Nullable curl_share_init(void);
 int curl_share_cleanup(LHCurlShare *_Nonnull share);
+
+LHCurlURL *_Nullable curl_url(void);
+void curl_url_cleanup(LHCurlURL *_Nonnull url);
+int curl_url_set(LHCurlURL *_Nonnull url, int part, const char *_Nullable text, unsigned int flags);
 
 // The setters and getters of libcurl take any argument, which Swift cannot call: one wrapper for each kind of it.
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Through whom a transport connects.
 ///
 /// ```swift
@@ -23,6 +25,7 @@ public struct TransportProxy: Sendable, Hashable {
     public static let direct = TransportProxy(kind: .direct)
 
     /// Whom the process's environment names: `http_proxy`, `https_proxy` or `all_proxy`, and whom `no_proxy` leaves out.
+    /// Whether it names anybody is found out with the first request.
     public static let environment = TransportProxy(kind: .environment)
 
     /// An HTTP proxy; requests over https go through a tunnel (CONNECT).
@@ -54,11 +57,26 @@ public struct TransportProxy: Sendable, Hashable {
         return proxy
     }
 
+    /// Whether requests may go through one.
+    var isInUse: Bool {
+        switch kind {
+        case .direct: false
+        case .environment: Self.isInEnvironment
+        case .server: true
+        }
+    }
+
+    /// Looked up once: libcurl would look for each request.
+    private static let isInEnvironment = {
+        let names: Set = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return !names.isDisjoint(with: ProcessInfo.processInfo.environment.keys)
+    }()
+
     /// What libcurl takes; nil leaves it to the environment.
     var url: String? {
         switch kind {
         case .direct: ""
-        case .environment: nil
+        case .environment: isInUse ? nil : ""
         case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
         }
     }

@@ -29,6 +29,33 @@
                 ])
         }
 
+        @Test func `Requests to servers in turns arrive each at its own, with its own target`() async throws {
+            let heads = Heads()
+            let servers = (0..<2).map { _ in
+                RawServer { connection, _ in
+                    while let request = connection.readRequest() {
+                        heads.add(request.head)
+                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    }
+                }
+            }
+            let origins = [
+                "127.0.0.1:\(servers[0].port)", "127.0.0.1:\(servers[1].port)", "localhost:\(servers[0].port)",
+            ]
+            let targets = [
+                ("", "/"), ("/", "/"), ("?q=/x/y", "/?q=/x/y"), ("/a?b#c", "/a?b"), ("/a#/c?d", "/a"), ("/a/b", "/a/b"),
+            ]
+            var lines: [String] = []
+            for (text, target) in targets + targets.reversed() {
+                for origin in origins {
+                    let url = try #require(URL(string: "http://\(origin)\(text)"))
+                    #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
+                    lines.append("GET \(target) HTTP/1.1\r\nHost: \(origin)\r\n")
+                }
+            }
+            #expect(heads.all == lines.map { $0 + "Accept-Encoding: gzip, deflate\r\n\r\n" })
+        }
+
         @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"])
         func `A method goes out as it is written`(method: String) async throws {
             let heads = Heads()

@@ -30,6 +30,12 @@
             #expect(lines.count == 4)  // and Accept-Encoding
         }
 
+        @Test func `The proxy of the environment gets the exact URL, and none of a host it leaves out`() async throws {
+            let (status, output) = try await ChildProcess.run(
+                ofPackage: "transport-stress", ["proxy", "4"], seconds: 60)
+            #expect(status == 0 && output.contains("ok: "), "\(output)")
+        }
+
         @Test func `A refused tunnel says that nothing was sent`() async throws {
             let proxy = RawServer.answering("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", closing: true)
             let url = try #require(URL(string: "https://nowhere.example/"))

@@ -5,15 +5,12 @@
     /// What owns libcurl: takes commands, waits for sockets, and ends transfers.
     ///
     /// A class, since libcurl's callbacks hold its address. It is made and freed on its thread, and used by one thread at
-    /// a time: its own, or that of a caller to whom ``CurlMailbox`` lends it.
+    /// a time: its own, or that of a caller to whom ``CurlMailbox`` lends it. Its lists are unchecked, since no callback
+    /// of libcurl's comes while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         let limits: CurlLimits
         private(set) var share: OpaquePointer
-        /// Whether the environment names a proxy, so that libcurl may go through one.
-        let hasProxyEnvironment = ["http_proxy", "all_proxy", "ALL_PROXY"].contains { (name: String) in
-            getenv(name) != nil
-        }
         let mailbox: CurlMailbox
         var multi: OpaquePointer
         let poller: CurlPoller
@@ -22,12 +19,12 @@
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        private var active: [CurlWire] = []
-        private var unread: [CurlReceivePipe] = []
-        private var idle: [CurlWire] = []
+        @exclusivity(unchecked) private var active: [CurlWire] = []
+        @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
+        @exclusivity(unchecked) private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
         /// Those that libcurl has done with, and what became of them: told together, so that callers wake together.
-        private var done: [(transfer: CurlTransfer, outcome: CurlTransfer.Outcome)] = []
+        @exclusivity(unchecked) private var done: [(transfer: CurlTransfer, outcome: CurlTransfer.Outcome)] = []
         private var isStopped = false
         /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
         private var isLent: Bool
@@ -46,12 +43,7 @@
             self.poller = poller
             self.multi = multi
             self.share = share
-            isLent = lh_curl_resolves_aside() != 0
-            switch configuration.proxy.kind {
-            case .direct: break
-            case .environment: if hasProxyEnvironment { isLent = false }
-            case .server: isLent = false
-            }
+            isLent = lh_curl_resolves_aside() != 0 && !configuration.proxy.isInUse
             guard prepare() else { throw .unsupported }
         }
 

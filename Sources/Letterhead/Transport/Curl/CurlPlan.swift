@@ -24,6 +24,7 @@
         /// How long it is until the deadline of the whole load, in nanoseconds.
         let timeLeft: UInt64
         private let text: CurlText
+        private let originCount: Int
         private let targetPosition: Int
         private let methodPosition: Int
 
@@ -52,12 +53,16 @@
                     CurlSendPipe(chunks, isReplayable: isReplayable, meter: meter) { try request.framedBody().inPieces }
                 )
             }
-            (text, targetPosition, methodPosition) = Self.text(
+            (text, originCount, targetPosition, methodPosition) = Self.text(
                 of: request, url: try request.urlString(), tail: tail, hasBody: body != nil,
                 offersCodings: offersCodings)
         }
 
         var url: UnsafePointer<CChar> { text.string(at: text.start) }
+        /// The URL up to its path; nil when it has none.
+        var origin: UnsafeBufferPointer<CChar>? {
+            originCount == 0 ? nil : UnsafeBufferPointer(start: url, count: originCount)
+        }
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }
         var headerLines: UnsafePointer<curl_slist>? { text.lines }
@@ -72,18 +77,19 @@
     extension CurlPlan {
         private static func text(
             of request: HTTPRequest, url: String, tail: Data, hasBody: Bool, offersCodings: Bool
-        ) -> (CurlText, target: Int, method: Int) {
+        ) -> (CurlText, origin: Int, target: Int, method: Int) {
             let headers = request.headers
             // The target is the end of the URL, unless one of them has what the other has not.
             let isTargetApart = request.path.string.isEmpty || request.fragment != nil
             let target = isTargetApart ? request.target : ""
             let capacity = url.utf8.count + target.utf8.count + request.method.rawValue.utf8.count
             let fields = headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 3 }
+            let originCount = request.path.string.isEmpty ? 0 : offsetOfPath(in: url)
             var (targetPosition, methodPosition) = (0, 0)
             let text = CurlText(
                 lineCount: headers.count + ownLimit, capacity: capacity + fields + ownCapacity, tail: tail
             ) { text in
-                targetPosition = text.position + offsetOfPath(in: url)
+                targetPosition = text.position + originCount
                 text.add(url)
                 if isTargetApart {
                     targetPosition = text.position
@@ -103,7 +109,7 @@
                     if !headers.contains(.expect) { text.addLine("Expect", nil) }
                 }
             }
-            return (text, targetPosition, methodPosition)
+            return (text, originCount, targetPosition, methodPosition)
         }
 
         /// Where the path begins: at the first slash behind `://`.

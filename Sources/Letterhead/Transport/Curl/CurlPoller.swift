@@ -3,13 +3,13 @@
     import Glibc
 
     /// Which sockets wait for what, for one thread: epoll, kept as libcurl asks. A class, since libcurl's callback holds
-    /// its address.
+    /// its address. Its lists are unchecked, since no callback comes while one of them changes.
     final class CurlPoller {
         private let descriptor: CInt
         private let wakeDescriptor: CInt
-        private var events: [epoll_event]
+        @exclusivity(unchecked) private var events: [epoll_event]
         /// The sockets that libcurl wants something of, and those that are kept, by descriptor.
-        private var watches: [Watch?] = []
+        @exclusivity(unchecked) private var watches: [Watch?] = []
         /// How many sockets are watched for room to send.
         private var waitingToSend = 0
 

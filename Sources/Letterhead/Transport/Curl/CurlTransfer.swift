@@ -32,9 +32,10 @@
         /// alone who works the ``CurlLoop``, and that changes under the lock of its ``CurlMailbox``.
         nonisolated(unsafe) var wire: CurlWire?
         /// What has arrived, but for a streamed body. `nonisolated(unsafe)`: from its start on it is read and written by the
-        /// one alone who works the ``CurlLoop``; the caller gets a copy with the answer. Its memory is allocated by the
-        /// caller, who most often frees it too: what one thread allocates and another frees makes both wait.
-        nonisolated(unsafe) var reply = CurlReply()
+        /// one alone who works the ``CurlLoop``; the caller gets a copy with the answer. Unchecked: no callback comes while
+        /// it changes. Its memory is allocated by the caller, who most often frees it too: what one thread allocates and
+        /// another frees makes both wait.
+        @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
             self.plan = plan

@@ -31,50 +31,51 @@
         static func carried(by easy: OpaquePointer) -> CurlWire? {
             var context: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .private, &context) == 0, let context else { return nil }
-            return from(UnsafeMutableRawPointer(mutating: context))
+            return Unmanaged<CurlWire>.fromOpaque(context).takeUnretainedValue()
         }
 
-        /// The one to which a callback belongs.
-        static func from(_ context: UnsafeMutableRawPointer?) -> CurlWire? {
-            context.map { Unmanaged<CurlWire>.fromOpaque($0).takeUnretainedValue() }
+        /// Works with the one to which a callback belongs, which its loop holds meanwhile.
+        static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlWire) -> Result) -> Result? {
+            context.map { Unmanaged<CurlWire>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
     }
 
     private let onBody: LHCurlWrite = { bytes, size, count, context in
-        CurlWire.from(context)?.received(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+        let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return CurlWire.with(context) { $0.received(body: bytes) } ?? 0
     }
 
     private let onLine: LHCurlWrite = { bytes, size, count, context in
         let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
         // Any other number than that of the bytes ends the transfer; an empty line has at least one byte.
-        return CurlWire.from(context)?.received(line: line) == true ? line.count : 0
+        return CurlWire.with(context) { $0.received(line: line) } == true ? line.count : 0
     }
 
     private let onRead: LHCurlRead = { bytes, size, count, context in
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-        return CurlWire.from(context)?.fill(buffer) ?? Int(CURL_READ_ABORT)
+        return CurlWire.with(context) { $0.fill(buffer) } ?? Int(CURL_READ_ABORT)
     }
 
     private let onSeek: LHCurlSeek = { context, offset, origin in
         let isFromStart = origin == 0
-        return isFromStart && CurlWire.from(context)?.rewind(to: Int(offset)) == true ? 0 : 1
+        return isFromStart && CurlWire.with(context) { $0.rewind(to: Int(offset)) } == true ? 0 : 1
     }
 
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
         // No program inherits it that this process starts.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
-        if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.from(context)?.hasNoDescriptor = true }
+        if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.with(context) { $0.hasNoDescriptor = true } }
         return descriptor
     }
 
     private let onDebug: LHCurlDebug = { _, kind, bytes, size, context in
         guard kind == CInt(CURL_DEBUG_TEXT) else { return 0 }
-        CurlWire.from(context)?.heard(UnsafeRawBufferPointer(start: bytes, count: size))
+        CurlWire.with(context) { $0.heard(UnsafeRawBufferPointer(start: bytes, count: size)) }
         return 0
     }
 
     private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in
-        CurlWire.from(context)?.willSend() == true ? 0 : 1
+        CurlWire.with(context) { $0.willSend() } == true ? 0 : 1
     }
 #endif

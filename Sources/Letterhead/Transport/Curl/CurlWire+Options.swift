@@ -23,10 +23,25 @@
 
         /// Sets what is a transfer's own; false when the system's libcurl refuses any of it.
         func configure(for plan: CurlPlan) -> Bool {
-            lh_curl_set_string(easy, .address, plan.url) == 0
-                && lh_curl_set_string(easy, .requestTarget, target(of: plan)) == 0
+            configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
                 && configureConnection(for: plan) && configureMethod(for: plan)
+        }
+
+        private func configureAddress(for plan: CurlPlan) -> Bool {
+            let target = target(of: plan)
+            guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
+            // With a target of its own, a request needs the URL for its connection only.
+            guard target != nil, let text = plan.origin else { return setAddress(plan.url, nil) }
+            if let origin = settings.origin, origin.isEqual(to: text) { return true }
+            guard let origin = CurlOrigin(text) else { return setAddress(plan.url, nil) }
+            return setAddress(origin.text, origin)
+        }
+
+        private func setAddress(_ url: UnsafePointer<CChar>, _ origin: CurlOrigin?) -> Bool {
+            settings.origin = origin
+            return lh_curl_set_pointer(easy, .parsedAddress, origin.map { UnsafeRawPointer($0.parsed) }) == 0
+                && lh_curl_set_string(easy, .address, url) == 0
         }
 
         private func configureConnection(for plan: CurlPlan) -> Bool {
@@ -68,7 +83,7 @@
             if plan.isSecure { return plan.target }
             switch loop.configuration.proxy.kind {
             case .direct: return plan.target
-            case .environment: return loop.hasProxyEnvironment ? nil : plan.target
+            case .environment: return loop.configuration.proxy.isInUse ? nil : plan.target
             case .server(let scheme, _, _):
                 return scheme.hasPrefix("socks")
                     ? plan.target : loop.configuration.proxy.exceptions.isEmpty ? plan.url : nil

@@ -7,9 +7,8 @@
         func received(line: UnsafeRawBufferPointer) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
-            guard progress.failure == nil, let transfer, isWithinHeadLimit(line.count, of: transfer) else {
-                return false
-            }
+            progress.headBytes += line.count
+            guard progress.failure == nil, let transfer, isWithinHeadLimit() else { return false }
             if progress.hasHead {
                 if !line.isBlankLine { transfer.reply.trailers.append(contentsOf: line) }
             } else if !line.isBlankLine {
@@ -17,7 +16,6 @@
                 if line.isContentEncoding { progress.isCoded = true }
                 transfer.reply.head.append(contentsOf: line)
             } else if progress.isInterim {
-                progress.interimBytes += transfer.reply.head.count
                 transfer.reply.head.removeAll(keepingCapacity: true)
             } else {
                 progress.hasHead = true
@@ -84,10 +82,9 @@
                 text.firstRange(of: "(IN)".utf8) != nil && text.firstRange(of: "close notify".utf8) != nil
         }
 
-        private func isWithinHeadLimit(_ count: Int, of transfer: CurlTransfer) -> Bool {
+        private func isWithinHeadLimit() -> Bool {
             let limit = loop.limits.headSize
-            let known = progress.interimBytes + transfer.reply.head.count + transfer.reply.trailers.count
-            if known + count <= limit { return true }
+            if progress.headBytes <= limit { return true }
             progress.failure = TransportFailure(
                 .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
             return false

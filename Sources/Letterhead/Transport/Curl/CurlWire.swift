@@ -36,14 +36,16 @@
         struct Settings {
             var isGet = false
             var isSecure: Bool?
+            /// Where it went, unless libcurl has the whole URL.
+            var origin: CurlOrigin?
         }
 
         /// How far the transfer has come.
         struct Progress {
             /// Why it must end, when it is our reason and not libcurl's.
             var failure: TransportFailure?
-            /// How large the heads were that came before, which count too: a server could send them for ever.
-            var interimBytes = 0
+            /// How large the head is, with the trailers and the heads that came before: a server could send them for ever.
+            var headBytes = 0
             var receivedBytes = 0
             var hasHead = false
             /// Whether the answer was whole while the body was still being sent.
