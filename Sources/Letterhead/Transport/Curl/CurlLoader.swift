@@ -18,6 +18,7 @@
     public final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
+        private let brokenRule: String?
 
         /// The one that clients share.
         package static let shared = CurlLoader()
@@ -28,6 +29,7 @@
         ///   is `.invalidRequest` at each load.
         public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
             self.configuration = configuration
+            brokenRule = configuration.brokenRule
             engine = CurlEngine(configuration)
         }
 
@@ -40,13 +42,12 @@
         public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             var request = request
             request.headers = request.framedHeaders()
-            let plan = try plan(for: request)
+            let transfer = CurlTransfer(try plan(for: request), for: request, engine: engine)
             if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: request) }
-            if plan.timeLeft == 0 {
+            if transfer.plan.timeLeft == 0 {
                 throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: request) }
-            let transfer = CurlTransfer(plan, for: request, engine: engine)
             switch await transfer.run() {
             case .success(let reply):
                 let response = try transfer.response(to: request, reply, configuration)
@@ -60,7 +61,7 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            if let rule = configuration.brokenRule ?? request.brokenTransportRule {
+            if let rule = brokenRule ?? request.brokenTransportRule {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil

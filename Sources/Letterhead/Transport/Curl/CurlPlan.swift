@@ -34,7 +34,7 @@
         /// - Parameters:
         ///   - body: the bytes as they go out; nil sends none, and tells no length.
         ///   - offersCodings: whether the answer may come in a content coding, unless the request says which.
-        init(_ request: HTTPRequest, body: BodyChunks?, offersCodings: Bool) throws(HTTPError) {
+        init(_ request: borrowing HTTPRequest, body: BodyChunks?, offersCodings: Bool) throws(HTTPError) {
             method = request.method
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
@@ -50,8 +50,9 @@
                 let isReplayable = request.body.isReplayable
                 let meter = request.onProgress.map { ProgressMeter(.upload, total: chunks.length, report: $0) }
                 content = .pulled(
-                    CurlSendPipe(chunks, isReplayable: isReplayable, meter: meter) { try request.framedBody().inPieces }
-                )
+                    CurlSendPipe(chunks, isReplayable: isReplayable, meter: meter) { [request = copy request] in
+                        try request.framedBody().inPieces
+                    })
             }
             (text, originCount, targetPosition, methodPosition) = Self.text(
                 of: request, url: try request.urlString(), tail: tail, hasBody: body != nil,
@@ -114,11 +115,14 @@
 
         /// Where the path begins: at the first slash behind `://`.
         private static func offsetOfPath(in url: String) -> Int {
-            var slashes = 0
-            return url.utf8.firstIndex { byte in
-                if byte == UInt8(ascii: "/") { slashes += 1 }
-                return slashes == 3
-            }.map { url.utf8.distance(from: url.utf8.startIndex, to: $0) } ?? 0
+            url.withBytes { bytes in
+                var slashes = 0
+                for place in bytes.indices where bytes[place] == UInt8(ascii: "/") {
+                    slashes += 1
+                    if slashes == 3 { return place }
+                }
+                return 0
+            }
         }
 
         /// What libcurl would add by itself, and the codings: how many lines these may be, and how many bytes in all with

@@ -27,7 +27,7 @@
             self.lineCount = writer.lineCount
             tailOffset = writer.position
             let rest = UnsafeMutableRawBufferPointer(start: block + tailOffset, count: tail.count)
-            tail.copyBytes(to: rest)
+            tail.withUnsafeBytes { rest.copyMemory(from: $0) }
         }
 
         deinit { block.deallocate() }
@@ -98,8 +98,7 @@
             }
 
             private mutating func append(_ text: String) {
-                var text = text
-                text.withUTF8 { bytes in
+                text.withBytes { bytes in
                     precondition(bytes.count <= end - position, "more bytes than were announced")
                     UnsafeMutableRawBufferPointer(start: block + position, count: bytes.count).copyMemory(
                         from: UnsafeRawBufferPointer(bytes))
