@@ -13,19 +13,20 @@ public protocol HTTPResponseValue {
 /// The values of a response, by type. The first has a place of its own: most responses have one, the transport's, and
 /// no table then.
 struct HTTPResponseValues: Sendable {
-    private var first: (key: ObjectIdentifier, value: any Sendable)?
+    private var firstKey: ObjectIdentifier?
+    private var first: any Sendable = ()
     private var others: [ObjectIdentifier: any Sendable] = [:]
 
     subscript<Key: HTTPResponseValue>(_ key: Key.Type) -> Key.Value {
         get {
             let key = ObjectIdentifier(key)
-            let stored = first?.key == key ? first?.value : others[key]
+            let stored = firstKey == key ? first : others[key]
             return (stored as? Stored<Key.Value>)?.value ?? Key.defaultResponseValue
         }
         set {
             let key = ObjectIdentifier(key)
-            if first == nil || first?.key == key {
-                first = (key, Stored(value: newValue))
+            if firstKey == nil || firstKey == key {
+                (firstKey, first) = (key, Stored(value: newValue))
             } else {
                 others[key] = Stored(value: newValue)
             }

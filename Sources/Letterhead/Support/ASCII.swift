@@ -9,7 +9,12 @@ package enum ASCII {
     @inline(never)
     private static func isSameIgnoringCase(_ left: String, _ right: String) -> Bool {
         left.withBytes { left in
-            right.withBytes { right in left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) } }
+            right.withBytes { right in
+                for place in left.indices where left[place] != right[place] {
+                    guard lowercased(left[place]) == lowercased(right[place]) else { return false }
+                }
+                return true
+            }
         }
     }
 

@@ -1,20 +1,21 @@
-/// The lines of a head, one after the other, and the fields that stand in them: one pass over the bytes, and no text but
-/// the names and values themselves.
+import Foundation
+
+/// The lines of a head, one after the other, and the fields that stand in them: no text is made but the names and values
+/// themselves.
 struct HeadLines {
-    typealias Line = Slice<UnsafeBufferPointer<UInt8>>
+    typealias Line = UnsafeBufferPointer<UInt8>
 
     private var rest: Line
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes[...] }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes }
 
     /// The next line without its end; nil when there is none.
     mutating func next() -> Line? {
         guard !rest.isEmpty else { return nil }
-        let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
-        var line = rest[..<end]
-        rest = rest[min(end + 1, rest.endIndex)...]
-        if line.last == 0x0D { line.removeLast() }
-        return line
+        let end = Self.place(of: 0x0A, in: rest) ?? rest.count
+        let line = rest.extracting(..<end)
+        rest = rest.extracting(min(end + 1, rest.count)...)
+        return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
     }
 
     /// The fields of all lines that are left.
@@ -37,34 +38,38 @@ struct HeadLines {
     }
 
     private static func field(_ line: Line) throws(TransportFailure) -> HTTPHeaders.Field {
-        guard let colon = line.firstIndex(where: { !ASCII.isTokenCharacter($0) }), colon > line.startIndex,
-            line[colon] == UInt8(ascii: ":")
-        else { throw TransportFailure(.invalidResponse, "a header's name is no token") }
-        let name = HTTPHeaders.Name(text(line[..<colon], isASCII: true))
-        return HTTPHeaders.Field(name, trimmed: try value(line[(colon + 1)...]))
+        var colon = 0
+        while colon < line.count, ASCII.isTokenCharacter(line[colon]) { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            throw TransportFailure(.invalidResponse, "a header's name is no token")
+        }
+        let name = HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
+        return HTTPHeaders.Field(name, trimmed: try value(line.extracting((colon + 1)...)))
     }
 
     /// The value without the blanks at its ends.
     private static func value(_ line: Line) throws(TransportFailure) -> String {
-        var (start, end) = (line.startIndex, line.endIndex)
+        var (start, end) = (0, line.count)
         while start < end, isBlank(line[start]) { start += 1 }
         while start < end, isBlank(line[end - 1]) { end -= 1 }
-        var union: UInt8 = 0
-        for byte in line[start..<end] {
-            guard byte != 0, byte != 0x0D else {
-                throw TransportFailure(.invalidResponse, "a header's value holds NUL or a bare CR")
-            }
-            union |= byte
+        let value = line.extracting(start..<end)
+        guard place(of: 0, in: value) == nil, place(of: 0x0D, in: value) == nil else {
+            throw TransportFailure(.invalidResponse, "a header's value holds NUL or a bare CR")
         }
-        return text(line[start..<end], isASCII: union < 0x80)
+        return text(value)
     }
 
     /// UTF-8 where it is that, and else Latin-1, which any bytes are.
-    private static func text(_ line: Line, isASCII: Bool) -> String {
-        let bytes = UnsafeBufferPointer(rebasing: line)
-        if isASCII { return String(decoding: bytes, as: UTF8.self) }
+    private static func text(_ bytes: Line) -> String {
+        if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// Where a byte stands first; nil when it does not.
+    private static func place(of byte: UInt8, in bytes: Line) -> Int? {
+        guard let start = bytes.baseAddress, let place = memchr(start, Int32(byte), bytes.count) else { return nil }
+        return UnsafeRawPointer(place) - UnsafeRawPointer(start)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

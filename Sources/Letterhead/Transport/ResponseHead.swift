@@ -41,15 +41,20 @@ struct ResponseHead {
     private static func contentLength(_ fields: [HTTPHeaders.Field]) throws(TransportFailure) -> Int? {
         var known: Int?
         var (isThere, isWrong) = (false, false)
-        for field in fields {
-            if field.name == .transferEncoding {
-                try require(field.value)
+        for place in fields.indices {
+            if fields[place].name == .transferEncoding {
+                try require(fields[place].value)
                 return nil
             }
-            guard field.name == .contentLength else { continue }
+            guard fields[place].name == .contentLength else { continue }
             isThere = true
-            for part in field.value.utf8.split(separator: UInt8(ascii: ",")) {
-                let length = length(part)
+            let value = fields[place].value
+            if known == nil, let length = length(value) {
+                known = length
+                continue
+            }
+            for part in value.utf8.split(separator: UInt8(ascii: ",")) {
+                let length = length(ASCII.trimmed(String(Substring(part))))
                 if length == nil || known != nil && known != length { isWrong = true }
                 known = length
             }
@@ -67,10 +72,8 @@ struct ResponseHead {
         }
     }
 
-    private static func length(_ text: Substring.UTF8View) -> Int? {
-        let digits = ASCII.trimmed(String(Substring(text)))
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int(digits)
+    private static func length(_ text: String) -> Int? {
+        ASCII.allBytes(of: text) { (48...57).contains($0) } ? Int(text) : nil
     }
 
     private static func status(of line: HeadLines.Line) -> HTTPStatus? {
