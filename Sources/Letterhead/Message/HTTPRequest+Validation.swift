@@ -47,13 +47,7 @@ extension HTTPRequest {
             return inside.contains(UInt8(ascii: ":"))
                 && inside.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         }
-        return ASCII.allBytes(of: text) { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                true
-            default: false
-            }
-        }
+        return text.withBytes { PercentEncoding.count($0, .unreserved) } == 0
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {

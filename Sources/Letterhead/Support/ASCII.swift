@@ -29,20 +29,23 @@ package enum ASCII {
     }
 
     /// Whether a text is a token: at least one character, each of them one that ``isTokenCharacter(_:)`` allows.
-    package static func isToken(_ text: some StringProtocol) -> Bool {
+    package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && allBytes(of: text) { isTokenCharacter($0) }
     }
+
+    /// Whether a part of a text is a token.
+    package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
     /// Whether a text holds neither blanks nor control characters, and nothing beyond ASCII.
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
 
     /// Whether every byte of a text fits.
     @inline(__always)
-    package static func allBytes(of text: some StringProtocol, fit: (UInt8) -> Bool) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { bytes in
+    package static func allBytes(of text: String, fit: (UInt8) -> Bool) -> Bool {
+        text.withBytes { bytes in
             for byte in bytes where !fit(byte) { return false }
             return true
-        } ?? text.utf8.allSatisfy(fit)
+        }
     }
 
     /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
