@@ -63,16 +63,22 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     private typealias Scalars = Substring.UnicodeScalarView
 
     private static func parse(_ text: String) -> (essence: String, parameters: [(name: String, value: String)])? {
-        var rest = trimmedEnd(Substring(text).unicodeScalars.drop { isBlank($0) })
-        let type = rest.prefix { $0 != "/" }
-        rest = rest.dropFirst(type.count)
-        guard ASCII.isToken(Substring(type)), rest.first == "/" else { return nil }
-        rest = rest.dropFirst()
-        let head = rest.prefix { $0 != ";" }
-        let subtype = trimmedEnd(head)
-        guard ASCII.isToken(Substring(subtype)) else { return nil }
-        rest = rest.dropFirst(head.count)
-        return (ASCII.lowercased("\(Substring(type))/\(Substring(subtype))"), parameters(rest))
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
+        let head = text.utf8[..<end].drop { isBlank($0) }
+        guard let last = head.lastIndex(where: { !isBlank($0) }) else { return nil }
+        let essence = String(Substring(head[...last]))
+        guard isEssence(essence) else { return nil }
+        let rest = text.unicodeScalars[end...]
+        return (ASCII.lowercased(essence), rest.isEmpty ? [] : parameters(trimmedEnd(rest)))
+    }
+
+    /// Whether a text is two tokens with a slash between.
+    private static func isEssence(_ text: String) -> Bool {
+        text.withBytes { bytes in
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+            return slash > 0 && slash + 1 < bytes.count
+                && bytes.indices.allSatisfy { $0 == slash || ASCII.isTokenCharacter(bytes[$0]) }
+        }
     }
 
     private static func parameters(_ text: Scalars) -> [(name: String, value: String)] {
@@ -117,7 +123,9 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return (String(value), rest)
     }
 
-    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { " \t\n\r".unicodeScalars.contains(scalar) }
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCII && isBlank(UInt8(ascii: scalar)) }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     private static func trimmedEnd(_ text: Scalars) -> Scalars {
         text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
