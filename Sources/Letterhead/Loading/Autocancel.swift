@@ -79,25 +79,30 @@ public final class Autocancel: LoaderLink {
 
 extension Autocancel: LoadOwner {
     func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
-        let body = track(result)
-        state.withLock { state in
-            state.remove(load)
-            if let body { state.bodies[ObjectIdentifier(body)] = body }
-        }
         switch result {
         case .success(var response):
+            let body = track(response)
+            remove(load, keeping: body)
             guard let body else { return result }
             response.body = body.body(length: response.body.length)
             return .success(response)
         case .failure(let error):
+            remove(load, keeping: nil)
             guard Task.isCancelled, error.code != .cancelled else { return result }
             return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
         }
     }
 
+    private func remove(_ load: OwnedLoad, keeping body: TrackedBody?) {
+        state.withLock { state in
+            state.remove(load)
+            if let body { state.bodies[ObjectIdentifier(body)] = body }
+        }
+    }
+
     /// A body that is still arriving is kept when its load has ended, so that a reset can end it.
-    private func track(_ result: Result<HTTPResponse, HTTPError>) -> TrackedBody? {
-        guard case .success(let response) = result, response.body.buffered == nil else { return nil }
+    private func track(_ response: HTTPResponse) -> TrackedBody? {
+        guard response.body.buffered == nil else { return nil }
         return TrackedBody(response.body, of: response.request) { [self] body in
             _ = state.withLock { $0.bodies.removeValue(forKey: ObjectIdentifier(body)) }
         }
