@@ -67,7 +67,7 @@
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil
             if !request.body.isEmpty { body = try request.framedBody() }
             if request.onProgress != nil { body = body?.inPieces }
-            return try CurlPlan(request, body: body, offersCodings: configuration.decodesContent)
+            return try CurlPlan(request, body: body, configuration)
         }
     }
 

@@ -33,8 +33,11 @@
 
         /// - Parameters:
         ///   - body: the bytes as they go out; nil sends none, and tells no length.
-        ///   - offersCodings: whether the answer may come in a content coding, unless the request says which.
-        init(_ request: borrowing HTTPRequest, body: BodyChunks?, offersCodings: Bool) throws(HTTPError) {
+        ///   - configuration: says whether the answer may come in a content coding, unless the request says which, and
+        ///     whether there may be a proxy.
+        init(
+            _ request: borrowing HTTPRequest, body: BodyChunks?, _ configuration: TransportConfiguration
+        ) throws(HTTPError) {
             method = request.method
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
@@ -55,8 +58,7 @@
                     })
             }
             (text, originCount, targetPosition, methodPosition) = Self.text(
-                of: request, url: try request.urlString(), tail: tail, hasBody: body != nil,
-                offersCodings: offersCodings)
+                of: request, url: try request.urlString(), tail: tail, hasBody: body != nil, configuration)
         }
 
         var url: UnsafePointer<CChar> { text.string(at: text.start) }
@@ -77,7 +79,7 @@
 
     extension CurlPlan {
         private static func text(
-            of request: HTTPRequest, url: String, tail: Data, hasBody: Bool, offersCodings: Bool
+            of request: HTTPRequest, url: String, tail: Data, hasBody: Bool, _ configuration: TransportConfiguration
         ) -> (CurlText, origin: Int, target: Int, method: Int) {
             let headers = request.headers
             // The target is the end of the URL, unless one of them has what the other has not.
@@ -100,11 +102,13 @@
                 text.add(request.method.rawValue)
                 for field in headers { text.addLine(field.name.rawValue, field.value) }
                 // Ranges are of the coded bytes, of which a part cannot be decoded.
-                if offersCodings, !headers.contains(.acceptEncoding), !headers.contains(.range) {
+                if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range) {
                     text.addLine("Accept-Encoding", ContentDecoder.offered)
                 }
                 if !headers.contains(.accept) { text.addLine("Accept", nil) }
-                if !headers.contains("Proxy-Connection") { text.addLine("Proxy-Connection", nil) }
+                if configuration.proxy.isInUse, !headers.contains("Proxy-Connection") {
+                    text.addLine("Proxy-Connection", nil)
+                }
                 if hasBody {
                     if !headers.contains(.contentType) { text.addLine("Content-Type", nil) }
                     if !headers.contains(.expect) { text.addLine("Expect", nil) }

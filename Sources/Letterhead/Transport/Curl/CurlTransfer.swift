@@ -37,12 +37,13 @@
         /// another frees makes both wait.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
 
-        init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
+        init(_ plan: CurlPlan, for request: borrowing HTTPRequest, engine: CurlEngine) {
             self.plan = plan
             self.engine = engine
             limit = request.responseLimit
             isOpenEnded = request.responseDelivery == .streamed
-            pipe = request.responseDelivery == .buffered && request.onProgress == nil ? nil : CurlReceivePipe()
+            let isWatched = request.onProgress != nil
+            pipe = request.responseDelivery == .buffered && !isWatched ? nil : CurlReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
             if pipe == nil { reply.body.reserveCapacity(Self.smallBodySize) }
         }
