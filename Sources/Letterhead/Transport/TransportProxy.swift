@@ -57,26 +57,31 @@ public struct TransportProxy: Sendable, Hashable {
         return proxy
     }
 
-    /// Whether requests may go through one.
-    var isInUse: Bool {
+    /// Whether requests over http, or over https, may go through one.
+    func isInUse(isSecure: Bool) -> Bool {
         switch kind {
         case .direct: false
-        case .environment: Self.isInEnvironment
+        case .environment: isSecure ? Self.isInEnvironmentOfHTTPS : Self.isInEnvironmentOfHTTP
         case .server: true
         }
     }
 
-    /// Looked up once: libcurl would look for each request.
-    private static let isInEnvironment = {
-        let names: Set = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return !names.isDisjoint(with: ProcessInfo.processInfo.environment.keys)
-    }()
+    // Looked up once: libcurl would look for each request.
+    private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
+    private static let isInEnvironmentOfHTTPS = isInEnvironment([
+        "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+    ])
+
+    private static func isInEnvironment(_ names: [String]) -> Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return names.contains { environment[$0]?.isEmpty == false }
+    }
 
     /// What libcurl takes; nil leaves it to the environment.
     var url: String? {
         switch kind {
         case .direct: ""
-        case .environment: isInUse ? nil : ""
+        case .environment: isInUse(isSecure: false) || isInUse(isSecure: true) ? nil : ""
         case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
         }
     }

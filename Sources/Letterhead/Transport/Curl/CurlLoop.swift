@@ -43,7 +43,7 @@
             self.poller = poller
             self.multi = multi
             self.share = share
-            isLent = lh_curl_resolves_aside() != 0 && !configuration.proxy.isInUse
+            isLent = lh_curl_resolves_aside() != 0 && !configuration.proxy.isInUse(isSecure: false)
             guard prepare() else { throw .unsupported }
         }
 

@@ -106,7 +106,8 @@
                     text.addLine("Accept-Encoding", ContentDecoder.offered)
                 }
                 if !headers.contains(.accept) { text.addLine("Accept", nil) }
-                if configuration.proxy.isInUse, !headers.contains("Proxy-Connection") {
+                // A tunnel's own request has its own lines.
+                if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
                     text.addLine("Proxy-Connection", nil)
                 }
                 if hasBody {

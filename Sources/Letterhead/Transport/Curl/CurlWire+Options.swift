@@ -83,7 +83,7 @@
             if plan.isSecure { return plan.target }
             switch loop.configuration.proxy.kind {
             case .direct: return plan.target
-            case .environment: return loop.configuration.proxy.isInUse ? nil : plan.target
+            case .environment: return loop.configuration.proxy.isInUse(isSecure: false) ? nil : plan.target
             case .server(let scheme, _, _):
                 return scheme.hasPrefix("socks")
                     ? plan.target : loop.configuration.proxy.exceptions.isEmpty ? plan.url : nil
