@@ -123,11 +123,10 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (Name, String)...) {
         fields = []
         fields.reserveCapacity(elements.count)
+        // Each element is moved out of the array, which only the last one can be, so that none is left to be destroyed.
         var elements = elements
-        for place in elements.indices {
-            let (name, value) = exchange(&elements[place], with: ("", ""))
-            fields.append(Field(name, value))
-        }
+        elements.withUnsafeMutableBufferPointer { $0.reverse() }
+        while let (name, value) = elements.popLast() { fields.append(Field(name, value)) }
     }
 }
 

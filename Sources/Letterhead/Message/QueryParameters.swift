@@ -142,10 +142,12 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
         items = []
         items.reserveCapacity(elements.count)
-        // Each element is moved out of the array: a copy of an existential costs more than all the rest.
+        // Each element is moved out of the array, which only the last one can be: a copy of an existential costs more than
+        // all the rest, and so does it to destroy what a copy leaves behind.
         var elements = elements
-        for place in elements.indices {
-            guard case (let name, let value?) = exchange(&elements[place], with: ("", nil)) else { continue }
+        elements.withUnsafeMutableBufferPointer { $0.reverse() }
+        while !elements.isEmpty {
+            guard case (let name, let value?) = elements.removeLast() else { continue }
             value.append(to: &self, name: name)
         }
     }
