@@ -17,18 +17,15 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     /// - Throws: `.invalidRequest` when parameters and body are both set where only one can be sent, or when the
     ///   template's `body` is no ``HTTPBody``, or its base URL has no host.
     public func request() throws(HTTPError) -> HTTPRequest {
-        var request = HTTPRequest()
-        request.method = template.method
-        request.path = template.path
-        request.query = template.query
-        request.headers = template.headers
-        request.options = template.options
+        var request = HTTPRequest(
+            method: template.method, path: template.path, query: template.query, headers: template.headers,
+            options: template.options)
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         request.body = try body(of: request)
         try addParameters(to: &request)
         if isUnknownPage { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
-            request.fill(from: URLParts(baseURL.absoluteString))
+            request.fill(from: baseURL)
             guard request.host != nil else { throw baseWithoutHost(of: request) }
         }
         return request

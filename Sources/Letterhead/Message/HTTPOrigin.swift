@@ -21,6 +21,11 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
     }
 
+    init?(_ base: BaseURL) {
+        guard let host = base.host else { return nil }
+        self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
+    }
+
     /// `https://example.com`, with the port when it is not the default.
     public var description: String {
         port == (scheme == "http" ? 80 : 443) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"

@@ -73,6 +73,18 @@ public struct HTTPRequest: Sendable, Identifiable {
         options = HTTPRequestOptions()
     }
 
+    init(
+        method: HTTPMethod, path: RequestPath, query: QueryParameters, headers: HTTPHeaders, options: HTTPRequestOptions
+    ) {
+        id = ID()
+        ownMethod = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        body = EmptyBody()
+        self.options = options
+    }
+
     /// The method. Default: GET, unless an environment names another.
     public var method: HTTPMethod {
         get { ownMethod ?? .get }
@@ -105,15 +117,22 @@ public struct HTTPRequest: Sendable, Identifiable {
     var hasMethod: Bool { ownMethod != nil }
 
     /// Takes scheme, host, port, path prefix and query of a base URL where the request has none.
-    mutating func fill(from base: URLParts) {
-        guard host == nil else { return }
-        if ownScheme == nil { ownScheme = base.scheme }
-        if let (host, port) = base.hostAndPort {
-            self.host = host.isEmpty ? nil : host
-            if self.port == nil { self.port = port }
-        }
-        if userInfo == nil { userInfo = base.userInfo }
+    mutating func fill(from url: URL) {
+        if host == nil { url.absoluteString.withBytes { take(BaseURL($0)) } }
+    }
+
+    /// The same, of a URL that was taken apart before.
+    mutating func fill(from base: BaseURL) {
+        if host == nil { take(base) }
+    }
+
+    @inline(__always)
+    private mutating func take(_ base: BaseURL) {
         path = path.behind(base.path)
-        if let items = base.query { query.fill(from: QueryParameters(escaped: items)) }
+        if !base.query.isEmpty { query.fill(from: base.query) }
+        if ownScheme == nil { ownScheme = base.scheme }
+        if userInfo == nil { userInfo = base.userInfo }
+        host = base.host
+        if port == nil { port = base.port }
     }
 }

@@ -21,7 +21,7 @@ public struct ServerEnvironment: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// The query items that each request gets unless it has them.
     public var query: QueryParameters
-    let parts: URLParts
+    private let base: BaseURL
     private let origin: HTTPOrigin?
 
     /// Makes an environment.
@@ -38,13 +38,13 @@ public struct ServerEnvironment: Sendable, Hashable {
         self.method = method
         self.headers = headers
         self.query = query
-        parts = URLParts(baseURL.absoluteString)
-        origin = HTTPOrigin(parts)
+        base = BaseURL(baseURL)
+        origin = HTTPOrigin(base)
     }
 
     /// Fills what the request leaves open.
     public func apply(to request: inout HTTPRequest) {
-        request.fill(from: parts)
+        request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin else { return request.isOutsideEnvironment = true }
         guard request.withheldHeaders.isEmpty else { return }
@@ -57,7 +57,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without user, password and query.
-    public var description: String { "\(origin?.description ?? "no host")\(parts.path)" }
+    public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
     /// The description only, so that no dump prints a secret.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
 }
