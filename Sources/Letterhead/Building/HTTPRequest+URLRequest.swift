@@ -15,7 +15,8 @@ extension HTTPRequest {
     ///
     /// - Throws: `.invalidRequest` for whatever ``validate()`` refuses, and when the body cannot be encoded.
     public func urlRequest() throws(HTTPError) -> URLRequest {
-        guard let serverEnvironment else { return try lowered() }
+        // Asked first, because even no environment is large to copy.
+        guard options.contains(ServerEnvironmentOption.self), let serverEnvironment else { return try lowered() }
         var request = self
         serverEnvironment.apply(to: &request)
         return try request.lowered()
@@ -83,15 +84,14 @@ extension HTTPRequest {
 extension HTTPHeaders {
     /// The fields as a dictionary, those of one name joined.
     var joined: [String: String] {
-        var joined = [String: String](minimumCapacity: count)
-        for place in fields.indices {
+        // An empty dictionary with room for all costs more than one that is made of the fields.
+        var joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
+        for place in fields.indices.dropFirst() {
+            guard let earlier = (0..<place).first(where: { fields[$0].name == fields[place].name }) else { continue }
             let name = fields[place].name
-            if let earlier = (0..<place).first(where: { fields[$0].name == name }) {
-                joined[fields[earlier].name.rawValue] =
-                    name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
-            } else {
-                joined[name.rawValue] = fields[place].value
-            }
+            if fields[earlier].name.rawValue != name.rawValue { joined[name.rawValue] = nil }
+            joined[fields[earlier].name.rawValue] =
+                name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
         }
         return joined
     }

@@ -27,7 +27,7 @@ extension HTTPRequest {
             }
             text.append(host)
             if let port { text.append(":\(port)") }
-            if !path.string.isEmpty, path.string.utf8.first != UInt8(ascii: "/") { text.append("/" as Unicode.Scalar) }
+            if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
             text.append(path.string)
             if !query.isEmpty {
                 text.append("?" as Unicode.Scalar)

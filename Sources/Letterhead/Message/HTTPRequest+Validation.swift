@@ -42,12 +42,14 @@ extension HTTPRequest {
     /// A registered name or IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2); `%` is refused, since what
     /// is behind it would be read differently by different parsers.
     static func isHost(_ text: String) -> Bool {
-        if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
-            let inside = text.utf8.dropFirst().dropLast()
+        text.withBytes { bytes in
+            guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
+                return PercentEncoding.count(bytes, .unreserved) == 0
+            }
+            let inside = bytes.dropFirst().dropLast()
             return inside.contains(UInt8(ascii: ":"))
                 && inside.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         }
-        return text.withBytes { PercentEncoding.count($0, .unreserved) } == 0
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {
@@ -81,13 +83,20 @@ extension HTTPHeaders {
     package var brokenRule: String? {
         var contentTypes = 0
         for place in fields.indices {
-            let name = fields[place].name
-            guard ASCII.isToken(name.rawValue) else {
+            // Read where they lie: a copy of the field costs as much as checking it.
+            guard ASCII.isToken(fields[place].name.rawValue) else {
                 return "the name of header \(place + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
             }
-            guard ASCII.allBytes(of: fields[place].value, fit: { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-                return "the value of the header \(name) holds a control character (CR, LF, NUL or another)"
+            guard ASCII.allBytes(of: fields[place].value, fit: { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+                return
+                    "the value of the header \(fields[place].name) holds a control character (CR, LF, NUL or another)"
             }
+            // The lengths of Content-Type, Content-Length and Transfer-Encoding: few other names are compared with them.
+            switch fields[place].name.rawValue.utf8.count {
+            case 12, 14, 17: break
+            default: continue
+            }
+            let name = fields[place].name
             if name == .contentLength || name == .transferEncoding {
                 return "the header \(name) frames the message and is written by the library; set the body instead"
             }

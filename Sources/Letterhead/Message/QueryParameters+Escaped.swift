@@ -16,12 +16,15 @@ extension QueryParameters {
         let set = EscapeSet.unreserved
         for place in items.indices {
             if place > 0 { text.append("&" as Unicode.Scalar) }
-            // Each part is read where it lies: a copy of the item costs as much as writing it.
+            // Each part is read where it lies: a copy of the item, or of a part of it, costs as much as writing it.
             if let original = items[place].original {
                 text.append(original)
-            } else {
-                Item.write(items[place].name, items[place].value, escaping: set, to: &text)
+                continue
             }
+            text.append(items[place].name, escaping: set)
+            guard let value = items[place].value else { continue }
+            text.append("=" as Unicode.Scalar)
+            text.append(value, escaping: set)
         }
     }
 }
@@ -29,23 +32,17 @@ extension QueryParameters {
 extension QueryParameters.Item {
     /// The item as it goes on the wire.
     var escaped: String {
-        original
-            ?? ByteText.text(atMost: escapedCapacity) { Self.write(name, value, escaping: .unreserved, to: &$0) }
+        if let original { return original }
+        return ByteText.text(atMost: escapedCapacity) { text in
+            text.append(name, escaping: .unreserved)
+            guard let value else { return }
+            text.append("=" as Unicode.Scalar)
+            text.append(value, escaping: .unreserved)
+        }
     }
 
     /// How many bytes it has on the wire, at most.
     var escapedCapacity: Int {
         original?.utf8.count ?? 3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
-    }
-
-    /// Appends an item that was not read from a URL.
-    @inline(__always)
-    fileprivate static func write(
-        _ name: String, _ value: String?, escaping set: EscapeSet, to text: inout ByteText
-    ) {
-        text.append(name, escaping: set)
-        guard let value else { return }
-        text.append("=" as Unicode.Scalar)
-        text.append(value, escaping: set)
     }
 }

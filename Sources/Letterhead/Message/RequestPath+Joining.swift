@@ -3,15 +3,19 @@ extension RequestPath {
     ///
     /// An absolute path, one that begins with a slash, is complete and stays; an empty one is the prefix itself.
     func behind(_ prefix: String) -> RequestPath {
-        let slash = UInt8(ascii: "/")
-        guard defect == nil, string.utf8.first != slash else { return self }
-        let start = prefix.isEmpty || prefix.utf8.first == slash ? prefix : "/" + prefix
-        if string.isEmpty { return RequestPath(escaped: start) }
+        guard defect == nil, !isAbsolute else { return self }
+        guard prefix.isEmpty || Self.isAbsolute(prefix) else { return behind("/" + prefix) }
+        if string.isEmpty { return RequestPath(escaped: prefix) }
         return RequestPath(
-            escaped: ByteText.text(atMost: start.utf8.count + 1 + string.utf8.count) { text in
-                text.append(start)
-                if start.utf8.last != slash { text.append("/" as Unicode.Scalar) }
+            escaped: ByteText.text(atMost: prefix.utf8.count + 1 + string.utf8.count) { text in
+                text.append(prefix)
+                if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
             })
     }
+
+    /// Whether it begins with a slash.
+    var isAbsolute: Bool { Self.isAbsolute(string) }
+
+    private static func isAbsolute(_ path: String) -> Bool { path.withBytes { $0.first == UInt8(ascii: "/") } }
 }

@@ -34,11 +34,13 @@ public struct RequestPath: Hashable, Sendable {
 
     private init(written text: String, defect: Defect?) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
-        self.defect = defect ?? Self.defect(of: text)
+        self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
     }
 
-    private static func defect(of text: String) -> Defect? {
+    private static func defect(of text: String, isEscaped: Bool) -> Defect? {
         if URLParts.namesHost(text) { return .host }
+        // Both are escaped in a path, so that neither is in one where nothing was.
+        guard isEscaped else { return nil }
         return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 

@@ -17,6 +17,10 @@ package struct ByteText: ~Copyable {
         }
     }
 
+    /// Whether the character was appended last.
+    @inline(__always)
+    package func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
+
     /// Appends a text as it is.
     @inline(__always)
     package mutating func append(_ text: String) {

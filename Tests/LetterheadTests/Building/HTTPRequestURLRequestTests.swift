@@ -54,6 +54,7 @@ private struct Unencodable: HTTPBody {
                 "Set-Cookie": "d=4",
             ]
         }.urlRequest()
+        #expect(urlRequest.allHTTPHeaderFields?.count == 4)
         #expect(urlRequest.value(forHTTPHeaderField: "accept") == "a, b")
         #expect(urlRequest.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
         #expect(urlRequest.value(forHTTPHeaderField: "Set-Cookie") == "c=3, d=4")
