@@ -45,6 +45,8 @@ package enum CredentialRefusal: Error {
                 .cannotAuthenticate, nil,
                 "credentials were asked for \(limit.count) times within \(limit.window): the server does not keep what it gives"
             )
+        case .failed(let error) where error.isCancelledRequest:
+            (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as any CredentialFailure):
             (.cannotAuthenticate, error, error.message)
         case .failed(let error as HTTPError):
@@ -52,6 +54,14 @@ package enum CredentialRefusal: Error {
         case .failed(let error):
             (.cannotAuthenticate, error, "the credentials could not be had: \(HTTPError.summary(of: error))")
         }
+    }
+}
+
+extension Error {
+    /// Whether it comes from a request that was cancelled: by a reset of what is below, for one.
+    fileprivate var isCancelledRequest: Bool {
+        let cause = (self as? OAuth2.Failure)?.underlying ?? self
+        return (cause as? HTTPError)?.code == .cancelled
     }
 }
 
