@@ -7,6 +7,8 @@
     /// A class, since it is the thread's owner.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
+        /// Where those go on that have waited for an answer.
+        let executor = CurlExecutor()
         /// The thread's; nil before the first transfer.
         private let current = Mutex<CurlMailbox?>(nil)
 
@@ -55,7 +57,7 @@
             current.withLock { current in
                 if let current, current.isOpen { return true }
                 current = CurlMailbox().flatMap { mailbox in
-                    Self.startThread(Work(configuration: configuration, mailbox: mailbox)) ? mailbox : nil
+                    Self.startThread(Work(configuration, mailbox, executor)) ? mailbox : nil
                 }
                 return current != nil
             }
@@ -76,9 +78,10 @@
         private final class Work {
             let configuration: TransportConfiguration
             let mailbox: CurlMailbox
+            let executor: CurlExecutor
 
-            init(configuration: TransportConfiguration, mailbox: CurlMailbox) {
-                (self.configuration, self.mailbox) = (configuration, mailbox)
+            init(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox, _ executor: CurlExecutor) {
+                (self.configuration, self.mailbox, self.executor) = (configuration, mailbox, executor)
             }
         }
 
@@ -94,7 +97,7 @@
             if curl_global_init(everything) == 0 {
                 CurlExit.enter(work.mailbox)
                 do throws(TransportFailure) {
-                    try CurlLoop(work.configuration, mailbox: work.mailbox).run()
+                    try CurlLoop(work.configuration, mailbox: work.mailbox, executor: work.executor).run()
                     failure = .exhausted
                 } catch {
                     failure = error

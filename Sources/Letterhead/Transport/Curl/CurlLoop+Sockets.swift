@@ -23,7 +23,7 @@
 
         /// How many nanoseconds it is until the next deadline; -1 is for ever.
         private func waitingTime(until end: UInt64) -> Int64 {
-            let next = min(libcurlDeadline, ownDeadline, end)
+            let next = min(libcurlDeadline, ownDeadline, executorDeadline, end)
             guard next != .max else { return -1 }
             return next > now ? Int64(clamping: next - now) : 0
         }

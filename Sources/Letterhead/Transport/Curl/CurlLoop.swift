@@ -12,6 +12,7 @@
         let limits: CurlLimits
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
+        private let executor: CurlExecutor
         var multi: OpaquePointer
         let poller: CurlPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
@@ -19,6 +20,8 @@
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
+        /// When to look again whether those go on who were answered.
+        var executorDeadline = UInt64.max
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -29,7 +32,9 @@
         /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
         private var isLent: Bool
 
-        init(_ configuration: TransportConfiguration, mailbox: CurlMailbox) throws(TransportFailure) {
+        init(
+            _ configuration: TransportConfiguration, mailbox: CurlMailbox, executor: CurlExecutor
+        ) throws(TransportFailure) {
             guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
                 throw .exhausted
             }
@@ -39,7 +44,7 @@
             }
             self.configuration = configuration
             limits = CurlLimits(configuration)
-            self.mailbox = mailbox
+            (self.mailbox, self.executor) = (mailbox, executor)
             self.poller = poller
             self.multi = multi
             self.share = share
@@ -103,13 +108,14 @@
         }
 
         private func giveBack(_ pipe: CurlReceivePipe, wasWorthwhile: Bool) {
-            let left = isAtRest ? CurlMailbox.Left.nothing : onlyPipe === pipe ? .body(pipe) : .more
+            let isLeftToReader = onlyPipe === pipe && executorDeadline == .max
+            let left = isAtRest ? CurlMailbox.Left.nothing : isLeftToReader ? .body(pipe) : .more
             mailbox.giveBack(left, afterReading: pipe, wasWorthwhile: wasWorthwhile)
         }
 
         /// Lets the thread wait until it is called; false when it must wait for the sockets.
         private func park() -> Bool {
-            guard isLent else { return false }
+            guard isLent, executorDeadline == .max else { return false }
             if isAtRest { return mailbox.park(self) }
             guard let pipe = onlyPipe, !pipe.hasReader, mailbox.park(self, besides: pipe) else { return false }
             noteReturn()
@@ -127,10 +133,11 @@
             endFinished()
             if ownDeadline <= now { endLate() }
             flush()
+            executorDeadline = executor.help(at: now) ?? .max
         }
 
         /// Whether there is nothing to wait for.
-        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max }
+        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max && executorDeadline == .max }
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -243,9 +250,12 @@
                 release(wire)
                 done.append((transfer, outcome))
             }
+            guard !done.isEmpty else { return }
             // The oldest first, and each is let go at once, so that most often its caller's thread frees what it allocated.
             done.reverse()
-            while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
+            executor.gather(at: now) {
+                while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
+            }
         }
 
         /// Ends what is past its time, and finds out when to look again.

@@ -59,7 +59,7 @@
             await withTaskCancellationHandler {
                 let isStarted = engine.drive(self)
                 if let early { return early }
-                return await withUnsafeContinuation { continuation in
+                return await engine.executor.wait { continuation in
                     if let early = wait(continuation) { return continuation.resume(returning: early) }
                     if !isStarted, !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }

@@ -1,0 +1,200 @@
+#if os(Linux)
+    import Foundation
+    import RawServer
+    import Synchronization
+    import Testing
+
+    @testable import Letterhead
+
+    /// Tasks that are answered together share threads; nobody can tell but by the clock.
+    @Suite(.timeLimit(.minutes(3)))
+    struct CurlExecutorTests {
+        let executor = CurlExecutor()
+        let loader = CurlLoader()
+        private let line = Line()
+
+        @Test func `Tasks that are answered together go on one after the other, in the order of their answers`() async {
+            let count = 500
+            await withTaskGroup { group in
+                for number in 0..<count {
+                    group.addTask { [executor, line] in
+                        await executor.wait { line.add($0, of: number) }
+                        line.note(number)
+                    }
+                }
+                await line.fills(to: count)
+                executor.gather(at: 0) { line.answerAll() }
+            }
+            #expect(line.noted == Array(0..<count))
+        }
+
+        @Test func `Until it waits a task stays on its thread, and one that is answered at once goes on, too`() async {
+            for number in 0..<20_000 {
+                let answer = await Self.answeredAtOnce(number, executor)
+                #expect(answer.number == number)
+                #expect(answer.isOnSameThread)
+            }
+        }
+
+        @concurrent private static func answeredAtOnce(
+            _ number: Int, _ executor: CurlExecutor
+        ) async -> (number: Int, isOnSameThread: Bool) {
+            let thread = pthread_self()
+            return await executor.wait { $0.resume(returning: (number, pthread_self() == thread)) }
+        }
+
+        @Test func `A task that prefers an executor goes on there`() async {
+            let preferred = Preferred()
+            await withTaskGroup { group in
+                for number in 0..<10 {
+                    group.addTask { [executor, line] in
+                        await withTaskExecutorPreference(preferred) {
+                            await executor.wait { line.add($0, of: number) }
+                            #expect(preferred.isCurrent)
+                        }
+                    }
+                }
+                await line.fills(to: 10)
+                executor.gather(at: 0) { line.answerAll() }
+            }
+        }
+
+        /// Answers no request before as many have come.
+        private func server(for count: Int) -> RawServer {
+            let waiting = Mutex<(present: Int, gates: [DispatchSemaphore])>((0, []))
+            return RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    let gate = DispatchSemaphore(value: 0)
+                    waiting.withLock { waiting in
+                        waiting.gates.append(gate)
+                        waiting.present += 1
+                        guard waiting.present.isMultiple(of: count) else { return }
+                        for gate in waiting.gates { gate.signal() }
+                        waiting.gates = []
+                    }
+                    gate.wait()
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+        }
+
+        @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+        func `A task that keeps its thread holds up nobody who was answered with it`() async throws {
+            let count = 16
+            let server = server(for: count)
+            let goneOn = Counter()
+            let isFirstAlone = try await withThrowingTaskGroup { group in
+                for _ in 0..<count {
+                    group.addTask { [loader] in
+                        _ = try await loader.load(HTTPRequest(url: server.url()))
+                        guard goneOn.next() == 1 else { return false }
+                        let end = ContinuousClock.now + .seconds(60)
+                        while goneOn.value < count, ContinuousClock.now < end { usleep(100) }
+                        return goneOn.value < count
+                    }
+                }
+                return try await group.contains(true)
+            }
+            #expect(!isFirstAlone)
+        }
+
+        @Test func `Tasks go on where they were: on their executor, on an actor, on the main one`() async throws {
+            let server = server(for: 4)
+            let preferred = Preferred()
+            let url = server.url()
+            for _ in 0..<20 {
+                async let plain = Guest.nameKept { try await loader.load(HTTPRequest(url: url)) }
+                async let preferring = withTaskExecutorPreference(preferred) {
+                    _ = try await loader.load(HTTPRequest(url: url))
+                    return preferred.isCurrent
+                }
+                async let main = onMain(url)
+                async let isolated = Guest().load(url, with: loader)
+                #expect(try await plain == "guest")
+                #expect(try await preferring)
+                try await main
+                try await isolated
+            }
+        }
+
+        @MainActor private func onMain(_ url: URL) async throws {
+            _ = try await loader.load(HTTPRequest(url: url))
+            MainActor.preconditionIsolated()
+        }
+    }
+
+    /// Tasks that wait to be answered, and the order in which they go on.
+    private final class Line: Sendable {
+        private struct State {
+            var waiting: [(number: Int, continuation: UnsafeContinuation<Void, Never>)] = []
+            var filled: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+            var noted: [Int] = []
+
+            mutating func resumeFilled() {
+                guard let filled, waiting.count == filled.count else { return }
+                filled.continuation.resume()
+                self.filled = nil
+            }
+        }
+
+        private let state = Mutex(State())
+
+        var noted: [Int] { state.withLock { $0.noted } }
+
+        func note(_ number: Int) { state.withLock { $0.noted.append(number) } }
+
+        func add(_ continuation: UnsafeContinuation<Void, Never>, of number: Int) {
+            state.withLock { state in
+                state.waiting.append((number, continuation))
+                state.resumeFilled()
+            }
+        }
+
+        func fills(to count: Int) async {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.filled = (count, continuation)
+                    state.resumeFilled()
+                }
+            }
+        }
+
+        /// Answers all, the lowest number first.
+        func answerAll() {
+            let waiting = state.withLock { $0.waiting }
+            for (_, continuation) in waiting.sorted(by: { $0.number < $1.number }) { continuation.resume() }
+        }
+    }
+
+    private actor Guest {
+        @TaskLocal static var name = "nobody"
+
+        /// The task's own values are kept.
+        static func nameKept(after load: () async throws -> HTTPResponse) async throws -> String {
+            try await $name.withValue("guest") {
+                _ = try await load()
+                return name
+            }
+        }
+
+        func load(_ url: URL, with loader: CurlLoader) async throws {
+            _ = try await loader.load(HTTPRequest(url: url))
+            preconditionIsolated()
+        }
+    }
+
+    /// A queue of its own. A class, since the runtime refers to it.
+    private final class Preferred: TaskExecutor {
+        private let queue = DispatchQueue(label: "preferred")
+        private let key = DispatchSpecificKey<Bool>()
+
+        init() { queue.setSpecific(key: key, value: true) }
+
+        var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+#endif
