@@ -21,7 +21,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
-        request.body = try body(of: request)
+        if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)
         if isUnknownPage { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
@@ -53,7 +53,6 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 
     private func body(of request: HTTPRequest) throws(HTTPError) -> any HTTPBody {
-        if Template.Body.self == EmptyBody.self { return EmptyBody() }
         let body = template.body
         if let body = body as? any HTTPBody { return body }
         let mirror = Mirror(reflecting: body)

@@ -11,18 +11,14 @@ struct BaseURL: Hashable, Sendable {
     let path: String
     let query: QueryParameters
 
-    init(_ url: URL) { self = url.absoluteString.withBytes { Self($0) } }
+    init(_ url: URL) { self = url.absoluteString.withBytes { Self(BaseURLBytes($0)) } }
 
-    /// Inlined, as what takes its parts is: else each of them is copied.
-    @inline(__always)
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let ranges = URLRanges(bytes)
-        let authority = ranges.authority.map { AuthorityRanges(bytes, in: $0) }
-        scheme = ranges.scheme.map { bytes.text($0) }
-        userInfo = authority?.userInfo.map { bytes.text($0) }
-        host = authority.flatMap { $0.host.isEmpty ? nil : bytes.text($0.host) }
-        port = authority?.port
-        path = bytes.text(ranges.path)
-        query = ranges.query.map { QueryParameters(escaped: bytes.text($0)) } ?? QueryParameters()
+    private init(_ bytes: BaseURLBytes) {
+        scheme = bytes.scheme
+        userInfo = bytes.userInfo
+        host = bytes.host
+        port = bytes.port
+        path = bytes.path
+        query = bytes.query
     }
 }

@@ -87,7 +87,7 @@ extension HTTPHeaders {
             guard ASCII.isToken(fields[place].name.rawValue) else {
                 return "the name of header \(place + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
             }
-            guard ASCII.allBytes(of: fields[place].value, fit: { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+            guard ASCII.isFieldValue(fields[place].value) else {
                 return
                     "the value of the header \(fields[place].name) holds a control character (CR, LF, NUL or another)"
             }

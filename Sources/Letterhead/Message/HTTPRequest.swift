@@ -118,16 +118,21 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// Takes scheme, host, port, path prefix and query of a base URL where the request has none.
     mutating func fill(from url: URL) {
-        if host == nil { url.absoluteString.withBytes { take(BaseURL($0)) } }
+        guard host == nil else { return }
+        url.absoluteString.withBytes { bytes in
+            let base = BaseURLBytes(bytes)
+            path = path.behind(base.pathBytes)
+            if base.hasQuery { query.fill(from: base.query) }
+            if ownScheme == nil { ownScheme = base.scheme }
+            if userInfo == nil { userInfo = base.userInfo }
+            host = base.host
+            if port == nil { port = base.port }
+        }
     }
 
     /// The same, of a URL that was taken apart before.
     mutating func fill(from base: BaseURL) {
-        if host == nil { take(base) }
-    }
-
-    @inline(__always)
-    private mutating func take(_ base: BaseURL) {
+        guard host == nil else { return }
         path = path.behind(base.path)
         if !base.query.isEmpty { query.fill(from: base.query) }
         if ownScheme == nil { ownScheme = base.scheme }

@@ -3,12 +3,18 @@ extension RequestPath {
     ///
     /// An absolute path, one that begins with a slash, is complete and stays; an empty one is the prefix itself.
     func behind(_ prefix: String) -> RequestPath {
+        if string.isEmpty, defect == nil, Self.isAbsolute(prefix) { return RequestPath(escaped: prefix) }
+        return prefix.withBytes { behind($0) }
+    }
+
+    /// The same, of a prefix that lies in the bytes of a URL.
+    func behind(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
-        guard prefix.isEmpty || Self.isAbsolute(prefix) else { return behind("/" + prefix) }
-        if string.isEmpty { return RequestPath(escaped: prefix) }
         return RequestPath(
-            escaped: ByteText.text(atMost: prefix.utf8.count + 1 + string.utf8.count) { text in
+            escaped: ByteText.text(atMost: prefix.count + 2 + string.utf8.count) { text in
+                if let first = prefix.first, first != UInt8(ascii: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(prefix)
+                if string.isEmpty { return }
                 if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
             })

@@ -30,7 +30,7 @@ package enum ASCII {
 
     /// Whether a text is a token: at least one character, each of them one that ``isTokenCharacter(_:)`` allows.
     package static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && allBytes(of: text) { isTokenCharacter($0) }
+        !text.isEmpty && allBytes(of: text, standIn: tokens)
     }
 
     /// Whether a part of a text is a token.
@@ -48,6 +48,19 @@ package enum ASCII {
         }
     }
 
+    /// Whether a text can be the value of a header field (RFC 9110, 5.5): it holds no control character but tabs.
+    package static func isFieldValue(_ text: String) -> Bool { allBytes(of: text, standIn: fieldValues) }
+
+    /// Whether every byte of a text is a `.` in a table.
+    ///
+    /// All are looked at, since texts are short and few are refused: a branch for each costs more than the rest of it.
+    @inline(__always)
+    private static func allBytes(of text: String, standIn table: StaticString) -> Bool {
+        let marks = table.utf8Start
+        let found = text.withBytes { $0.reduce(UInt8(ascii: ".")) { $0 | marks[Int($1)] } }
+        return found == UInt8(ascii: ".")
+    }
+
     /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
     @inline(__always)
     package static func isTokenCharacter(_ byte: UInt8) -> Bool { tokens.utf8Start[Int(byte)] == UInt8(ascii: ".") }
@@ -62,6 +75,18 @@ package enum ASCII {
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+        """
+
+    // The same for the value of a header field.
+    private static let fieldValues: StaticString = """
+        xxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxx\
+        ................................\
+        ................................\
+        ...............................x\
+        ................................\
+        ................................\
+        ................................\
+        ................................
         """
 
     /// The text without spaces and tabs at its ends (OWS of RFC 9110, 5.6.3).

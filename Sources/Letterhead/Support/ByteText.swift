@@ -24,11 +24,15 @@ package struct ByteText: ~Copyable {
     /// Appends a text as it is.
     @inline(__always)
     package mutating func append(_ text: String) {
-        text.withBytes { piece in
-            guard let source = piece.baseAddress else { return }
-            take(piece.count).update(from: source, count: piece.count)
-            count += piece.count
-        }
+        text.withBytes { append($0) }
+    }
+
+    /// Appends bytes as they are.
+    @inline(__always)
+    package mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
+        guard let source = piece.baseAddress else { return }
+        take(piece.count).update(from: source, count: piece.count)
+        count += piece.count
     }
 
     /// Appends one character of ASCII.

@@ -18,6 +18,7 @@ extension UnsafeBufferPointer<UInt8> {
 
     /// The text of a part of the bytes.
     func text(_ range: Range<Int>) -> String {
-        String(unsafeUninitializedCapacity: range.count) { $0.initialize(fromContentsOf: self[range]) }
+        let part = UnsafeBufferPointer(rebasing: self[range])
+        return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }
     }
 }
