@@ -8,8 +8,8 @@ import Letterhead
 extension Benchmark {
     /// From an endpoint to a request: a GET with six query items, two of which need escaping, and five headers.
     ///
-    /// The floor is what one writes by hand: URLComponents, URLRequest and a call for each header. On to a URLRequest the
-    /// aim is 0.3; 0.13 is the least that Foundation's own URL, dictionary of headers and URLRequest take.
+    /// The floor is what one writes by hand: URLComponents, URLRequest and a call for each header. Of what it takes on to a
+    /// URLRequest, 0.13 is Foundation's own: URL, dictionary of headers and URLRequest.
     static let building: [Benchmark] = {
         let template = Search(text: "swift & co", page: 3)
         let builder = StandardRequestBuilder(template)
@@ -21,7 +21,7 @@ extension Benchmark {
             Benchmark(
                 "the same template, on to a URLRequest",
                 floor: { try byHand(text: "swift & co", page: 3) }, measured: { try builder.urlRequest() },
-                limits: .ratio(0.4), areSame: { says($0, the: $1) }),
+                limits: .ratio(0.3), areSame: { says($0, the: $1) }),
         ]
     }()
 
