@@ -67,6 +67,7 @@ private final class Trouble: Sendable {
 /// A token endpoint and an API at one socket.
 private final class TokenScene: Sendable {
     let server: MockServer
+    let oauth: HTTPAuthentication
     let chain: any HTTPLoader
     let store = OAuth2.MemoryTokenStore()
     /// Whether the faults strike that are queued.
@@ -89,7 +90,7 @@ private final class TokenScene: Sendable {
             return MockServer.Response(status: isGood ? .ok : .unauthorized)
         }
         self.behaviour = behaviour
-        let oauth = HTTPAuthentication.oauth2(
+        oauth = HTTPAuthentication.oauth2(
             client: OAuth2.Client(id: "app", secret: "s3cret"),
             tokenEndpoint: server.url.appendingPathComponent("token"),
             grant: kind.grant, store: store, allowedOrigins: [server.url], clock: clock,
@@ -185,11 +186,7 @@ private final class TokenScene: Sendable {
             arrived.ring()
             await answer.wait()
         }
-        let oauth = HTTPAuthentication.oauth2(
-            client: OAuth2.Client(id: "app", secret: "s3cret"),
-            tokenEndpoint: scene.server.url.appendingPathComponent("token"), grant: .refreshToken("r0"),
-            store: scene.store, allowedOrigins: [scene.server.url], clock: TestClock())
-        let chain = Authenticate(oauth) --> slow --> HTTPClient.defaultTransport
+        let chain = Authenticate(scene.oauth) --> slow --> HTTPClient.defaultTransport
         let api = scene.api
         let load = Task { await failure { try await chain.load(api) } }
         await arrived.wait()
@@ -211,11 +208,7 @@ private final class TokenScene: Sendable {
             guard request.path.string == "/token", asked.next() == 1 else { return }
             throw HTTPError(.cancelled, request: request)
         }
-        let oauth = HTTPAuthentication.oauth2(
-            client: OAuth2.Client(id: "app", secret: "s3cret"),
-            tokenEndpoint: scene.server.url.appendingPathComponent("token"), grant: .refreshToken("r0"),
-            store: scene.store, allowedOrigins: [scene.server.url], clock: TestClock())
-        let chain = Authenticate(oauth) --> below --> HTTPClient.defaultTransport
+        let chain = Authenticate(scene.oauth) --> below --> HTTPClient.defaultTransport
         let api = scene.api
         let error = await failure { try await chain.load(api) }
         #expect(error?.code == .cancelled)
@@ -226,12 +219,8 @@ private final class TokenScene: Sendable {
 
     @Test func `A reset hangs up on a token endpoint that says nothing, and fails who waits`() async throws {
         let scene = try await TokenScene(.refresh)
-        let oauth = HTTPAuthentication.oauth2(
-            client: OAuth2.Client(id: "app", secret: "s3cret"),
-            tokenEndpoint: scene.server.url.appendingPathComponent("token"), grant: .refreshToken("r0"),
-            allowedOrigins: [scene.server.url], clock: TestClock())
         // A transport of its own: the reset ends all that the shared one has under way.
-        let chain = Authenticate(oauth) --> HTTPClient.makeTransport(TransportConfiguration())
+        let chain = Authenticate(scene.oauth) --> HTTPClient.makeTransport(TransportConfiguration())
         scene.enqueue(response(tokens).fault(.stall, at: .responseStart))
         let api = scene.api
         let load = Task { await failure { try await chain.load(api) } }

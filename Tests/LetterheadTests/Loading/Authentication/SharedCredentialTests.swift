@@ -114,6 +114,14 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
+    @Test func `Who waits for credentials whose request is cancelled is cancelled, too`() async throws {
+        let bearer = HTTPAuthentication.bearer { need in throw HTTPError(.cancelled, request: need.request) }
+        let chain = Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let error = await failure { try await chain.load(HTTPRequest(url: api)) }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false)
+        #expect((error?.underlying as? HTTPError)?.code == .cancelled)
+    }
+
     @Test func `A failure behind a 401 carries the 401`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let bearer = HTTPAuthentication.bearer { need in
