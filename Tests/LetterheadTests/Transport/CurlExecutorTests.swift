@@ -14,18 +14,16 @@
         private let line = Line()
 
         @Test func `Tasks that are answered together go on one after the other, in the order of their answers`() async {
-            let count = 500
-            await withTaskGroup { group in
-                for number in 0..<count {
-                    group.addTask { [executor, line] in
-                        await executor.wait { line.add($0, of: number) }
-                        line.note(number)
-                    }
+            // Each waits by the time that the next one is made: one that is answered before goes on by itself.
+            let tasks = (0..<500).map { number in
+                Task.immediate { [executor, line] in
+                    await executor.wait { line.add($0) }
+                    line.note(number)
                 }
-                await line.fills(to: count)
-                executor.gather(at: 0) { line.answerAll() }
             }
-            #expect(line.noted == Array(0..<count))
+            executor.gather(at: 0) { line.answerAll() }
+            for task in tasks { await task.value }
+            #expect(line.noted == Array(0..<500))
         }
 
         @Test func `Until it waits a task stays on its thread, and one that is answered at once goes on, too`() async {
@@ -45,17 +43,13 @@
 
         @Test func `A task that prefers an executor goes on there`() async {
             let preferred = Preferred()
-            await withTaskGroup { group in
-                for number in 0..<10 {
-                    group.addTask { [executor, line] in
-                        await withTaskExecutorPreference(preferred) {
-                            await executor.wait { line.add($0, of: number) }
-                            #expect(preferred.isCurrent)
-                        }
+            for _ in 0..<100 {
+                await withTaskExecutorPreference(preferred) {
+                    await executor.wait { continuation in
+                        DispatchQueue.global().async { executor.gather(at: 0) { continuation.resume() } }
                     }
+                    #expect(preferred.isCurrent)
                 }
-                await line.fills(to: 10)
-                executor.gather(at: 0) { line.answerAll() }
             }
         }
 
@@ -125,44 +119,17 @@
 
     /// Tasks that wait to be answered, and the order in which they go on.
     private final class Line: Sendable {
-        private struct State {
-            var waiting: [(number: Int, continuation: UnsafeContinuation<Void, Never>)] = []
-            var filled: (count: Int, continuation: CheckedContinuation<Void, Never>)?
-            var noted: [Int] = []
+        private let waiting = Mutex<[UnsafeContinuation<Void, Never>]>([])
+        private let numbers = Mutex<[Int]>([])
 
-            mutating func resumeFilled() {
-                guard let filled, waiting.count == filled.count else { return }
-                filled.continuation.resume()
-                self.filled = nil
-            }
-        }
+        var noted: [Int] { numbers.withLock { $0 } }
 
-        private let state = Mutex(State())
+        func note(_ number: Int) { numbers.withLock { $0.append(number) } }
 
-        var noted: [Int] { state.withLock { $0.noted } }
+        func add(_ continuation: UnsafeContinuation<Void, Never>) { waiting.withLock { $0.append(continuation) } }
 
-        func note(_ number: Int) { state.withLock { $0.noted.append(number) } }
-
-        func add(_ continuation: UnsafeContinuation<Void, Never>, of number: Int) {
-            state.withLock { state in
-                state.waiting.append((number, continuation))
-                state.resumeFilled()
-            }
-        }
-
-        func fills(to count: Int) async {
-            await withCheckedContinuation { continuation in
-                state.withLock { state in
-                    state.filled = (count, continuation)
-                    state.resumeFilled()
-                }
-            }
-        }
-
-        /// Answers all, the lowest number first.
         func answerAll() {
-            let waiting = state.withLock { $0.waiting }
-            for (_, continuation) in waiting.sorted(by: { $0.number < $1.number }) { continuation.resume() }
+            for continuation in waiting.withLock({ $0 }) { continuation.resume() }
         }
     }
 

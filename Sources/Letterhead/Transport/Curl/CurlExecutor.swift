@@ -61,16 +61,16 @@
         }
 
         /// Has a thread go through those whose turn it is; now and then it leaves its thread to others for once.
-        private func work(from first: UnownedJob, after turns: Int = 0) {
+        private func work(from first: UnownedJob, after count: Int = 0) {
             Self.queue.async {
-                var (job, turns) = (first, turns)
+                var (job, count) = (first, count)
                 repeat {
                     Self.run(job)
-                    turns += 1
-                    guard let next = self.turns.withLock({ $0.next(after: turns) }) else { return }
+                    count += 1
+                    guard let next = self.turns.withLock({ $0.next(after: count) }) else { return }
                     job = next
-                } while !turns.isMultiple(of: Self.mostInARow)
-                self.work(from: job, after: turns)
+                } while !count.isMultiple(of: Self.mostInARow)
+                self.work(from: job, after: count)
             }
         }
 

@@ -19,9 +19,6 @@
         /// Whether somebody waits for a turn.
         var isBehind: Bool { begun < jobs.count }
 
-        /// How many fit without more memory.
-        var capacity: Int { jobs.capacity }
-
         mutating func beginGathering(at now: UInt64) { gathering = now }
 
         mutating func endGathering() { gathering = nil }
@@ -63,7 +60,7 @@
             return patienceEnds
         }
 
-        private var patienceEnds: UInt64 { max(jobs[begun].since, grownAt) + 200_000 }
+        private var patienceEnds: UInt64 { max(jobs[begun].since, grownAt) + Self.patience }
 
         private mutating func begin() -> Job {
             let job = jobs[begun].job
@@ -78,6 +75,8 @@
             return job
         }
 
+        private static var patience: UInt64 { 200_000 }
+        /// How many jobs there may be room for that nobody needs.
         private static var mostKept: Int { 256 }
     }
 #endif
