@@ -180,16 +180,6 @@ int lh_epoll_wait(int epoll, struct epoll_event *events, int count, int64_t nano
     return epoll_wait(epoll, events, count, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
 
-static _Thread_local LHHop current_hop = LHHopNone;
-
-void lh_set_hop(LHHop hop) { current_hop = hop; }
-
-LHHop lh_take_hop(void) {
-    LHHop hop = current_hop;
-    current_hop = LHHopNone;
-    return hop;
-}
-
 LHCurlEasy *lh_curl_next_finished(LHCurlMulti *multi, int *result) {
     int left = 0;
     struct lh_curl_message *message = curl_multi_info_read(multi, &left);

@@ -234,13 +234,6 @@ int lh_curl_resolves_aside(void);
 /// epoll's wait with a limit in nanoseconds, below zero for none; in whole milliseconds, rounded up, before Linux 5.11.
 int lh_epoll_wait(int epoll, struct epoll_event *_Nonnull events, int count, int64_t nanoseconds);
 
-/// Whether the task that this thread runs is about to change executors, to wait or to go on: then what is enqueued next
-/// from this thread is that task.
-typedef LH_OPEN_ENUM(LHHop) { LHHopNone, LHHopIn, LHHopOut } LHHop;
-void lh_set_hop(LHHop hop);
-/// Tells which it is, and forgets it.
-LHHop lh_take_hop(void);
-
 /// The next finished transfer and its result, or NULL when there is none.
 LHCurlEasy *_Nullable lh_curl_next_finished(LHCurlMulti *_Nonnull multi, int *_Nonnull result);
 

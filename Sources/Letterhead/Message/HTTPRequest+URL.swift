@@ -15,28 +15,43 @@ extension HTTPRequest {
     ///
     /// - Throws: `.invalidRequest` when the request has no host.
     public func urlString() throws(HTTPError) -> String {
-        guard let host, !host.isEmpty else { throw missingHost }
-        var capacity = scheme.utf8.count + host.utf8.count + path.string.utf8.count + query.escapedCapacity
-        capacity += (userInfo?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0) + 32  // the marks between, and a port
-        return ByteText.text(atMost: capacity) { text in
-            text.append(scheme)
-            text.append("://")
-            if let userInfo {
-                text.append(userInfo)
-                text.append("@" as Unicode.Scalar)
-            }
-            text.append(host)
-            if let port { text.append(":\(port)") }
-            if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
-            text.append(path.string)
-            if !query.isEmpty {
-                text.append("?" as Unicode.Scalar)
-                query.write(to: &text)
-            }
-            if let fragment {
-                text.append("#" as Unicode.Scalar)
-                text.append(fragment)
-            }
+        guard host?.isEmpty == false else { throw missingHost }
+        return ByteText.text(atMost: urlCapacity) { text in
+            writeOrigin(to: &text)
+            writeRest(to: &text)
+        }
+    }
+
+    /// How many bytes the URL has, at most.
+    var urlCapacity: Int {
+        let optional = (host?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0)
+        // And the marks between, and a port.
+        return scheme.utf8.count + path.string.utf8.count + query.escapedCapacity + optional + 32
+    }
+
+    /// Appends the URL up to its path.
+    func writeOrigin(to text: inout ByteText) {
+        text.append(scheme)
+        text.append("://")
+        if let userInfo {
+            text.append(userInfo)
+            text.append("@" as Unicode.Scalar)
+        }
+        if let host { text.append(host) }
+        if let port { text.append(":\(port)") }
+    }
+
+    /// Appends the URL from its path on.
+    func writeRest(to text: inout ByteText) {
+        if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
+        text.append(path.string)
+        if !query.isEmpty {
+            text.append("?" as Unicode.Scalar)
+            query.write(to: &text)
+        }
+        if let fragment {
+            text.append("#" as Unicode.Scalar)
+            text.append(fragment)
         }
     }
 

@@ -47,7 +47,12 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// A GET over https that leaves everything else open.
     public init() {
-        self.init(method: nil, parts: nil)
+        id = ID()
+        path = ""
+        query = QueryParameters()
+        headers = HTTPHeaders()
+        body = EmptyBody()
+        options = HTTPRequestOptions()
     }
 
     /// A request to a URL, whose bytes are kept: path, query and escapes go out as they are.
@@ -56,21 +61,19 @@ public struct HTTPRequest: Sendable, Identifiable {
     ///   - method: the method. Default: GET.
     ///   - url: an absolute http or https URL; what it lacks, an environment fills.
     public init(method: HTTPMethod = .get, url: URL) {
-        self.init(method: method, parts: URLParts(url.absoluteString))
-    }
-
-    init(method: HTTPMethod?, parts: URLParts?) {
-        id = ID()
+        self.init()
         ownMethod = method
-        ownScheme = parts?.scheme
-        (host, port) = parts?.hostAndPort ?? (nil, nil)
-        userInfo = parts?.userInfo
-        path = RequestPath(escaped: parts?.path ?? "")
-        query = parts?.query.map { QueryParameters(escaped: $0) } ?? QueryParameters()
-        fragment = parts?.fragment
-        headers = HTTPHeaders()
-        body = EmptyBody()
-        options = HTTPRequestOptions()
+        url.absoluteString.withBytes { bytes in
+            let ranges = URLRanges(bytes)
+            ownScheme = ranges.scheme.map { bytes.text($0) }
+            if let authority = ranges.authority.map({ AuthorityRanges(bytes, in: $0) }) {
+                (host, port) = (bytes.text(authority.host), authority.port)
+                userInfo = authority.userInfo.map { bytes.text($0) }
+            }
+            path = RequestPath(escaped: bytes.text(ranges.path))
+            if let range = ranges.query { query = QueryParameters(escaped: bytes.text(range)) }
+            fragment = ranges.fragment.map { bytes.text($0) }
+        }
     }
 
     init(

@@ -1,6 +1,6 @@
 /// What a server answered: any status is a response, and an error only at the front door.
 public struct HTTPResponse: Sendable {
-    private var answered: Answered
+    private var answered: SharedRequest
     /// How the server answered.
     public var status: HTTPStatus
     /// The headers, in order, repeats kept.
@@ -22,7 +22,12 @@ public struct HTTPResponse: Sendable {
         request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
         body: HTTPResponseBody = HTTPResponseBody()
     ) {
-        answered = Answered(request)
+        self.init(answering: SharedRequest(request), status: status, headers: headers, body: body)
+    }
+
+    /// Makes a response to a request that is held already.
+    init(answering request: SharedRequest, status: HTTPStatus, headers: HTTPHeaders, body: HTTPResponseBody) {
+        answered = request
         self.status = status
         self.headers = headers
         self.body = body
@@ -30,8 +35,8 @@ public struct HTTPResponse: Sendable {
 
     /// The request that was answered, as it went out.
     public var request: HTTPRequest {
-        get { answered.request }
-        set { answered = Answered(newValue) }
+        get { answered.value }
+        set { answered = SharedRequest(newValue) }
     }
 
     /// A typed value that a loader or a validator left for whoever comes after, its default when there is none.
@@ -41,11 +46,12 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// The request of a response. A class, so that the copies of a response, of which a chain makes many, share it.
-private final class Answered: Sendable {
-    let request: HTTPRequest
+/// A request that several hold: a transport, and the response to it with its copies, of which a chain makes many. A class,
+/// so that none of them copies it.
+final class SharedRequest: Sendable {
+    let value: HTTPRequest
 
-    init(_ request: HTTPRequest) { self.request = request }
+    init(_ value: HTTPRequest) { self.value = value }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -15,8 +15,20 @@ struct AuthorityRanges {
         guard let colon = bytes.last(":", from: host.lowerBound, to: host.upperBound),
             bytes.first("]", from: colon, to: host.upperBound) == nil
         else { return }
-        let digits = bytes[colon + 1..<host.upperBound]
-        if digits.allSatisfy({ (48...57).contains($0) }) { port = Int(String(decoding: digits, as: UTF8.self)) }
-        if port != nil || digits.isEmpty { host = host.lowerBound..<colon }
+        port = Self.number(bytes, in: colon + 1..<host.upperBound)
+        if port != nil || colon + 1 == host.upperBound { host = host.lowerBound..<colon }
+    }
+
+    /// Nil when it is none of digits only, or larger than any.
+    private static func number(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Int? {
+        var number: Int?
+        for place in range {
+            guard (48...57).contains(bytes[place]) else { return nil }
+            let (tens, isOver) = (number ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, isSumOver) = tens.addingReportingOverflow(Int(bytes[place] - 48))
+            guard !isOver, !isSumOver else { return nil }
+            number = sum
+        }
+        return number
     }
 }

@@ -1,7 +1,8 @@
 /// A text that is put together byte by byte, where the pieces are many and small: one buffer, no text in between.
 package struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
-    private var count = 0
+    /// How many bytes were appended.
+    package private(set) var count = 0
 
     private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
 
@@ -15,6 +16,13 @@ package struct ByteText: ~Copyable {
             append(&text)
             return String(decoding: UnsafeBufferPointer(rebasing: memory[..<text.count]), as: UTF8.self)
         }
+    }
+
+    /// Writes to memory that is there, and says how many bytes; it must have room for one more.
+    package static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
+        var text = ByteText(memory)
+        append(&text)
+        return text.count
     }
 
     /// Whether the character was appended last.

@@ -53,15 +53,21 @@ struct HeadLines {
         while start < end, isBlank(line[start]) { start += 1 }
         while start < end, isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
-        guard place(of: 0, in: value) == nil, place(of: 0x0D, in: value) == nil else {
+        // All are looked at, since values are short and few are refused: a branch for each costs more than the rest of it.
+        var (isRefused, all) = (false, UInt8(0))
+        for byte in value {
+            isRefused = isRefused || byte == 0 || byte == 0x0D
+            all |= byte
+        }
+        guard !isRefused else {
             throw TransportFailure(.invalidResponse, "a header's value holds NUL or a bare CR")
         }
-        return text(value)
+        return text(value, isASCII: all < 0x80)
     }
 
     /// UTF-8 where it is that, and else Latin-1, which any bytes are.
-    private static func text(_ bytes: Line) -> String {
-        if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
+    private static func text(_ bytes: Line, isASCII: Bool) -> String {
+        if isASCII { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

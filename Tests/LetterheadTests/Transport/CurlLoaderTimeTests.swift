@@ -47,6 +47,21 @@
             #expect(error?.message.contains("idle") == true)
         }
 
+        @Test func `An idle timeout counts from what arrived last`() async throws {
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .seconds(3)
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+                for byte in ["o", "k"] {
+                    usleep(1_600_000)
+                    connection.write(byte)
+                }
+            }
+            let response = try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            #expect(response.body.length == 2)
+        }
+
         @Test func `A first-byte timeout ends a request that nobody answers, and says so`() async throws {
             var configuration = TransportConfiguration()
             configuration.firstByteTimeout = .milliseconds(120)

@@ -30,6 +30,22 @@
             #expect(lines.count == 4)  // and Accept-Encoding
         }
 
+        @Test(arguments: [
+            ("/p?x#frag", "/p?x"), ("?x#frag", "/?x"), ("", "/"), ("/a%2Fb/../c?x=%20#frag", "/a%2Fb/../c?x=%20"),
+        ])
+        func `An HTTP proxy gets no fragment, and a path in any case`(end: String, target: String) async throws {
+            let heads = Heads()
+            let proxy = RawServer { connection, _ in
+                guard let head = connection.readHead() else { return }
+                heads.add(head)
+                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+            }
+            let url = try #require(URL(string: "http://nowhere.example" + end))
+            let loader = loader(.http("127.0.0.1", port: proxy.port))
+            #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
+            #expect(heads.all[0].hasPrefix("GET http://nowhere.example\(target) HTTP/1.1\r\n"))
+        }
+
         @Test func `The proxy of the environment gets the exact URL, and none of a host it leaves out`() async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", ["proxy", "4"], seconds: 60)

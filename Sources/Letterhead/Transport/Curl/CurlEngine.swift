@@ -8,7 +8,7 @@
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
         /// Where those go on that have waited for an answer.
-        let executor = CurlExecutor()
+        let pool = CurlPool()
         /// The thread's; nil before the first transfer.
         private let current = Mutex<CurlMailbox?>(nil)
 
@@ -57,7 +57,7 @@
             current.withLock { current in
                 if let current, current.isOpen { return true }
                 current = CurlMailbox().flatMap { mailbox in
-                    Self.startThread(Work(configuration, mailbox, executor)) ? mailbox : nil
+                    Self.startThread(Work(configuration, mailbox, pool)) ? mailbox : nil
                 }
                 return current != nil
             }
@@ -78,10 +78,10 @@
         private final class Work {
             let configuration: TransportConfiguration
             let mailbox: CurlMailbox
-            let executor: CurlExecutor
+            let pool: CurlPool
 
-            init(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox, _ executor: CurlExecutor) {
-                (self.configuration, self.mailbox, self.executor) = (configuration, mailbox, executor)
+            init(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox, _ pool: CurlPool) {
+                (self.configuration, self.mailbox, self.pool) = (configuration, mailbox, pool)
             }
         }
 
@@ -97,7 +97,7 @@
             if curl_global_init(everything) == 0 {
                 CurlExit.enter(work.mailbox)
                 do throws(TransportFailure) {
-                    try CurlLoop(work.configuration, mailbox: work.mailbox, executor: work.executor).run()
+                    try CurlLoop(work.configuration, mailbox: work.mailbox, pool: work.pool).run()
                     failure = .exhausted
                 } catch {
                     failure = error

@@ -40,24 +40,28 @@
         ///   task is cancelled, within milliseconds.
         @concurrent
         public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            var request = request
-            request.headers = request.framedHeaders()
-            let transfer = CurlTransfer(try plan(for: request), for: request, engine: engine)
-            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: request) }
-            if transfer.plan.timeLeft == 0 {
-                throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
-            }
-            guard engine.start() else { throw TransportFailure.exhausted.error(for: request) }
+            let transfer = try transfer(for: request)
             switch await transfer.run() {
-            case .success(let reply):
-                let response = try transfer.response(to: request, reply, configuration)
-                return transfer.pipe == nil ? response : try await response.delivered(to: request)
-            case .failure(let failure): throw failure.error(for: request)
+            case .success:
+                let response = try transfer.response()
+                return transfer.pipe == nil ? response : try await response.delivered(to: transfer.request.value)
+            case .failure(let failure): throw failure.error(for: transfer.request.value)
             }
         }
 
         /// Cancels what is under way, and closes all connections, so that the next request begins as the first one did.
         public func reset() async { await engine.reset() }
+
+        private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
+            let sent = SharedRequest(request.framed)
+            let plan = try plan(for: sent.value)
+            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: sent.value) }
+            if plan.timeLeft == 0 {
+                throw sent.value.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
+            }
+            guard engine.start() else { throw TransportFailure.exhausted.error(for: sent.value) }
+            return CurlTransfer(plan, for: sent, engine: engine)
+        }
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
@@ -67,7 +71,16 @@
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil
             if !request.body.isEmpty { body = try request.framedBody() }
             if request.onProgress != nil { body = body?.inPieces }
-            return try CurlPlan(request, body: body, configuration)
+            return CurlPlan(request, body: body, configuration)
+        }
+    }
+
+    extension HTTPRequest {
+        /// The request with the headers that its body brings.
+        fileprivate var framed: HTTPRequest {
+            var framed = self
+            framed.headers = framedHeaders()
+            return framed
         }
     }
 

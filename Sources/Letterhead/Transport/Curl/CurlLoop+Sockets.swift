@@ -10,8 +10,11 @@
         func sleep(until end: UInt64) -> Bool {
             let isAsleep = mailbox.fallAsleep()
             let time = isAsleep ? waitingTime(until: end) : 0
-            poller.wait(nanoseconds: time) { socket, ready in act(on: socket, ready) }
+            let count = poller.wait(nanoseconds: time)
             if isAsleep { mailbox.awake() }
+            // Before anything is heard: it came now, and not when the wait began.
+            tick()
+            poller.tell(count) { socket, ready in act(on: socket, ready) }
             return isAsleep
         }
 
@@ -23,7 +26,7 @@
 
         /// How many nanoseconds it is until the next deadline; -1 is for ever.
         private func waitingTime(until end: UInt64) -> Int64 {
-            let next = min(libcurlDeadline, ownDeadline, executorDeadline, end)
+            let next = min(libcurlDeadline, ownDeadline, poolDeadline, end)
             guard next != .max else { return -1 }
             return next > now ? Int64(clamping: next - now) : 0
         }
@@ -36,26 +39,41 @@
             return now
         }
 
-        private static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
-            context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+        /// Works with the one to which a callback belongs.
+        private static func with(_ context: UnsafeMutableRawPointer?, _ work: (CurlLoop) -> Void) {
+            if let context { Unmanaged<CurlLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(work) }
         }
 
         static let onSocket: LHCurlSocket = { _, socket, what, context, _ in
-            guard let poller = CurlLoop.from(context)?.poller else { return 0 }
-            if what == CInt(CURL_POLL_REMOVED) { poller.unwatch(socket) } else { poller.watch(socket, wants: what) }
+            CurlLoop.with(context) { loop in
+                if what == CInt(CURL_POLL_REMOVED) {
+                    loop.poller.unwatch(socket)
+                } else {
+                    loop.poller.watch(socket, wants: what)
+                }
+            }
             return 0
         }
 
         /// A connection is closed: perhaps long after the handle that opened it is gone.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
-            CurlLoop.from(context)?.poller.forget(socket)
+            CurlLoop.with(context) { $0.poller.forget(socket) }
             return close(socket)
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in
-            guard let loop = CurlLoop.from(context) else { return 0 }
-            loop.libcurlDeadline = milliseconds < 0 ? .max : loop.tick() + UInt64(milliseconds) * 1_000_000
+            CurlLoop.with(context) { $0.setLibcurlTimer(milliseconds) }
             return 0
+        }
+
+        /// libcurl wants to be called so many milliseconds from now, at once when it is zero, never when it is less.
+        private func setLibcurlTimer(_ milliseconds: Int) {
+            libcurlDeadline =
+                switch milliseconds {
+                case ..<0: .max
+                case 0: 0
+                default: tick() + UInt64(milliseconds) * 1_000_000
+                }
         }
     }
 #endif

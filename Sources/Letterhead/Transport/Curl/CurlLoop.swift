@@ -12,7 +12,7 @@
         let limits: CurlLimits
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
-        private let executor: CurlExecutor
+        private let pool: CurlPool
         var multi: OpaquePointer
         let poller: CurlPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
@@ -21,7 +21,7 @@
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
         /// When to look again whether those go on who were answered.
-        var executorDeadline = UInt64.max
+        var poolDeadline = UInt64.max
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -33,7 +33,7 @@
         private var isLent: Bool
 
         init(
-            _ configuration: TransportConfiguration, mailbox: CurlMailbox, executor: CurlExecutor
+            _ configuration: TransportConfiguration, mailbox: CurlMailbox, pool: CurlPool
         ) throws(TransportFailure) {
             guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
                 throw .exhausted
@@ -44,7 +44,7 @@
             }
             self.configuration = configuration
             limits = CurlLimits(configuration)
-            (self.mailbox, self.executor) = (mailbox, executor)
+            (self.mailbox, self.pool) = (mailbox, pool)
             self.poller = poller
             self.multi = multi
             self.share = share
@@ -108,14 +108,14 @@
         }
 
         private func giveBack(_ pipe: CurlReceivePipe, wasWorthwhile: Bool) {
-            let isLeftToReader = onlyPipe === pipe && executorDeadline == .max
+            let isLeftToReader = onlyPipe === pipe && poolDeadline == .max
             let left = isAtRest ? CurlMailbox.Left.nothing : isLeftToReader ? .body(pipe) : .more
             mailbox.giveBack(left, afterReading: pipe, wasWorthwhile: wasWorthwhile)
         }
 
         /// Lets the thread wait until it is called; false when it must wait for the sockets.
         private func park() -> Bool {
-            guard isLent, executorDeadline == .max else { return false }
+            guard isLent, poolDeadline == .max else { return false }
             if isAtRest { return mailbox.park(self) }
             guard let pipe = onlyPipe, !pipe.hasReader, mailbox.park(self, besides: pipe) else { return false }
             noteReturn()
@@ -129,15 +129,15 @@
         }
 
         private func turn() {
-            if libcurlDeadline <= tick() { act(on: Self.noSocket, 0) }
+            if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
             endFinished()
             if ownDeadline <= now { endLate() }
             flush()
-            executorDeadline = executor.help(at: now) ?? .max
+            poolDeadline = pool.help(at: now) ?? .max
         }
 
         /// Whether there is nothing to wait for.
-        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max && executorDeadline == .max }
+        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max && poolDeadline == .max }
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -165,7 +165,9 @@
             mailbox.take(into: &commands)
             guard !commands.isEmpty else { return }
             tick()
-            for command in commands {
+            // The oldest first, and moved: a copy costs as much as what is asked of most.
+            if commands.count > 1 { commands.reverse() }
+            while let command = commands.popLast() {
                 switch command {
                 case .start(let transfer): start(transfer)
                 case .resume(let transfer):
@@ -182,7 +184,6 @@
                     while true { pause() }
                 }
             }
-            commands.removeAll(keepingCapacity: true)
         }
 
         private func start(_ transfer: CurlTransfer) {
@@ -252,8 +253,8 @@
             }
             guard !done.isEmpty else { return }
             // The oldest first, and each is let go at once, so that most often its caller's thread frees what it allocated.
-            done.reverse()
-            executor.gather(at: now) {
+            if done.count > 1 { done.reverse() }
+            pool.gather(at: now) {
                 while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
             }
         }

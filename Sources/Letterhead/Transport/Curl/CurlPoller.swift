@@ -95,12 +95,14 @@
             }
         }
 
-        /// Waits, and calls `body` for each socket with what it is ready for, in libcurl's numbers. Less than no time is for
-        /// ever.
-        func wait(nanoseconds: Int64, _ body: (CInt, CInt) -> Void) {
-            let count = lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)
-            guard count > 0 else { return }
-            for index in 0..<Int(count) where events[index].data.fd != wakeDescriptor {
+        /// Waits until something is ready, and says how much. Less than no time is for ever.
+        func wait(nanoseconds: Int64) -> Int {
+            max(0, Int(lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)))
+        }
+
+        /// Calls `body` for each socket of so many that are ready, with what it is ready for, in libcurl's numbers.
+        func tell(_ count: Int, _ body: (CInt, CInt) -> Void) {
+            for index in 0..<count where events[index].data.fd != wakeDescriptor {
                 let (socket, ready) = (events[index].data.fd, events[index].events)
                 if self[socket]?.isWanted == false {
                     // A kept connection, perhaps closed by its server: libcurl finds out when it uses it again.

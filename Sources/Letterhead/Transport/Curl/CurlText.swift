@@ -63,6 +63,14 @@
                 append(0)
             }
 
+            /// A string of at most so many bytes, with room for one more.
+            mutating func add(atMost count: Int, _ write: (inout ByteText) -> Void) {
+                precondition(count < end - position, "more bytes than were announced")
+                let room = UnsafeMutableRawBufferPointer(start: block + position, count: count + 1)
+                position += ByteText.write(to: room.bindMemory(to: UInt8.self), write)
+                append(0)
+            }
+
             /// A header line; an empty value is sent as such, and none takes back what libcurl would send.
             mutating func addLine(_ name: String, _ value: String?) {
                 precondition(lineCount < lineLimit, "more lines than were announced")

@@ -3,38 +3,34 @@
 
     extension CurlTransfer {
         /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
-        func response(
-            to request: HTTPRequest, _ reply: CurlReply, _ configuration: TransportConfiguration
-        ) throws(HTTPError) -> HTTPResponse {
+        nonisolated func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {
-                return try response(parsed: request, reply, configuration)
+                return try parsed()
             } catch {
                 cancel()
-                throw error.error(for: request)
+                throw error.error(for: request.value)
             }
         }
 
-        private func response(
-            parsed request: HTTPRequest, _ reply: CurlReply, _ configuration: TransportConfiguration
-        ) throws(TransportFailure) -> HTTPResponse {
+        private nonisolated func parsed() throws(TransportFailure) -> HTTPResponse {
             var head = try ResponseHead(reply.head)
             if !reply.trailers.isEmpty { facts.trailers = try ResponseHead.trailers(reply.trailers) }
-            let length = head.bodyLength(of: request.method)
+            let length = head.bodyLength(of: plan.method)
             var decoder: ContentDecoder?
-            if configuration.decodesContent, length != 0 {
-                decoder = try ContentDecoder(head.headers, maximumRatio: configuration.maximumDecodingRatio)
+            if let ratio = plan.decodingRatio, length != 0 {
+                decoder = try ContentDecoder(head.headers, maximumRatio: ratio)
             }
             if decoder != nil { ContentDecoder.clean(&head.headers) }
             let body =
                 try pipe == nil
                 ? HTTPResponseBody(decoder?.decode(reply.body, upTo: limit) ?? reply.body)
-                : streamedBody(of: request, length, decoder)
-            var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
+                : streamedBody(of: request.value, length, decoder)
+            var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
             response[value: TransportFactsValue.self] = facts
             return response
         }
 
-        private func streamedBody(
+        private nonisolated func streamedBody(
             of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
         ) -> HTTPResponseBody {
             let source: @Sendable () async throws -> Data? = { try await self.read() }

@@ -4,18 +4,29 @@
 
     /// One request under way, as its caller and the thread that owns libcurl share it.
     ///
-    /// A class, for the identity by which it is cancelled. It is answered exactly once: by the thread, or by a
-    /// cancellation, whichever is first. A streamed body goes on arriving behind the answer.
-    final class CurlTransfer: Sendable {
-        typealias Outcome = Result<CurlReply, TransportFailure>
-
-        private enum State {
-            case fresh
-            case waiting(UnsafeContinuation<Outcome, Never>)
-            case answered(Outcome)
-            case over
+    /// It is answered exactly once: by the thread, or by a cancellation, whichever is first. A streamed body goes on
+    /// arriving behind the answer.
+    ///
+    /// An actor, for the sake of the one who waits for the answer: a task that comes to it is held until there is one. It
+    /// has no state but what others share with it.
+    actor CurlTransfer {
+        enum Outcome {
+            /// The ``reply`` is there; of a streamed body its head.
+            case success
+            case failure(TransportFailure)
         }
 
+        private struct State {
+            var isAnswered = false
+            /// Why it failed, once it is answered; nil when the ``reply`` is there.
+            var failure: TransportFailure?
+            /// The task that waits; more than one job only if the runtime asks for it again.
+            var waiting: UnownedJob?
+            var others: [UnownedJob] = []
+        }
+
+        /// What is sent.
+        let request: SharedRequest
         let plan: CurlPlan
         /// How many bytes a buffered body may have.
         let limit: Int
@@ -26,24 +37,25 @@
         /// Timings and trailers, filled in when the transfer is over.
         let facts = TransportFacts()
         private let engine: CurlEngine
-        private let state = Mutex(State.fresh)
+        private let state = Mutex(State())
 
         /// The handle that carries it, as long as it is under way. `nonisolated(unsafe)`: it is read and written by the one
         /// alone who works the ``CurlLoop``, and that changes under the lock of its ``CurlMailbox``.
         nonisolated(unsafe) var wire: CurlWire?
         /// What has arrived, but for a streamed body. `nonisolated(unsafe)`: from its start on it is read and written by the
-        /// one alone who works the ``CurlLoop``; the caller gets a copy with the answer. Unchecked: no callback comes while
-        /// it changes. Its memory is allocated by the caller, who most often frees it too: what one thread allocates and
+        /// one alone who works the ``CurlLoop``; the caller reads it behind an answer of success, and nobody writes any more
+        /// then. Unchecked: no callback comes while it changes. Its memory is allocated by the caller, who most often frees it too: what one thread allocates and
         /// another frees makes both wait.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
 
-        init(_ plan: CurlPlan, for request: borrowing HTTPRequest, engine: CurlEngine) {
+        init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
             self.plan = plan
+            self.request = request
             self.engine = engine
-            limit = request.responseLimit
-            isOpenEnded = request.responseDelivery == .streamed
-            let isWatched = request.onProgress != nil
-            pipe = request.responseDelivery == .buffered && !isWatched ? nil : CurlReceivePipe()
+            limit = request.value.responseLimit
+            isOpenEnded = request.value.responseDelivery == .streamed
+            let isWatched = request.value.onProgress != nil
+            pipe = request.value.responseDelivery == .buffered && !isWatched ? nil : CurlReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
             if pipe == nil { reply.body.reserveCapacity(Self.smallBodySize) }
         }
@@ -52,24 +64,24 @@
         private static let smallBodySize = 960
 
         /// How many bytes may come. Coded, a small body may be a little larger than it is.
-        func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
+        nonisolated func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         /// Starts it and waits for the answer.
-        func run() async -> Outcome {
+        nonisolated func run() async -> Outcome {
             await withTaskCancellationHandler {
-                let isStarted = engine.drive(self)
-                if let early { return early }
-                return await engine.executor.wait { continuation in
-                    if let early = wait(continuation) { return continuation.resume(returning: early) }
-                    if !isStarted, !engine.post(.start(self)) { finish(.failure(.exhausted)) }
+                if engine.drive(self) {
+                    if let outcome { return outcome }
+                } else if !engine.post(.start(self)) {
+                    finish(.failure(.exhausted))
                 }
+                return await answered()
             } onCancel: {
                 cancel()
             }
         }
 
         /// The next bytes of a streamed body; nil at the end.
-        func read() async throws(TransportFailure) -> Data? {
+        nonisolated func read() async throws(TransportFailure) -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled {
                 var step = try pipe.take()
@@ -88,24 +100,24 @@
             return given(try result.get(), from: pipe)
         }
 
-        private func given(_ step: CurlReceivePipe.Step, from pipe: CurlReceivePipe) -> Data? {
+        private nonisolated func given(_ step: CurlReceivePipe.Step, from pipe: CurlReceivePipe) -> Data? {
             if step.isRoomMade { engine.resume(reading: self, pipe) }
             return step.bytes.isEmpty ? nil : step.bytes
         }
 
         /// Whether it has no answer yet.
-        var isWanted: Bool {
+        nonisolated var isWanted: Bool { state.withLock { !$0.isAnswered } }
+
+        private nonisolated var outcome: Outcome? {
             state.withLock { state in
-                switch state {
-                case .fresh, .waiting: true
-                case .answered, .over: false
-                }
+                guard state.isAnswered else { return nil }
+                return state.failure.map { .failure($0) } ?? .success
             }
         }
 
         /// Whether it is little work to send it and to take its answer. TLS is not: it computes much, and older libraries
         /// of it raise signals on broken connections, which the loop's own thread blocks.
-        var isQuick: Bool {
+        nonisolated var isQuick: Bool {
             guard pipe == nil, !plan.isSecure else { return false }
             switch plan.content {
             case .none, .copied: return true
@@ -113,55 +125,60 @@
             }
         }
 
-        /// The answer, when it was there before anybody waited for it.
-        private var early: Outcome? {
-            state.withLock { state in
-                guard case .answered(let outcome) = state else { return nil }
-                state = .over
-                return outcome
-            }
-        }
-
         /// Lets the thread go on: there is room for more of the response, or more of the request.
-        func resume() { engine.post(.resume(self)) }
+        nonisolated func resume() { engine.post(.resume(self)) }
 
         /// Ends it at once, and lets the thread drop the connection.
-        func cancel() {
+        nonisolated func cancel() {
             finish(.failure(.cancelled))
             engine.post(.cancel(self))
         }
 
         /// Gives the answer, unless there was one before.
-        func answer(_ outcome: Outcome) {
-            let continuation = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
-                switch state {
-                case .fresh: state = .answered(outcome)
-                case .waiting(let continuation):
-                    state = .over
-                    return continuation
-                case .answered, .over: break
-                }
-                return nil
+        nonisolated func answer(_ outcome: Outcome) {
+            let (waiting, others) = state.withLock { state -> (UnownedJob?, [UnownedJob]) in
+                if state.isAnswered { return (nil, []) }
+                state.isAnswered = true
+                if case .failure(let failure) = outcome { state.failure = failure }
+                return (state.waiting, state.others)
             }
-            continuation?.resume(returning: outcome)
+            if let waiting { engine.pool.run(waiting) }
+            for job in others { engine.pool.run(job) }
         }
 
         /// Nothing more will happen: answers, and ends the bodies of both directions.
-        func finish(_ outcome: Outcome) {
+        nonisolated func finish(_ outcome: Outcome) {
             answer(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
             if case .pulled(let source) = plan.content { source.close() }
         }
+    }
 
-        private func wait(_ continuation: UnsafeContinuation<Outcome, Never>) -> Outcome? {
-            state.withLock { state in
-                guard case .answered(let outcome) = state else {
-                    state = .waiting(continuation)
-                    return nil
-                }
-                state = .over
-                return outcome
+    // MARK: Waiting
+
+    extension CurlTransfer: SerialExecutor {
+        nonisolated var unownedExecutor: UnownedSerialExecutor { asUnownedSerialExecutor() }
+
+        /// The answer: who calls it is held by `enqueue(_:)` until it is there.
+        func answered() -> Outcome {
+            guard let outcome else { preconditionFailure("a task goes on without an answer") }
+            return outcome
+        }
+
+        /// Everything is isolated enough: there is nothing here that only one task may touch, and who was held goes on where
+        /// any task may.
+        nonisolated func checkIsolated() {}
+
+        /// Holds a task until there is an answer. One that was answered before it came leaves by way of the pool, so that no
+        /// stack grows with their number.
+        nonisolated func enqueue(_ job: UnownedJob) {
+            let isAnswered = state.withLock { state in
+                if state.isAnswered { return true }
+                if state.waiting == nil { state.waiting = job } else { state.others.append(job) }
+                return false
             }
+            // Unless it is answered, the task may have gone on by now, and the transfer with it.
+            if isAnswered { engine.pool.run(job) }
         }
     }
 #endif

@@ -7,16 +7,18 @@
         func noteFacts() {
             guard let facts = transfer?.facts else { return }
             var metrics = TransportMetrics()
-            metrics.nameLookup = time(.nameLookupTime)
-            metrics.connect = time(.connectTime)
-            metrics.secureConnect = time(.tlsTime)
+            let isNew = number(.connectionsMade) > 0
+            if isNew {
+                metrics.nameLookup = time(.nameLookupTime)
+                metrics.connect = time(.connectTime)
+                metrics.secureConnect = time(.tlsTime)
+            }
             metrics.firstByte = progress.hasAnswer ? time(.startTransferTime) : .zero
             metrics.total = time(.totalTime)
-            metrics.bytesSent = number(.requestSize) + offset(.uploaded)
+            metrics.bytesSent = number(.requestSize) + (progress.hasNoBody ? 0 : offset(.uploaded))
             metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
             metrics.httpVersion = Self.version(number(.httpVersion))
             metrics.remoteAddress = address
-            let isNew = number(.connectionsMade) > 0
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
             // Only of a connection that was used is it sure that its end will be told.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
@@ -27,10 +29,12 @@
             var text: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
             let port = number(.primaryPort)
-            if let last = lastAddress, last.port == port, strcmp(last.host, text) == 0 { return last.text }
+            if let last = lastAddress?.host, lastAddress?.port == port, strcmp(last, text) == 0 {
+                return lastAddress?.text
+            }
             let host = String(cString: text)
             let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            lastAddress = (host, port, address)
+            lastAddress = (Array(host.utf8CString), port, address)
             return address
         }
 

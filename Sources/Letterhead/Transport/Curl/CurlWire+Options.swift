@@ -77,16 +77,11 @@
             return results.allSatisfy { $0 == 0 }
         }
 
-        /// An HTTP proxy takes the whole URL, unless it is a tunnel; when only libcurl knows whether there is one, it makes
-        /// the target.
         private func target(of plan: CurlPlan) -> UnsafePointer<CChar>? {
-            if plan.isSecure { return plan.target }
-            switch loop.configuration.proxy.kind {
-            case .direct: return plan.target
-            case .environment: return loop.configuration.proxy.isInUse(isSecure: false) ? nil : plan.target
-            case .server(let scheme, _, _):
-                return scheme.hasPrefix("socks")
-                    ? plan.target : loop.configuration.proxy.exceptions.isEmpty ? plan.url : nil
+            switch plan.isSecure ? .path : plainTarget {
+            case .path: plan.target
+            case .url: plan.absoluteTarget
+            case .libcurls: nil
             }
         }
 
@@ -102,5 +97,27 @@
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let http2OverTLS = 4
+    }
+
+    extension CurlWire {
+        /// What stands on the request line of a request without TLS.
+        enum PlainTarget {
+            /// Path and query.
+            case path
+            /// The whole URL, which an HTTP proxy takes, but for a fragment.
+            case url
+            /// What libcurl writes, which alone knows whether there is a proxy.
+            case libcurls
+
+            init(_ proxy: TransportProxy) {
+                self =
+                    switch proxy.kind {
+                    case .direct: .path
+                    case .environment: proxy.isInUse(isSecure: false) ? .libcurls : .path
+                    case .server(let scheme, _, _):
+                        scheme.hasPrefix("socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
+                    }
+            }
+        }
     }
 #endif

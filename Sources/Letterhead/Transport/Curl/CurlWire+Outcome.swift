@@ -19,14 +19,17 @@
                     failing: TransportFailure(
                         .invalidResponse, "the connection ended without TLS's goodbye: it may be cut"))
             }
-            // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.
-            let reply = transfer?.reply ?? CurlReply()
-            if let transfer, transfer.pipe != nil, !reply.trailers.isEmpty {
-                do { transfer.facts.trailers = try ResponseHead.trailers(reply.trailers) } catch {
-                    return outcome(failing: error)
+            if let transfer, !lines.isEmpty {
+                // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.
+                if transfer.pipe == nil {
+                    transfer.reply.trailers = lines
+                } else {
+                    do { transfer.facts.trailers = try ResponseHead.trailers(lines) } catch {
+                        return outcome(failing: error)
+                    }
                 }
             }
-            return .success(reply)
+            return .success
         }
 
         /// A failure with what had arrived of the response.
@@ -37,15 +40,15 @@
         }
 
         /// When the transfer is past its time, if nothing more happens.
-        var deadline: UInt64 { min(loadDeadline, attemptDeadline, idleDeadline, firstByteDeadline) }
+        var deadline: UInt64 { min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline) }
 
         /// What it is when it is past its time.
         var lateness: TransportFailure {
             let deadline = deadline
             let limit =
                 switch deadline {
-                case loadDeadline: "deadline"
-                case attemptDeadline: "attempt timeout"
+                case progress.loadDeadline: "deadline"
+                case progress.attemptDeadline: "attempt timeout"
                 case idleDeadline: "idle timeout"
                 default: "first byte timeout"
                 }
@@ -56,17 +59,7 @@
 
         /// Whether only the body of the response is to come, and may take as long as its reader likes.
         var isReceivingOnly: Bool {
-            progress.hasHead && !isSending && loadDeadline == .max && attemptDeadline == .max
-        }
-
-        private var loadDeadline: UInt64 {
-            transfer.map { progress.startedAt.addingUnlessOver($0.plan.timeLeft) } ?? .max
-        }
-
-        /// A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
-        private var attemptDeadline: UInt64 {
-            guard let transfer, !transfer.isOpenEnded || !progress.hasHead else { return .max }
-            return progress.startedAt.addingUnlessOver(transfer.plan.timeout)
+            progress.hasHead && !isSending && progress.loadDeadline == .max && progress.attemptDeadline == .max
         }
 
         private var idleDeadline: UInt64 {
@@ -78,13 +71,5 @@
         }
 
         private var wasSent: Bool { progress.timesSent > 0 || !asksBeforeSending }
-    }
-
-    extension UInt64 {
-        /// The sum, or the largest number when it does not fit.
-        fileprivate func addingUnlessOver(_ other: UInt64) -> UInt64 {
-            let (sum, isOver) = addingReportingOverflow(other)
-            return isOver ? .max : sum
-        }
     }
 #endif

@@ -8,21 +8,25 @@
             progress.lastActivity = loop.now
             progress.hasAnswer = true
             progress.headBytes += line.count
-            guard progress.failure == nil, let transfer, isWithinHeadLimit() else { return false }
-            if progress.hasHead {
-                if !line.isBlankLine { transfer.reply.trailers.append(contentsOf: line) }
-            } else if !line.isBlankLine {
-                if transfer.reply.head.isEmpty { progress.isInterim = line.isInterimStatus }
-                if line.isContentEncoding { progress.isCoded = true }
-                transfer.reply.head.append(contentsOf: line)
-            } else if progress.isInterim {
-                transfer.reply.head.removeAll(keepingCapacity: true)
-            } else {
-                progress.hasHead = true
-                if transfer.pipe != nil { transfer.answer(.success(CurlReply(head: transfer.reply.head))) }
-                return !isAnsweredEarly()
+            guard progress.failure == nil, isWithinHeadLimit() else { return false }
+            guard line.isBlankLine else {
+                if !progress.hasHead {
+                    if lines.isEmpty { progress.isInterim = line.isInterimStatus }
+                    if line.isContentEncoding { progress.isCoded = true }
+                }
+                lines.append(contentsOf: line)
+                return true
             }
-            return true
+            if progress.hasHead { return true }
+            defer { lines.removeAll(keepingCapacity: true) }
+            if progress.isInterim { return true }
+            guard let transfer else { return false }
+            progress.hasHead = true
+            // A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
+            if transfer.isOpenEnded { progress.attemptDeadline = .max }
+            transfer.reply.head.append(contentsOf: lines)
+            if transfer.pipe != nil { transfer.answer(.success) }
+            return !isAnsweredEarly()
         }
 
         /// Bytes of the body: how many were taken, or that there is no room yet.
@@ -51,7 +55,7 @@
         /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
         /// wait for it to do so for ever. The stream ends then, and its connection stays.
         private func isAnsweredEarly() -> Bool {
-            guard let transfer, isSending, isHTTP2 else { return false }
+            guard !progress.hasNoBody, let transfer, isSending, isHTTP2 else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
@@ -60,6 +64,7 @@
 
         /// Whether there is more of the request's body to send.
         var isSending: Bool {
+            guard !progress.hasNoBody else { return false }
             var sent: Int64 = 0
             switch transfer?.plan.content {
             case .none?, nil: return false

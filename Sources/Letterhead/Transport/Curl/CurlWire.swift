@@ -27,10 +27,14 @@
         private(set) var transfer: CurlTransfer?
         var place = 0
         var progress = Progress()
+        /// The lines of the head that arrives, or of the trailers. Unchecked: no callback comes while it changes.
+        @exclusivity(unchecked) var lines: [UInt8] = []
+        /// What a request over http without TLS says that it wants.
+        let plainTarget: PlainTarget
         /// What was set for the last transfer, and stays set.
         var settings = Settings()
         /// The address of the last transfer, most often that of the next.
-        var lastAddress: (host: String, port: Int, text: String)?
+        var lastAddress: (host: [CChar], port: Int, text: String)?
 
         /// Options that most transfers have alike.
         struct Settings {
@@ -42,6 +46,8 @@
 
         /// How far the transfer has come.
         struct Progress {
+            /// Whether the request has no body.
+            var hasNoBody = false
             /// Why it must end, when it is our reason and not libcurl's.
             var failure: TransportFailure?
             /// How large the head is, with the trailers and the heads that came before: a server could send them for ever.
@@ -61,14 +67,17 @@
             /// Whether libcurl waits until it is told that there is room, or more to send.
             var isReceivePaused = false
             var isSendPaused = false
-            var startedAt: UInt64 = 0
             var lastActivity: UInt64 = 0
+            /// When the time is over for the whole load, and for this attempt at it.
+            var loadDeadline = UInt64.max
+            var attemptDeadline = UInt64.max
         }
 
         init?(loop: CurlLoop) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             self.loop = loop
+            plainTarget = PlainTarget(loop.configuration.proxy)
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()
@@ -83,7 +92,10 @@
         func begin(_ transfer: CurlTransfer, at now: UInt64) {
             self.transfer = transfer
             transfer.wire = self
-            (progress.startedAt, progress.lastActivity) = (now, now)
+            progress.lastActivity = now
+            progress.loadDeadline = now.addingUnlessOver(transfer.plan.timeLeft)
+            progress.attemptDeadline = now.addingUnlessOver(transfer.plan.timeout)
+            if case .none = transfer.plan.content { progress.hasNoBody = true }
         }
 
         /// Forgets the transfer, and everything that was kept for it.
@@ -92,6 +104,7 @@
             transfer?.wire = nil
             transfer = nil
             progress = Progress()
+            lines.removeAll(keepingCapacity: lines.capacity <= Self.mostKept)
             hasNoDescriptor = false
             reasonBuffer.pointee = 0
         }
@@ -106,5 +119,15 @@
         }
 
         private static let reasonSize = 256
+        /// How much memory of its lines it keeps, in bytes.
+        private static let mostKept = 8192
+    }
+
+    extension UInt64 {
+        /// The sum, or the largest number when it does not fit.
+        func addingUnlessOver(_ other: UInt64) -> UInt64 {
+            let (sum, isOver) = addingReportingOverflow(other)
+            return isOver ? .max : sum
+        }
     }
 #endif

@@ -8,49 +8,68 @@
 
     /// Tasks that are answered together share threads; nobody can tell but by the clock.
     @Suite(.timeLimit(.minutes(3)))
-    struct CurlExecutorTests {
-        let executor = CurlExecutor()
+    struct CurlPoolTests {
+        let pool = CurlPool()
         let loader = CurlLoader()
         private let line = Line()
 
         @Test func `Tasks that are answered together go on one after the other, in the order of their answers`() async {
-            // Each waits by the time that the next one is made: one that is answered before goes on by itself.
+            // Each waits by the time that the next one is made.
             let tasks = (0..<500).map { number in
-                Task.immediate { [executor, line] in
-                    await executor.wait { line.add($0) }
+                Task.immediate { [line] in
+                    await Seat(in: line).goOn()
                     line.note(number)
                 }
             }
-            executor.gather(at: 0) { line.answerAll() }
+            pool.gather(at: 0) { line.answerAll(in: pool) }
             for task in tasks { await task.value }
             #expect(line.noted == Array(0..<500))
-        }
-
-        @Test func `Until it waits a task stays on its thread, and one that is answered at once goes on, too`() async {
-            for number in 0..<20_000 {
-                let answer = await Self.answeredAtOnce(number, executor)
-                #expect(answer.number == number)
-                #expect(answer.isOnSameThread)
-            }
-        }
-
-        @concurrent private static func answeredAtOnce(
-            _ number: Int, _ executor: CurlExecutor
-        ) async -> (number: Int, isOnSameThread: Bool) {
-            let thread = pthread_self()
-            return await executor.wait { $0.resume(returning: (number, pthread_self() == thread)) }
         }
 
         @Test func `A task that prefers an executor goes on there`() async {
             let preferred = Preferred()
             for _ in 0..<100 {
                 await withTaskExecutorPreference(preferred) {
-                    await executor.wait { continuation in
-                        DispatchQueue.global().async { executor.gather(at: 0) { continuation.resume() } }
+                    let seat = Seat(in: line) { [pool, line] in
+                        DispatchQueue.global().async { pool.gather(at: 0) { line.answerAll(in: pool) } }
                     }
+                    await seat.goOn()
                     #expect(preferred.isCurrent)
                 }
             }
+        }
+
+        @Test func `Whoever comes when the answer is there goes on, however often`() async throws {
+            let transfer = try transfer()
+            transfer.finish(.success)
+            for _ in 0..<20_000 { _ = await transfer.answered() }
+            #expect(!transfer.isWanted)
+        }
+
+        @Test func `Several tasks that wait for one answer all go on`() async throws {
+            let transfer = try transfer()
+            let tasks = (0..<10).map { _ in Task.immediate { _ = await transfer.answered() } }
+            transfer.finish(.failure(.cancelled))
+            for task in tasks { await task.value }
+            #expect(!transfer.isWanted)
+        }
+
+        @Test func `A transfer ends with its task, however often a task and its answer come at once`() async throws {
+            weak var last: CurlTransfer?
+            for _ in 0..<2_000 {
+                let transfer = try transfer()
+                let thread = Thread { [weak transfer] in transfer?.finish(.success) }
+                thread.start()
+                _ = await transfer.answered()
+                last = transfer
+            }
+            while last != nil { await Task.yield() }
+        }
+
+        private func transfer() throws -> CurlTransfer {
+            let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
+            let plan = CurlPlan(request, body: nil, TransportConfiguration())
+            return CurlTransfer(plan, for: SharedRequest(request), engine: CurlEngine(TransportConfiguration()))
         }
 
         /// Answers no request before as many have come.
@@ -119,18 +138,45 @@
 
     /// Tasks that wait to be answered, and the order in which they go on.
     private final class Line: Sendable {
-        private let waiting = Mutex<[UnsafeContinuation<Void, Never>]>([])
+        private let waiting = Mutex<[UnownedJob]>([])
         private let numbers = Mutex<[Int]>([])
 
         var noted: [Int] { numbers.withLock { $0 } }
 
         func note(_ number: Int) { numbers.withLock { $0.append(number) } }
 
-        func add(_ continuation: UnsafeContinuation<Void, Never>) { waiting.withLock { $0.append(continuation) } }
+        func add(_ job: UnownedJob) { waiting.withLock { $0.append(job) } }
 
-        func answerAll() {
-            for continuation in waiting.withLock({ $0 }) { continuation.resume() }
+        /// Whoever calls it has waited.
+        func pass() { waiting.withLock { _ in } }
+
+        func answerAll(in pool: CurlPool) {
+            let jobs = waiting.withLock { jobs in
+                defer { jobs = [] }
+                return jobs
+            }
+            for job in jobs { pool.run(job) }
         }
+    }
+
+    /// Where one task waits in line.
+    private actor Seat: SerialExecutor {
+        private let line: Line
+        private let onWait: @Sendable () -> Void
+
+        init(in line: Line, onWait: @escaping @Sendable () -> Void = {}) {
+            (self.line, self.onWait) = (line, onWait)
+        }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { asUnownedSerialExecutor() }
+
+        nonisolated func enqueue(_ job: UnownedJob) {
+            line.add(job)
+            onWait()
+        }
+
+        /// Who calls it is held.
+        func goOn() { line.pass() }
     }
 
     private actor Guest {

@@ -1,42 +1,22 @@
 #if os(Linux)
-    import CLibcurl
     import Dispatch
     import Synchronization
 
-    /// Where tasks go on that have waited for an answer: on threads of the pool, as ever, but those that are answered
-    /// together share a thread, one after the other.
+    /// Where tasks go on that have waited for an answer: on threads of the system's pool, as ever, but those that are
+    /// answered together share a thread, one after the other.
     ///
-    /// To wake a thread costs about as much as to read an answer. The pool wakes one for each, and others to help it;
+    /// To wake a thread costs about as much as to read an answer. The system wakes one for each, and others to help it;
     /// here one is woken for all, and others only when one is not enough. A task that takes its time holds nobody up for
     /// long: whoever works the ``CurlLoop`` sees to that with ``help(at:)``. The order is that of the answers, whatever
-    /// the priorities of the tasks. A class, since the runtime refers to it.
-    final class CurlExecutor: TaskExecutor {
+    /// the priorities of the tasks. A class, since the threads share it.
+    final class CurlPool: Sendable {
         private let turns = Mutex(CurlTurns<UnownedJob>())
 
-        /// Waits for the value of the continuation that `begin` gets. A task that prefers another executor goes on there.
-        func wait<Value: Sendable>(_ begin: (UnsafeContinuation<Value, Never>) -> Void) async -> Value {
-            guard withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor == nil }) else {
-                return await withUnsafeContinuation(begin)
-            }
-            lh_set_hop(.in)
-            defer { lh_set_hop(.none) }  // That of the thread on which it has gone on.
-            return await withTaskExecutorPreference(self) {
-                lh_set_hop(.none)
-                return await withUnsafeContinuation(begin)
-            }
-        }
-
-        /// Takes a task that has its answer; and one on its way to wait or to go on, which stays on its thread. One that was
-        /// answered before it waited leaves by way of the pool, so that no stack grows with their number.
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            switch lh_take_hop() {
-            case .in: job.runSynchronously(on: asUnownedTaskExecutor())
-            case .out: job.runSynchronously(on: Self.pool)
-            default:
-                if turns.withLock({ $0.take(job) }) { return }
-                Self.queue.async { Self.run(job) }
-            }
+        /// Lets a task go on that was held. It goes on where any task may, not where it was held: it has nothing to do there,
+        /// and would only have to leave again. One that prefers an executor moves there.
+        func run(_ job: UnownedJob) {
+            if turns.withLock({ $0.take(job) }) { return }
+            Self.queue.async { Self.goOn(with: job) }
         }
 
         /// Lets those share a thread that are answered in `body`.
@@ -65,7 +45,7 @@
             Self.queue.async {
                 var (job, count) = (first, count)
                 repeat {
-                    Self.run(job)
+                    Self.goOn(with: job)
                     count += 1
                     guard let next = self.turns.withLock({ $0.next(after: count) }) else { return }
                     job = next
@@ -74,11 +54,7 @@
             }
         }
 
-        private static func run(_ job: UnownedJob) {
-            lh_set_hop(.out)
-            job.runSynchronously(on: pool)
-            lh_set_hop(.none)
-        }
+        private static func goOn(with job: UnownedJob) { job.runSynchronously(on: pool) }
 
         /// What a thread of the ``queue`` is to the runtime: any task may go on there that prefers no executor.
         private static let pool = globalConcurrentExecutor.asUnownedTaskExecutor()
