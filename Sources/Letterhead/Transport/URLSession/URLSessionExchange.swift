@@ -12,6 +12,7 @@ final class URLSessionExchange: Sendable {
     typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
     struct State {
+        /// Nil before it is there, and again when it is over or cancelled.
         var task: URLSessionTask?
         var caller: Caller?
         var head: HTTPURLResponse?
@@ -111,11 +112,14 @@ final class URLSessionExchange: Sendable {
     /// Takes the end.
     func complete(_ error: (any Error)?) {
         noteTotal()
+        let (isCancelled, head, received) = state.withLock { state in
+            state.task = nil
+            return (state.isCancelled, state.head, state.receivedBytes)
+        }
         guard let error else {
             settle()
             return finish(.success(nil))
         }
-        let (isCancelled, head, received) = state.withLock { ($0.isCancelled, $0.head, $0.receivedBytes) }
         finish(
             .failure(
                 isCancelled
@@ -180,9 +184,11 @@ final class URLSessionExchange: Sendable {
         reader?.resume(with: end.mapError { $0 })
     }
 
+    /// Cancels its task, once and not when that is over: Foundation on Linux may fail to find a task that it has ended.
+    ///
     /// Off the delegate's queue, since a task that is being cancelled waits for that.
     func stopTask() {
-        guard let task = state.withLock({ $0.task }) else { return }
+        guard let task = state.withLock({ $0.task.take() }) else { return }
         DispatchQueue.global().async { task.cancel() }
     }
 }
