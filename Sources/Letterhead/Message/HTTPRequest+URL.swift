@@ -38,7 +38,10 @@ extension HTTPRequest {
             text.append("@" as Unicode.Scalar)
         }
         if let host { text.append(host) }
-        if let port { text.append(":\(port)") }
+        if let port {
+            text.append(":" as Unicode.Scalar)
+            text.append(port)
+        }
     }
 
     /// Appends the URL from its path on.

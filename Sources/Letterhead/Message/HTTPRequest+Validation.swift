@@ -36,7 +36,8 @@ extension HTTPRequest {
     }
 
     var hasHTTPScheme: Bool {
-        scheme == "https" || ASCII.equalIgnoringCase(scheme, "https") || ASCII.equalIgnoringCase(scheme, "http")
+        scheme == "https" || scheme == "http" || ASCII.equalIgnoringCase(scheme, "https")
+            || ASCII.equalIgnoringCase(scheme, "http")
     }
 
     /// A registered name or IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2); `%` is refused, since what

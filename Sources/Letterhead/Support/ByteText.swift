@@ -50,6 +50,20 @@ package struct ByteText: ~Copyable {
         count += 1
     }
 
+    /// Appends a number in decimal digits.
+    package mutating func append(_ number: Int) {
+        if number < 0 { append("-" as Unicode.Scalar) }
+        var rest = number.magnitude
+        let start = count
+        repeat {
+            take(1).pointee = UInt8(ascii: "0") + UInt8(rest % 10)
+            count += 1
+            rest /= 10
+        } while rest > 0
+        var digits = UnsafeMutableBufferPointer(rebasing: bytes[start..<count])
+        digits.reverse()
+    }
+
     /// Appends a text with every byte of the set as `%XX`: three times as many bytes at most.
     @inline(__always)
     package mutating func append(_ text: String, escaping set: EscapeSet) {

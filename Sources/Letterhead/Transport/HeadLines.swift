@@ -54,12 +54,12 @@ struct HeadLines {
         while start < end, isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
         // All are looked at, since values are short and few are refused: a branch for each costs more than the rest of it.
-        var (isRefused, all) = (false, UInt8(0))
+        var (least, all) = (UInt8.max, UInt8(0))
         for byte in value {
-            isRefused = isRefused || byte == 0 || byte == 0x0D
+            least = min(least, byte)
             all |= byte
         }
-        guard !isRefused else {
+        guard least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
             throw TransportFailure(.invalidResponse, "a header's value holds NUL or a bare CR")
         }
         return text(value, isASCII: all < 0x80)

@@ -32,6 +32,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 7, 80, 65535, -1, -80, .max, .min])
+    func `any port is written in its digits, until validation refuses it`(port: Int) throws {
+        var request = HTTPRequest()
+        request.host = "h"
+        request.port = port
+        #expect(try request.urlString() == "https://h:\(port)")
+    }
+
     @Test func `a request without query has no question mark`() throws {
         var request = HTTPRequest()
         request.host = "h"
