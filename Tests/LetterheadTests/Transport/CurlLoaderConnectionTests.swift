@@ -38,6 +38,18 @@
             }
         }
 
+        @Test func `Only a new connection takes time to be made`() async throws {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+            }
+            let loader = CurlLoader()
+            let first = try await loader.load(HTTPRequest(url: server.url())).metrics
+            #expect(first.connect > .zero && first.secureConnect == .zero && !first.isReusedConnection)
+            let second = try await loader.load(HTTPRequest(url: server.url())).metrics
+            #expect([second.nameLookup, second.connect, second.secureConnect] == [.zero, .zero, .zero])
+            #expect(second.isReusedConnection && second.total > .zero)
+        }
+
         @Test func `A connection is not inherited by programs that the process starts`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()

@@ -72,6 +72,25 @@
             #expect(error?.message.contains("first byte") == true)
         }
 
+        @Test func `A first-byte timeout counts from when the request is sent, and not from its wait for a connection`()
+            async throws
+        {
+            var configuration = TransportConfiguration()
+            configuration.maximumConnectionsPerHost = 1
+            configuration.firstByteTimeout = .seconds(3)
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    usleep(2_000_000)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let loader = CurlLoader(configuration)
+            async let first = loader.load(HTTPRequest(url: server.url()))
+            async let second = loader.load(HTTPRequest(url: server.url()))
+            #expect(try await first.status == 204)
+            #expect(try await second.status == 204)
+        }
+
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
         func `Cancelling ends a request at once and closes its connection`(bytes: String) async throws {
             let (ended, started) = (DispatchSemaphore(value: 0), AsyncStream<Void>.makeStream())
