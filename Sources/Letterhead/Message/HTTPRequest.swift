@@ -48,7 +48,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// A GET over https that leaves everything else open.
     public init() {
         id = ID()
-        path = ""
+        path = RequestPath(escaped: "")
         query = QueryParameters()
         headers = HTTPHeaders()
         body = EmptyBody()

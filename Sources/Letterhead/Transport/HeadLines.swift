@@ -1,5 +1,3 @@
-import Foundation
-
 /// The lines of a head, one after the other, and the fields that stand in them: no text is made but the names and values
 /// themselves.
 struct HeadLines {
@@ -12,7 +10,7 @@ struct HeadLines {
     /// The next line without its end; nil when there is none.
     mutating func next() -> Line? {
         guard !rest.isEmpty else { return nil }
-        let end = Self.place(of: 0x0A, in: rest) ?? rest.count
+        let end = rest.first("\n", from: 0, to: rest.count) ?? rest.count
         let line = rest.extracting(..<end)
         rest = rest.extracting(min(end + 1, rest.count)...)
         return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
@@ -70,12 +68,6 @@ struct HeadLines {
         if isASCII { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
-
-    /// Where a byte stands first; nil when it does not.
-    private static func place(of byte: UInt8, in bytes: Line) -> Int? {
-        guard let start = bytes.baseAddress, let place = memchr(start, Int32(byte), bytes.count) else { return nil }
-        return UnsafeRawPointer(place) - UnsafeRawPointer(start)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -44,8 +44,8 @@
         nonisolated(unsafe) var wire: CurlWire?
         /// What has arrived, but for a streamed body. `nonisolated(unsafe)`: from its start on it is read and written by the
         /// one alone who works the ``CurlLoop``; the caller reads it behind an answer of success, and nobody writes any more
-        /// then. Unchecked: no callback comes while it changes. Its memory is allocated by the caller, who most often frees it too: what one thread allocates and
-        /// another frees makes both wait.
+        /// then. Unchecked: no callback comes while it changes. Its memory is allocated by the caller, who most often frees
+        /// it, too: what one thread allocates and another frees makes both wait.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
@@ -161,6 +161,8 @@
 
         /// The answer: who calls it is held by `enqueue(_:)` until it is there.
         func answered() -> Outcome {
+            // Nobody comes here without one: a task gets here by its job alone, and only ``answer(_:)`` and `enqueue(_:)` run
+            // that, both behind `isAnswered`, which nothing takes back.
             guard let outcome else { preconditionFailure("a task goes on without an answer") }
             return outcome
         }

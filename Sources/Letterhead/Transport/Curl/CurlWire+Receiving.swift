@@ -55,7 +55,7 @@
         /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
         /// wait for it to do so for ever. The stream ends then, and its connection stays.
         private func isAnsweredEarly() -> Bool {
-            guard !progress.hasNoBody, let transfer, isSending, isHTTP2 else { return false }
+            guard isSending, isHTTP2, let transfer else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)

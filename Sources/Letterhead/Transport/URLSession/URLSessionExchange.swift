@@ -12,8 +12,9 @@ final class URLSessionExchange: Sendable {
     typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
     struct State {
-        /// Nil before it is there, and again when it is over or cancelled.
         var task: URLSessionTask?
+        /// Whether the task is over, or was cancelled already.
+        var isStopped = false
         var caller: Caller?
         var head: HTTPURLResponse?
         var receivedBytes = 0
@@ -113,7 +114,7 @@ final class URLSessionExchange: Sendable {
     func complete(_ error: (any Error)?) {
         noteTotal()
         let (isCancelled, head, received) = state.withLock { state in
-            state.task = nil
+            state.isStopped = true
             return (state.isCancelled, state.head, state.receivedBytes)
         }
         guard let error else {
@@ -188,7 +189,12 @@ final class URLSessionExchange: Sendable {
     ///
     /// Off the delegate's queue, since a task that is being cancelled waits for that.
     func stopTask() {
-        guard let task = state.withLock({ $0.task.take() }) else { return }
+        let task = state.withLock { state -> URLSessionTask? in
+            guard let task = state.task, !state.isStopped else { return nil }
+            state.isStopped = true
+            return task
+        }
+        guard let task else { return }
         DispatchQueue.global().async { task.cancel() }
     }
 }
