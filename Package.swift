@@ -62,8 +62,9 @@ let package = Package(
         // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .executableTarget(
-            name: "transport-stress", dependencies: ["Letterhead", "RawServer"], path: "Tests/TransportStress",
-            swiftSettings: settings),
+            name: "transport-stress",
+            dependencies: ["Letterhead", "RawServer", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(

@@ -2,8 +2,11 @@
 
 #if defined(__linux__)
 
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +44,16 @@ struct lh_curl_version_info {
 };
 struct lh_curl_version_info *curl_version_info(int age);
 
+struct lh_curl_tls_session {
+    int library;
+    void *session;
+};
+
+struct lh_gnutls_datum {
+    unsigned char *data;
+    unsigned int size;
+};
+
 enum {
     WRITE_DATA = 10001,
     READ_DATA = 10009,
@@ -55,6 +68,9 @@ enum {
     SEEK_FUNCTION = 20167,
     PREREQUEST_FUNCTION = 20312,
     ACTIVE_SOCKET = 0x500000 + 44,
+    TLS_SESSION = 0x400000 + 45,
+    TLS_LIBRARY_OPENSSL = 1,
+    TLS_LIBRARY_GNUTLS = 2,
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
     CLOSE_SOCKET_DATA = 10209,
@@ -147,6 +163,51 @@ int lh_curl_get_string(LHCurlEasy *easy, CurlInfo info, const char **value) {
 }
 
 int lh_curl_get_socket(LHCurlEasy *easy, int *socket) { return curl_easy_getinfo(easy, ACTIVE_SOCKET, socket); }
+
+// The TLS library's functions are looked up in the library that libcurl itself was linked with: a process may hold others.
+static void *tls_function(const char *name) {
+    void *libcurl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD);
+    if (!libcurl) return NULL;
+    void *function = dlsym(libcurl, name);
+    dlclose(libcurl);
+    return function;
+}
+
+typedef void (*openssl_alpn_function)(const void *session, const unsigned char **name, unsigned int *length);
+typedef int (*gnutls_alpn_function)(const void *session, struct lh_gnutls_datum *name);
+
+int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
+    static _Atomic(openssl_alpn_function) openssl;
+    static _Atomic(gnutls_alpn_function) gnutls;
+    struct lh_curl_tls_session *info = NULL;
+    *session = NULL;
+    if (curl_easy_getinfo(easy, TLS_SESSION, &info) || !info || !info->session) return 0;
+    *session = info->session;
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    if (info->library == TLS_LIBRARY_OPENSSL) {
+        openssl_alpn_function function = openssl;
+        if (!function) openssl = function = (openssl_alpn_function)tls_function("SSL_get0_alpn_selected");
+        if (!function) return 0;
+        function(info->session, &name, &length);
+    } else if (info->library == TLS_LIBRARY_GNUTLS) {
+        gnutls_alpn_function function = gnutls;
+        if (!function) gnutls = function = (gnutls_alpn_function)tls_function("gnutls_alpn_get_selected_protocol");
+        if (!function) return 0;
+        struct lh_gnutls_datum datum = {NULL, 0};
+        if (function(info->session, &datum) == 0) {
+            name = datum.data;
+            length = datum.size;
+        }
+    } else {
+        return 0;
+    }
+    return name && length == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+int lh_curl_tells_alpn(void) {
+    return tls_function("SSL_get0_alpn_selected") || tls_function("gnutls_alpn_get_selected_protocol");
+}
 
 int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {
     return curl_multi_setopt(multi, option, value);

@@ -8,7 +8,15 @@
         private let descriptor: CInt
         private var buffer: [UInt8] = []
 
+        private var tls: RawTLS.Session?
+
         init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+        /// Agrees on TLS; false when the client does not.
+        func secure(_ tls: RawTLS) -> Bool {
+            self.tls = tls.accept(descriptor)
+            return self.tls != nil
+        }
 
         deinit { close() }
 
@@ -41,6 +49,21 @@
             return Data(buffer[..<count])
         }
 
+        /// Reads the body of a request and throws it away; false when the peer ends before.
+        package func skipBody(of head: String) -> Bool {
+            let lines = head.lowercased().split(separator: "\r\n")
+            if lines.contains("transfer-encoding: chunked") { return readChunks() != nil }
+            let length = lines.first { $0.hasPrefix("content-length:") }
+                .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+            return read(length ?? 0) != nil
+        }
+
+        /// Ends the server's side of the connection.
+        package func endOutput() {
+            tls?.end()
+            Glibc.shutdown(descriptor, CInt(SHUT_WR))
+        }
+
         /// True when the peer closes; what it still sends is thrown away.
         package func waitForEnd() -> Bool {
             while more() { buffer = [] }
@@ -54,7 +77,7 @@
         package func write(_ bytes: [UInt8]) -> Bool {
             var offset = 0
             while offset < bytes.count {
-                let count = bytes[offset...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) }
+                let count = bytes[offset...].withUnsafeBytes { transmit($0) }
                 guard count > 0 else { return false }
                 offset += count
             }
@@ -117,6 +140,7 @@
         package func close() {
             guard isOpen else { return }
             isOpen = false
+            tls?.end()
             Glibc.shutdown(descriptor, CInt(SHUT_RDWR))
             Glibc.close(descriptor)
         }
@@ -151,10 +175,18 @@
 
         private func more() -> Bool {
             var bytes = [UInt8](repeating: 0, count: 65536)
-            let count = recv(descriptor, &bytes, bytes.count, 0)
+            let count = bytes.withUnsafeMutableBytes { receive($0) }
             guard count > 0 else { return false }
             buffer += bytes[..<count]
             return true
+        }
+
+        private func receive(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+            tls?.read(bytes) ?? recv(descriptor, bytes.baseAddress, bytes.count, 0)
+        }
+
+        private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {
+            tls?.write(bytes) ?? send(descriptor, bytes.baseAddress, bytes.count, 0)
         }
     }
 #endif

@@ -9,11 +9,16 @@
         package let port: Int
         private let listener: CInt
         private let accepted = Atomic(0)
+        private let tls: RawTLS?
 
         /// - Parameters:
         ///   - backlog: how many connections may wait to be accepted.
+        ///   - tls: speaks TLS on each connection. Default: nil, none.
         ///   - script: what to do with a connection, and its number, from 0.
-        package init(backlog: CInt = 512, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+        package init(
+            backlog: CInt = 512, tls: RawTLS? = nil, _ script: @escaping @Sendable (RawConnection, Int) -> Void
+        ) {
+            self.tls = tls
             listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -33,6 +38,7 @@
 
         /// One on a Unix-domain socket, whose file its owner removes.
         package init(unixSocket path: String, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
+            tls = nil
             listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
             port = 0
             var address = sockaddr_un()
@@ -58,7 +64,10 @@
             while let descriptor = next() {
                 let number = accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 let connection = RawConnection(descriptor)
-                Thread.detachNewThread { script(connection, number) }
+                Thread.detachNewThread { [tls] in
+                    if let tls, !connection.secure(tls) { return connection.close() }
+                    script(connection, number)
+                }
             }
             close(listener)
         }
@@ -75,7 +84,7 @@
         }
 
         package func url(_ path: String = "/") -> URL {
-            URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
+            URL(string: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
         }
 
         /// One that gives every connection the same bytes behind the head of each request, and keeps it open or not.

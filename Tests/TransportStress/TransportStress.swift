@@ -22,14 +22,25 @@ enum TransportStress {
             case "memory": try await Ends(count: count).keepMemory()
             case "transfers": try await Transfers(size: count).keepMemory()
             case "proxy": try await EnvironmentProxy(count: count).run()
+            case "folds": try await HostileHeads(count: count).folds()
+            case "claims": try await HostileHeads(count: count).claims()
+            case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
             case "rest": try await Transfers(size: count).rest()
             default:
                 fail(
-                    "posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers, proxy or rest, "
-                        + "and how many")
+                    "posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers, proxy, rest, "
+                        + "folds, claims or fuzz, and how many")
             }
         #endif
     }
+
+    #if os(Linux)
+        /// `fuzz COUNT [SEED] [tls]`
+        private static func fuzz(_ count: Int, _ arguments: [String]) async throws {
+            let seed = arguments.first.flatMap { UInt64($0) } ?? 1
+            try await Fuzz(count: count, firstSeed: seed, isSecure: arguments.contains("tls")).run()
+        }
+    #endif
 }
 
 func fail(_ message: String) -> Never {

@@ -59,6 +59,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionDisallowUsername = 278,
     CurlOptionUploadBufferSize = 280,
     CurlOptionHTTP09Allowed = 285,
+    CurlOptionProxySSLVersion = 250,
     CurlOptionQuickExit = 322,
     // pointer or string
     CurlOptionAddress = 10002,
@@ -83,6 +84,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionPinnedPublicKey = 10230,
     CurlOptionUnixSocketPath = 10231,
     CurlOptionProxyCAInfo = 10246,
+    CurlOptionProxyCAPath = 10247,
     CurlOptionRequestTarget = 10266,
     CurlOptionParsedAddress = 10282,
     // 64-bit number
@@ -175,6 +177,8 @@ enum {
 // MARK: Functions
 
 int curl_global_init(long flags);
+/// The versions of libcurl and of the libraries that it uses, as a text.
+const char *_Nonnull curl_version(void);
 /// libcurl's version number, as 0x078801 for 7.136.1.
 unsigned int lh_curl_version(void);
 /// The name of the TLS library that libcurl uses, with its version; NULL without one.
@@ -221,6 +225,12 @@ int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnu
 /// The socket of the last connection, -1 when it is closed.
 int lh_curl_get_socket(LHCurlEasy *_Nonnull easy, int *_Nonnull socket);
 int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nullable *_Nonnull value);
+
+/// Whether TLS negotiated HTTP/2 for the connection of a transfer (RFC 7301), as the TLS library reports it. `session` is the
+/// address of the connection's TLS session, which no other open connection has; NULL without TLS.
+int lh_curl_is_http2(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
+/// Whether `lh_curl_is_http2` knows the TLS library.
+int lh_curl_tells_alpn(void);
 
 int lh_curl_multi_set_long(LHCurlMulti *_Nonnull multi, CurlMultiOption option, long value);
 int lh_curl_multi_set_socket(LHCurlMulti *_Nonnull multi, LHCurlSocket _Nonnull function, void *_Nullable context);

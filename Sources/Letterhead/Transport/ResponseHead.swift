@@ -7,8 +7,7 @@ import Foundation
 struct ResponseHead {
     let status: HTTPStatus
     var headers: HTTPHeaders
-    /// How long the body says it is; nil when it does not, or when its transfer coding tells the end.
-    private let contentLength: Int?
+    private let framing: ResponseFraming
 
     init(_ bytes: [UInt8]) throws(TransportFailure) {
         var fields: [HTTPHeaders.Field] = []
@@ -20,7 +19,7 @@ struct ResponseHead {
             fields = try lines.fields()
             return status
         }
-        contentLength = try Self.contentLength(fields)
+        framing = try Self.framing(fields)
         headers = HTTPHeaders(fields)
     }
 
@@ -35,34 +34,22 @@ struct ResponseHead {
     /// How long the body will be; nil when it does not say (RFC 9112, 6.3).
     func bodyLength(of method: HTTPMethod) -> Int? {
         if method == .head || status.isInformational || status == .noContent || status == .notModified { return 0 }
-        return contentLength
+        return framing.bodyLength
     }
 
-    private static func contentLength(_ fields: [HTTPHeaders.Field]) throws(TransportFailure) -> Int? {
-        var known: Int?
-        var (isThere, isWrong) = (false, false)
-        for place in fields.indices {
-            if fields[place].name == .transferEncoding {
-                try require(fields[place].value)
-                return nil
-            }
-            guard fields[place].name == .contentLength else { continue }
-            isThere = true
-            let value = fields[place].value
-            if known == nil, let length = length(value) {
-                known = length
-                continue
-            }
-            for part in value.utf8.split(separator: UInt8(ascii: ",")) {
-                let length = length(ASCII.trimmed(String(Substring(part))))
-                if length == nil || known != nil && known != length { isWrong = true }
-                known = length
+    private static func framing(_ fields: [HTTPHeaders.Field]) throws(TransportFailure) -> ResponseFraming {
+        var framing = ResponseFraming()
+        for index in fields.indices {
+            switch fields[index].name {
+            case .transferEncoding:
+                try require(fields[index].value)
+                framing.noteTransferCoding()
+            case .contentLength: framing.noteLength(fields[index].value.utf8)
+            default: break
             }
         }
-        if isWrong || isThere && known == nil {
-            throw TransportFailure(.invalidResponse, "the values of Content-Length disagree or are no numbers")
-        }
-        return known
+        if let fault = framing.fault { throw TransportFailure(.invalidResponse, fault) }
+        return framing
     }
 
     /// No other transfer coding is ever asked for (RFC 9110, 10.1.4), and libcurl would not tell whether it was cut short.
@@ -72,14 +59,10 @@ struct ResponseHead {
         }
     }
 
-    private static func length(_ text: String) -> Int? {
-        ASCII.allBytes(of: text) { (48...57).contains($0) } ? Int(text) : nil
-    }
-
+    /// The status code has exactly three digits (RFC 9112, 4).
     private static func status(of line: HeadLines.Line) -> HTTPStatus? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
-        let digits = line[(blank + 1)...].drop { $0 == 0x20 }.prefix(3)
-        guard digits.count == 3, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return HTTPStatus(digits.reduce(0) { $0 * 10 + Int($1 - 48) })
+        let digits = line[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
+        return digits.count == 3 ? HTTPStatus(digits.reduce(0) { $0 * 10 + Int($1 - 48) }) : nil
     }
 }

@@ -19,6 +19,13 @@ public struct TransportProxy: Sendable, Hashable {
     struct Credentials: Hashable {
         let user: String
         let password: String
+
+        /// Over HTTP a colon would end the user, and no control character can be sent (RFC 7617, 2).
+        func brokenRule(mayContainColon: Bool) -> String? {
+            if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) { return "the proxy's user contains a colon" }
+            let isPrintable = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            return isPrintable ? nil : "the proxy's user or password contains a control character"
+        }
     }
 
     /// Nobody: straight to the server, whatever the environment says.
@@ -66,6 +73,15 @@ public struct TransportProxy: Sendable, Hashable {
         }
     }
 
+    /// Whether the proxy may be one that is reached over TLS.
+    var mayBeSecure: Bool {
+        switch kind {
+        case .direct: false
+        case .environment: isInUse(isSecure: false) || isInUse(isSecure: true)
+        case .server(let scheme, _, _): scheme == "https"
+        }
+    }
+
     // Looked up once: libcurl would look for each request.
     private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
     private static let isInEnvironmentOfHTTPS = isInEnvironment([
@@ -87,11 +103,12 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     var brokenRule: String? {
-        guard case .server(_, let host, let port) = kind else { return nil }
+        guard case .server(let scheme, let host, let port) = kind else { return nil }
         if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
             return "the proxy's host is empty or malformed"
         }
-        return (1...65535).contains(port) ? nil : "the proxy's port is not in 1...65535"
+        guard (1...65535).contains(port) else { return "the proxy's port is not in 1...65535" }
+        return credentials?.brokenRule(mayContainColon: scheme.hasPrefix("socks"))
     }
 }
 

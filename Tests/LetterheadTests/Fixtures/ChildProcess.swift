@@ -132,13 +132,15 @@
         }
 
         /// Runs a program that is built beside the tests; where it crashes is part of its output.
-        static func run(ofPackage name: String, _ arguments: [String], seconds: Int) async throws -> (
-            status: Int32, output: String
-        ) {
+        static func run(
+            ofPackage name: String, _ arguments: [String], seconds: Int, environment: [String: String] = [:]
+        ) async throws -> (status: Int32, output: String) {
             let tests = try #require(CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
             let (status, output) = try await run(
                 tests.appending(path: name).path, arguments, seconds: seconds,
-                environment: ["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"])
+                environment: environment.merging(["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"]) { old, _ in
+                    old
+                })
             return (status, String(decoding: output, as: UTF8.self))
         }
 

@@ -2,6 +2,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import RawServer
     import Testing
 
     /// Whether the server's library is there; on Linux it must be.

@@ -1,6 +1,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import RawServer
 import Testing
 
 private struct User: Codable, Equatable {

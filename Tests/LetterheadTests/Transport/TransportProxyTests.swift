@@ -126,6 +126,51 @@
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 
+        @Test(arguments: [("u%40x", "a%40b%%41:c%00"), ("user", "p@ss:%2541")])
+        func `A proxy receives the user and the password as they were given`(user: String, password: String)
+            async throws
+        {
+            let heads = Heads()
+            let proxy = RawServer { connection, _ in
+                guard let head = connection.readHead() else { return }
+                heads.add(head)
+                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+            }
+            let url = try #require(URL(string: "http://nowhere.example/"))
+            let loader = loader(.http("127.0.0.1", port: proxy.port).authenticated(user: user, password: password))
+            #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
+            let expected = "Proxy-Authorization: Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
+            #expect(heads.all[0].split(separator: "\r\n").contains { $0 == expected })
+        }
+
+        @Test func `A proxy over TLS is trusted by the configured roots, and speaks the configured versions`()
+            async throws
+        {
+            let proxy = RawServer(tls: RawTLS(maximumVersion: .tls12)) { connection, _ in
+                while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+            }
+            let request = HTTPRequest(url: try #require(URL(string: "http://nowhere.example/")))
+            var configuration = TransportConfiguration()
+            configuration.proxy = .https("127.0.0.1", port: proxy.port)
+            let untrusted = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            #expect(untrusted?.code == .insecureConnection && untrusted?.mayHaveBeenSent == false)
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            #expect(try await CurlLoader(configuration).load(request).status == 204)
+            configuration.security.minimumVersion = .tls13
+            let tooOld = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            #expect(tooOld?.code == .insecureConnection)
+        }
+
+        @Test(arguments: [("a:b", "p"), ("u", "a\r\nX: 1"), ("u", "a\0b")])
+        func `Credentials that a proxy could not receive are refused`(user: String, password: String) async throws {
+            let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
+            let error = await #expect(throws: HTTPError.self) {
+                try await loader(.http("127.0.0.1", port: 1).authenticated(user: user, password: password)).load(
+                    request)
+            }
+            #expect(error?.code == .invalidRequest && error?.message.contains("the proxy's user") == true)
+        }
+
         @Test func `Hosts that are excepted are reached directly`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = loader(.http("127.0.0.1", port: 1).except(["127.0.0.1"]))

@@ -2,6 +2,7 @@
     import Foundation
     import Letterhead
     import LetterheadTesting
+    import RawServer
     import Testing
 
     @Suite(.timeLimit(.minutes(3)))

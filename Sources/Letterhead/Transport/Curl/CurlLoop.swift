@@ -202,10 +202,17 @@
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
 
+        /// Resumes a paused transfer. One that libcurl has finished meanwhile ends with its real outcome: libcurl refuses to
+        /// resume it, and its result waits to be read. So does the failure of a request's body: the server may have responded
+        /// before it.
         private func resume(_ wire: CurlWire) {
+            let transfer = wire.transfer
+            endFinished()
+            guard let transfer, wire.transfer === transfer else { return }
             if let failure = wire.bodyFailure { return end(wire, wire.outcome(failing: failure)) }
-            let code = wire.resume()
-            if code != 0 { end(wire, wire.outcome(of: CurlResult(rawValue: code))) }
+            let result = CurlResult(rawValue: wire.resume())
+            // libcurl has detached the transfer from its connection, to finish it or to connect again: it goes on by itself.
+            if result != .ok, result != .badArgument { end(wire, wire.outcome(of: result)) }
         }
 
         /// Wakes the reader of a streamed body when all that could be read has been.
@@ -215,6 +222,11 @@
             guard !unread.isEmpty else { return }
             for pipe in unread { pipe.flush() }
             unread.removeAll(keepingCapacity: true)
+        }
+
+        /// Whether another transfer is under way on the connection of a TLS session.
+        func isUsed(_ session: UnsafeRawPointer, besides wire: CurlWire) -> Bool {
+            active.contains { $0 !== wire && $0.uses(session) }
         }
 
         /// Looks at the time limits again at this time at the latest.
@@ -288,7 +300,7 @@
                 last.place = wire.place
             }
             if active.isEmpty { ownDeadline = .max }
-            if idle.count < Self.idleHandles { idle.append(wire) }
+            if CurlQuirks.reusesHandles, idle.count < Self.idleHandles { idle.append(wire) }
         }
     }
 #endif

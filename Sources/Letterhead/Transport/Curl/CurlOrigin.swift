@@ -12,7 +12,7 @@
 
         /// Nil when libcurl cannot parse it, or takes nothing parsed with a target apart.
         init?(_ text: UnsafeBufferPointer<CChar>) {
-            guard Self.isTaken, let parsed = curl_url() else { return nil }
+            guard CurlQuirks.takesParsedURLs, let parsed = curl_url() else { return nil }
             self.parsed = parsed
             self.text = text + [0]
             guard curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
@@ -26,9 +26,6 @@
             return memcmp(text, address, other.count) == 0
         }
 
-        /// Before 7.65 libcurl keeps the parsed URL itself and not a copy of it, and before 7.75 a proxy is asked for that
-        /// and not for the request's target.
-        private static let isTaken = lh_curl_version() >= 0x074B00
         private static let wholeURL: CInt = 0
         private static let noUsername: CUnsignedInt = 1 << 5
     }

@@ -43,6 +43,7 @@
 
         /// Watches a socket for what libcurl wants of it.
         func watch(_ socket: CInt, wants: CInt) {
+            guard socket >= 0 else { return }
             var event = epoll_event()
             if wants & CInt(CURL_POLL_WANTS_IN) != 0 { event.events |= EPOLLIN.rawValue }
             if wants & CInt(CURL_POLL_WANTS_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
@@ -84,9 +85,11 @@
             _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
         }
 
+        /// libcurl may name a socket of -1: before 8.1 it does when a connection has no socket yet. There is nothing to watch.
         private subscript(socket: CInt) -> Watch? {
             get { watches.indices.contains(Int(socket)) ? watches[Int(socket)] : nil }
             set {
+                guard socket >= 0 else { return }
                 let missing = Int(socket) + 1 - watches.count
                 if missing > 0 { watches += Array(repeating: nil, count: missing) }
                 if watches[Int(socket)]?.waitsToSend == true { waitingToSend -= 1 }

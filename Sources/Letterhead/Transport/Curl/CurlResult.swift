@@ -16,13 +16,23 @@
         static let ok = Self(rawValue: 0)
         static let unsupportedProtocol = Self(rawValue: 1)
         static let couldNotConnect = Self(rawValue: 7)
+        static let truncated = Self(rawValue: 18)
+        static let noResponse = Self(rawValue: 52)
         static let timedOut = Self(rawValue: 28)
+        static let badArgument = Self(rawValue: 43)
 
         /// What went wrong; `reason` is libcurl's own account of it, which names hosts and certificates but no header.
         func failure(reason: String, wasSent: Bool) -> TransportFailure {
             // libcurl has one number for a connection that breaks and for chunks that are no chunks.
             if rawValue == 56, reason.contains("chunk") {
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
+            }
+            // libcurl refuses before it sends. On a new connection it offers HTTP/1.1 again.
+            if rawValue == 25 {
+                return TransportFailure(
+                    .connectionLost,
+                    "the server responded with HTTP/1.0 on this connection, which allows no body of unknown length",
+                    mayHaveBeenSent: false)
             }
             let (code, text) = meaning(wasSent: wasSent)
             let message = Self.isTold(code) && !reason.isEmpty ? "\(text) (\(reason))" : text
@@ -36,7 +46,15 @@
 
         private func meaning(wasSent: Bool) -> (HTTPError.Code, String) {
             switch rawValue {
-            case 1 where wasSent: (.invalidResponse, "the answer is not HTTP, or a version that is not spoken")
+            case 1 where wasSent:
+                (.invalidResponse, "the response is not HTTP, or a version of it that is not supported")
+            // What libcurl calls a bad argument, a bad option or a bad URL is then in the response.
+            case 3 where wasSent, 4 where wasSent, 43 where wasSent, 45 where wasSent, 48 where wasSent,
+                49 where wasSent:
+                (.invalidResponse, "the response has a malformed header field")
+            // A header line longer than the 100 KiB that libcurl reads; it reports that its memory is exhausted.
+            case 27 where wasSent:
+                (.responseTooLarge, "a header line of the response is longer than the 102,400 bytes that libcurl reads")
             case 1, 3, 4, 43, 45, 48, 49: (.invalidRequest, "the system's libcurl cannot do what was asked")
             case 5...7, 89, 96, 97: (.cannotConnect, connecting)
             case 35, 53, 54, 58...60, 64, 66, 77, 80, 82, 83, 90, 91, 98, 101: (.insecureConnection, securing)

@@ -51,7 +51,7 @@
             return lh_curl_get_offset(easy, info, &value) == 0 ? Int(value) : 0
         }
 
-        private func number(_ info: CurlInfo) -> Int {
+        func number(_ info: CurlInfo) -> Int {
             var value = 0
             return lh_curl_get_long(easy, info, &value) == 0 ? value : 0
         }

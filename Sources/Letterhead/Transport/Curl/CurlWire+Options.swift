@@ -12,7 +12,7 @@
                 set(.noSignal, 1), set(.followLocation, 0), set(.netrc, 0), set(.pathAsIs, 1),
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
                 set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
-                set(.headerOptions, Self.separate), set(.httpVersion, Self.http2OverTLS),
+                set(.headerOptions, Self.separate), set(.httpVersion, Self.http1),
                 set(.connectTimeoutMilliseconds, connectTimeout),
             ]
             results += prepareConnection()
@@ -47,10 +47,13 @@
         private func configureConnection(for plan: CurlPlan) -> Bool {
             if settings.isSecure != plan.isSecure {
                 settings.isSecure = plan.isSecure
+                let offersHTTP2 = plan.isSecure && CurlQuirks.offersHTTP2
                 let results = [
-                    set(.pipeWait, plan.isSecure ? 1 : 0), set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
+                    // Without TLS, HTTP/1.1 only: libcurl must not take a status line for the promise to multiplex.
+                    set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),
+                    set(.pipeWait, offersHTTP2 ? 1 : 0), set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
                 ]
-                guard results == [0, 0] else { return false }
+                guard results == [0, 0, 0] else { return false }
             }
             // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
             return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0
@@ -96,6 +99,7 @@
         /// The proxy gets the lines meant for it, and no others.
         private static let separate = 1
         private static let httpAndHTTPS = 3
+        private static let http1 = 2
         private static let http2OverTLS = 4
     }
 

@@ -7,6 +7,9 @@
             if let failure = progress.failure { return outcome(failing: failure) }
             guard result == .ok || progress.isAnsweredEarly else {
                 if result == .couldNotConnect, hasNoDescriptor, !wasSent { return outcome(failing: .exhausted) }
+                // Over HTTP/2 libcurl calls it a truncated response when the connection ends before the response has begun.
+                let isWithoutResponse = result == .truncated && !progress.hasAnswer
+                let result = isWithoutResponse ? CurlResult.noResponse : result
                 let reason = String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }

@@ -11,8 +11,8 @@
             guard progress.failure == nil, isWithinHeadLimit() else { return false }
             guard line.isBlankLine else {
                 if !progress.hasHead {
-                    if lines.isEmpty { progress.isInterim = line.isInterimStatus }
-                    if line.isContentEncoding { progress.isCoded = true }
+                    guard !lines.isEmpty || begins(with: line) else { return false }
+                    noteField(line)
                 }
                 lines.append(contentsOf: line)
                 return true
@@ -20,13 +20,49 @@
             if progress.hasHead { return true }
             defer { lines.removeAll(keepingCapacity: true) }
             if progress.isInterim { return true }
-            guard let transfer else { return false }
+            guard let transfer, isFramed() else { return false }
             progress.hasHead = true
             // A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
             if transfer.isOpenEnded { progress.attemptDeadline = .max }
             transfer.reply.head.append(contentsOf: lines)
             if transfer.pipe != nil { transfer.answer(.success) }
             return !isAnsweredEarly()
+        }
+
+        /// Takes a status line; false when it claims another protocol than the connection's.
+        ///
+        /// libcurl would believe the claim, and send other requests on a connection of HTTP/1.1 before this one's response
+        /// has ended: callers would receive each other's responses.
+        private func begins(with line: UnsafeRawBufferPointer) -> Bool {
+            progress.isInterim = line.isInterimStatus
+            (progress.isCoded, progress.framing) = (false, ResponseFraming())
+            if line.claimsHTTP2 == progress.isHTTP2 { return true }
+            progress.failure = TransportFailure(
+                .invalidResponse,
+                progress.isHTTP2
+                    ? "the status line does not belong to HTTP/2, which the connection negotiated"
+                    : "the status line claims HTTP/2 on a connection of HTTP/1.1")
+            return false
+        }
+
+        private func noteField(_ line: UnsafeRawBufferPointer) {
+            // Most fields begin with another letter.
+            switch ASCII.lowercased(line[0]) {
+            case UInt8(ascii: "c"):
+                if line.value(of: "content-encoding:") != nil { progress.isCoded = true }
+                if let length = line.value(of: "content-length:") { progress.framing.noteLength(length) }
+            case UInt8(ascii: "t"):
+                if line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
+            default: break
+            }
+        }
+
+        /// Whether the head frames the body without contradiction. Otherwise the connection is closed: nobody knows where
+        /// the next response begins.
+        private func isFramed() -> Bool {
+            guard let fault = progress.framing.fault else { return true }
+            progress.failure = TransportFailure(.invalidResponse, fault)
+            return false
         }
 
         /// Bytes of the body: how many were taken, or that there is no room yet.
@@ -55,7 +91,7 @@
         /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
         /// wait for it to do so for ever. The stream ends then, and its connection stays.
         private func isAnsweredEarly() -> Bool {
-            guard isSending, isHTTP2, let transfer else { return false }
+            guard isSending, progress.isHTTP2, let transfer else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
@@ -102,11 +138,21 @@
             count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
         }
 
-        /// Whether a line says that the body is in a content coding.
-        fileprivate var isContentEncoding: Bool {
-            let name: StaticString = "content-encoding:"
-            return count > name.utf8CodeUnitCount
-                && name.withUTF8Buffer { name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } }
+        /// The value of a header line whose name, with its colon, is `name` in lower case.
+        fileprivate func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
+            let size = name.utf8CodeUnitCount
+            guard count > size,
+                name.withUTF8Buffer({ name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } })
+            else { return nil }
+            var end = count
+            while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
+            return self[size..<end]
+        }
+
+        /// Whether a status line names HTTP/2 or a later version.
+        fileprivate var claimsHTTP2: Bool {
+            guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
+            return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
         }
 
         /// Whether a status line is one of 1xx but 101, behind which another head comes (RFC 9110, 15.2).

@@ -7,16 +7,12 @@
         func prepareConnection() -> [CInt] {
             let configuration = loop.configuration
             let security = configuration.security
-            var results = [
-                lh_curl_set_long(easy, .sslVersion, security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12)
-            ]
-            switch security.roots {
-            case .system: break
-            case .file(let url):
-                results += [
-                    lh_curl_set_string(easy, .caInfo, url.path), lh_curl_set_string(easy, .caPath, nil),
-                ]
-            case .pem(let data): results += [set(.caData, data), lh_curl_set_string(easy, .caPath, nil)]
+            let version = security.minimumVersion == .tls13 ? Self.tls13 : Self.tls12
+            var results = [lh_curl_set_long(easy, .sslVersion, version)]
+            results += setRoots(security.roots, file: .caInfo, directory: .caPath, data: .caData)
+            if configuration.proxy.mayBeSecure {
+                results.append(lh_curl_set_long(easy, .proxySSLVersion, version))
+                results += setRoots(security.roots, file: .proxyCAInfo, directory: .proxyCAPath, data: .proxyCAData)
             }
             if !security.pinnedKeys.isEmpty {
                 let pins = security.pinnedKeys.map { "sha256//" + $0.base64EncodedString() }.joined(separator: ";")
@@ -34,14 +30,24 @@
             return results + prepareProxy(configuration.proxy) + prepareGoodbyes()
         }
 
+        private func setRoots(
+            _ roots: TransportSecurity.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
+        ) -> [CInt] {
+            switch roots {
+            case .system: []
+            case .file(let url): [lh_curl_set_string(easy, file, url.path), lh_curl_set_string(easy, directory, nil)]
+            case .pem(let bytes): [set(data, bytes), lh_curl_set_string(easy, directory, nil)]
+            }
+        }
+
         private func prepareProxy(_ proxy: TransportProxy) -> [CInt] {
             guard let url = proxy.url else { return [] }
             var results = [lh_curl_set_string(easy, .proxy, url)]
             results.append(lh_curl_set_string(easy, .noProxy, proxy.exceptions.joined(separator: ",")))
             if let credentials = proxy.credentials {
                 results += [
-                    lh_curl_set_string(easy, .proxyUsername, credentials.user),
-                    lh_curl_set_string(easy, .proxyPassword, credentials.password),
+                    lh_curl_set_string(easy, .proxyUsername, Self.proxyText(credentials.user)),
+                    lh_curl_set_string(easy, .proxyPassword, Self.proxyText(credentials.password)),
                 ]
             }
             return results
@@ -50,6 +56,11 @@
         /// OpenSSL tells of the goodbye that ends a connection through libcurl's debugging alone.
         private func prepareGoodbyes() -> [CInt] {
             hearsGoodbyes ? [setDebugCallback()] : []
+        }
+
+        /// The text that libcurl sends as `text`.
+        private static func proxyText(_ text: String) -> String {
+            CurlQuirks.decodesProxyCredentials ? text.replacing("%", with: "%25") : text
         }
 
         private func set(_ option: CurlOption, _ data: Data) -> CInt {
@@ -63,21 +74,14 @@
         var isCutShort: Bool {
             guard hearsGoodbyes, let plan = transfer?.plan, plan.isSecure, !progress.hasGoodbye else { return false }
             var length = Int64(0)
-            guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !isHTTP2,
+            guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !progress.isHTTP2,
                 let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
             else { return false }
             return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
         }
 
-        /// Whether the connection is one of HTTP/2, where every response says where it ends.
-        var isHTTP2: Bool {
-            var version = 0
-            return lh_curl_get_long(easy, .httpVersion, &version) == 0 && version >= Self.http2
-        }
-
         private static let badArgument: CInt = 43
         private static let tls12 = 6
         private static let tls13 = 7
-        private static let http2 = 3
     }
 #endif

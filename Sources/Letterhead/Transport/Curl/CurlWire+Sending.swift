@@ -8,22 +8,64 @@
             progress.lastActivity = loop.now
             progress.timesSent += 1
             loop.note(deadline)
-            guard progress.timesSent > 1, let plan = transfer?.plan else { return true }
-            // libcurl lost a connection that it had reused before any answer, and would send everything again.
-            guard plan.mayBeSentTwice else {
+            let wasHTTP2 = progress.isHTTP2
+            guard mayUseConnection() else { return false }
+            guard progress.timesSent > 1 else {
+                progress.isFirstConnectionNew = number(.connectionsMade) > 0
+                return true
+            }
+            return maySendAgain(isRefused: progress.isFirstConnectionNew && wasHTTP2 && progress.isHTTP2)
+        }
+
+        /// Whether the request may be sent a second time, on another connection. libcurl asks for that when a reused connection
+        /// ended before the response began, or when the server refused a stream of HTTP/2.
+        ///
+        /// - Parameter isRefused: whether the server has refused the stream, and so has not processed the request (RFC 9113,
+        ///   8.7). On a connection that was new, libcurl has no other reason to send again.
+        private func maySendAgain(isRefused: Bool) -> Bool {
+            guard let plan = transfer?.plan else { return false }
+            guard plan.mayBeSentTwice || isRefused else {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "the server closed a kept connection as the request was sent; \(plan.method) is not sent again")
+                    "the server closed a reused connection while the request was sent; "
+                        + "\(plan.method) is not idempotent and is not sent again")
                 return false
             }
-            // What it had read of the body and not sent is gone; it asks to rewind only for what it had sent.
+            // What libcurl has read of the body and not sent is lost; it asks to rewind only what it had sent.
             guard rewind(to: 0) else {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "the server closed a kept connection as the request was sent; its body can be sent only once")
+                    "the server closed a reused connection while the request was sent; its body can be sent only once",
+                    mayHaveBeenSent: !isRefused)
                 return false
             }
             return true
+        }
+
+        /// Reads what TLS negotiated. False when another transfer is under way on a connection that cannot carry two: then
+        /// each could receive the other's response.
+        private func mayUseConnection() -> Bool {
+            guard transfer?.plan.isSecure == true else { return true }
+            let session: UnsafeRawPointer?
+            (session, progress.isHTTP2) = tlsSession
+            progress.tlsSession = session
+            guard !progress.isHTTP2, let session, loop.isUsed(session, besides: self) else { return true }
+            progress.failure = TransportFailure(
+                .connectionLost,
+                "the server claimed HTTP/2 on a connection of HTTP/1.1; the request was not sent on it",
+                mayHaveBeenSent: progress.timesSent > 1)
+            return false
+        }
+
+        /// Whether the transfer is under way on the connection of a TLS session. One that has ended is detached from it.
+        func uses(_ session: UnsafeRawPointer) -> Bool {
+            progress.tlsSession == session && tlsSession.session == session
+        }
+
+        private var tlsSession: (session: UnsafeRawPointer?, isHTTP2: Bool) {
+            var session: UnsafeRawPointer?
+            let isHTTP2 = lh_curl_is_http2(easy, &session) != 0
+            return (session, isHTTP2)
         }
 
         /// Gives the next bytes of the request's body: how many, none at its end, or that there are none yet.

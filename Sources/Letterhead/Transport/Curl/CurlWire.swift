@@ -57,11 +57,18 @@
             /// Whether the answer was whole while the body was still being sent.
             var isAnsweredEarly = false
             var isInterim = false
+            /// Whether the connection is one of HTTP/2: as TLS negotiated it, whatever the status line claims.
+            var isHTTP2 = false
+            /// The TLS session of the connection on which the request was sent. Only its address is used.
+            var tlsSession: UnsafeRawPointer?
             var isCoded = false
+            var framing = ResponseFraming()
             /// Whether the server said over TLS that nothing more would come.
             var hasGoodbye = false
             /// How often the request was sent: more than once is libcurl's second try on another connection.
             var timesSent = 0
+            /// Whether the request was first sent on a connection made for it.
+            var isFirstConnectionNew = false
             var sentBytes = 0
             var hasAnswer = false
             /// Whether libcurl waits until it is told that there is room, or more to send.

@@ -1,9 +1,9 @@
 // Made by Tests/Fixtures/make-certificates; do not edit.
 
 /// Certificates and keys in PEM, for TLS on a loopback socket. They guard nothing.
-enum Certificates {
+package enum Certificates {
     /// The authority that signed all but ``selfSigned``.
-    static let authority = """
+    package static let authority = """
         -----BEGIN CERTIFICATE-----
         MIIBjjCCATSgAwIBAgIUHZ9s6MW5hpvXdOKTP8zJfseK2CAwCgYIKoZIzj0EAwIw
         JDEiMCAGA1UEAwwZTGV0dGVyaGVhZCB0ZXN0IGF1dGhvcml0eTAgFw0yMDAxMDEw
@@ -18,7 +18,7 @@ enum Certificates {
         """
 
     /// For localhost, 127.0.0.1 and ::1, good until 2120.
-    static let valid = """
+    package static let valid = """
         -----BEGIN CERTIFICATE-----
         MIIB4jCCAYegAwIBAgIUegEszntN/OwJAEIHshnWB8slEx8wCgYIKoZIzj0EAwIw
         JDEiMCAGA1UEAwwZTGV0dGVyaGVhZCB0ZXN0IGF1dGhvcml0eTAgFw0yMDAxMDEw
@@ -35,7 +35,7 @@ enum Certificates {
         """
 
     /// The key of ``valid``.
-    static let validKey = """
+    package static let validKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIPr5ZbMTOCUpWEQ9
         wmx4wmHY5ieAJvJN2ySmoIS0kLGhRANCAAQJ+YZrhFJFruDdcYkhnh+PEJt50Us1
@@ -44,10 +44,10 @@ enum Certificates {
         """
 
     /// The SHA-256 of the public key of ``valid``, in base 64.
-    static let validPin = "Jx6JdJSf2MgzGxXpB5nZm1MbVngkA2nDLcXSJdiuA4g="
+    package static let validPin = "Jx6JdJSf2MgzGxXpB5nZm1MbVngkA2nDLcXSJdiuA4g="
 
     /// As ``valid``, but good until January 2020 only.
-    static let expired = """
+    package static let expired = """
         -----BEGIN CERTIFICATE-----
         MIIB3zCCAYWgAwIBAgIUIMP1LfKIuw4KPnvKRuRUnu9cBr4wCgYIKoZIzj0EAwIw
         JDEiMCAGA1UEAwwZTGV0dGVyaGVhZCB0ZXN0IGF1dGhvcml0eTAeFw0yMDAxMDEw
@@ -64,7 +64,7 @@ enum Certificates {
         """
 
     /// The key of ``expired``.
-    static let expiredKey = """
+    package static let expiredKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZnmDdhmPTNHczB+6
         vgmijIY1X3AZwuD4g22cyRsCrVihRANCAASw75FHmpL4OxL4nl+Avz6naoQyh34b
@@ -73,7 +73,7 @@ enum Certificates {
         """
 
     /// For elsewhere.test, good until 2120.
-    static let wrongHost = """
+    package static let wrongHost = """
         -----BEGIN CERTIFICATE-----
         MIIB0zCCAXmgAwIBAgIUK0tXNyyN707yci20uupS5P+ILCQwCgYIKoZIzj0EAwIw
         JDEiMCAGA1UEAwwZTGV0dGVyaGVhZCB0ZXN0IGF1dGhvcml0eTAgFw0yMDAxMDEw
@@ -89,7 +89,7 @@ enum Certificates {
         """
 
     /// The key of ``wrongHost``.
-    static let wrongHostKey = """
+    package static let wrongHostKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOU9NhCoSZvVCUjbz
         0h9DEmuNGdsLsYV/LJEDces9yKihRANCAASUACBndlxy6qkJDCT/SxmtDClg1bQ9
@@ -98,7 +98,7 @@ enum Certificates {
         """
 
     /// As ``valid``, signed by itself.
-    static let selfSigned = """
+    package static let selfSigned = """
         -----BEGIN CERTIFICATE-----
         MIIBsDCCAVagAwIBAgIUccuoFNA+LB2/BEZlnJNXHsKccFEwCgYIKoZIzj0EAwIw
         FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAx
@@ -114,7 +114,7 @@ enum Certificates {
         """
 
     /// The key of ``selfSigned``.
-    static let selfSignedKey = """
+    package static let selfSignedKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgHHHOKovMT4tETMOG
         B6CRnoEfKa3gaA40T7pi+dESqGehRANCAASJcajx+40EHSUPZCV2IqvNKKMika5Q
@@ -123,7 +123,7 @@ enum Certificates {
         """
 
     /// For a client, good until 2120.
-    static let client = """
+    package static let client = """
         -----BEGIN CERTIFICATE-----
         MIIBvjCCAWSgAwIBAgIUU8JoIJrMeM06kIGkRq9KECYd778wCgYIKoZIzj0EAwIw
         JDEiMCAGA1UEAwwZTGV0dGVyaGVhZCB0ZXN0IGF1dGhvcml0eTAgFw0yMDAxMDEw
@@ -139,7 +139,7 @@ enum Certificates {
         """
 
     /// The key of ``client``.
-    static let clientKey = """
+    package static let clientKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRk7RZd3jVelkMJVR
         u9JKon62HkKJuoaRoT2vBaICJ4GhRANCAARMKewSLDEeqvS/mrWlMBlLjeD/GAA5

@@ -1,0 +1,89 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTesting
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7).
+    @Suite(
+        .timeLimit(.minutes(3)),
+        .enabled("OpenSSL is not installed", { RawTLS(choosesHTTP2: true) != nil }))
+    struct HTTP2RefusalTests {
+        private func load(_ method: HTTPMethod, _ server: RawServer, over loader: CurlLoader) async throws
+            -> HTTPResponse
+        {
+            var request = HTTPRequest(method: method, url: server.url())
+            request.body = DataBody(Data("body".utf8))
+            return try await loader.load(request)
+        }
+
+        private var loader: CurlLoader {
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            configuration.idleTimeout = .seconds(5)
+            return CurlLoader(configuration)
+        }
+
+        @Test func `A POST that is refused on a new connection is sent again on another one`() async throws {
+            let processed = Mutex(0)
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() {
+                    if number == 0 {
+                        connection.write(.refusal(of: stream))
+                    } else {
+                        processed.withLock { $0 += 1 }
+                        connection.write(.success(on: stream))
+                    }
+                }
+            }
+            let response = try await load(.post, server, over: loader)
+            #expect(response.status == 200 && response.metrics.httpVersion == "HTTP/2")
+            #expect(processed.withLock { $0 } == 1 && server.connectionCount == 2)
+        }
+
+        @Test func `A POST on a reused connection that ends is not sent again`() async throws {
+            let received = Mutex(0)
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() {
+                    let number = received.withLock { received in
+                        received += 1
+                        return received
+                    }
+                    guard number == 1 else { return connection.close() }
+                    connection.write(.success(on: stream))
+                }
+            }
+            let loader = loader
+            #expect(try await load(.post, server, over: loader).status == 200)
+            let error = await #expect(throws: HTTPError.self) { try await load(.post, server, over: loader) }
+            #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true, "\(String(describing: error))")
+            #expect(received.withLock { $0 } == 2)
+        }
+
+        /// libcurl does not report which streams a GOAWAY frame leaves unprocessed.
+        @Test func `A POST on a connection that ends with GOAWAY is lost and not sent again`() async throws {
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
+                guard connection.beginHTTP2() else { return }
+                while connection.readHTTP2Request() != nil { connection.write(.goAway(last: 0)) }
+            }
+            let error = await #expect(throws: HTTPError.self) { try await load(.post, server, over: loader) }
+            #expect(error?.code == .connectionLost && server.connectionCount == 1, "\(String(describing: error))")
+        }
+
+        @Test func `A GET that is refused on a reused connection is sent again`() async throws {
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() {
+                    connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
+                }
+            }
+            let loader = loader
+            for _ in 0..<2 { #expect(try await load(.get, server, over: loader).status == 200) }
+            #expect(server.connectionCount == 2)
+        }
+    }
+#endif

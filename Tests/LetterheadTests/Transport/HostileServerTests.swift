@@ -1,0 +1,112 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    @testable import Letterhead
+
+    /// What a server may send to crash the process, or to deliver a response to the wrong caller.
+    @Suite(.timeLimit(.minutes(3)))
+    struct HostileServerTests {
+        private var trusting: TransportConfiguration {
+            var configuration = TransportConfiguration()
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            return configuration
+        }
+
+        /// A program of its own, whose freed memory is overwritten, so that a use of it shows.
+        @Test(arguments: ["folds", "claims"])
+        func `Hostile heads on reused connections neither crash nor mix up responses`(name: String) async throws {
+            let (status, output) = try await ChildProcess.run(
+                ofPackage: "transport-stress", [name, "2000"], seconds: 60,
+                environment: ["MALLOC_PERTURB_": "165", "MALLOC_CHECK_": "3"])
+            #expect(status == 0 && output.contains("ok: "), "\(output)")
+        }
+
+        @Test(arguments: [false, true])
+        func `A status line that claims HTTP/2 is refused where HTTP/2 was not negotiated`(isSecure: Bool) async throws
+        {
+            let tls = isSecure ? RawTLS() : nil
+            let server = RawServer(tls: tls) { connection, _ in
+                while connection.readRequest() != nil {
+                    connection.write("HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let loader = CurlLoader(trusting)
+            for number in 1...3 {
+                let error = await #expect(throws: HTTPError.self) {
+                    try await loader.load(HTTPRequest(url: server.url()))
+                }
+                #expect(error?.code == .invalidResponse && error?.message.contains("claims HTTP/2") == true)
+                #expect(server.connectionCount == number, "the connection was used again")
+            }
+        }
+
+        @Test func `A socket of -1 is not watched`() throws {
+            let wake = try #require(CurlMailbox())
+            let poller = try #require(CurlPoller(wakeDescriptor: wake.wakeDescriptor))
+            poller.watch(-1, wants: 3)
+            poller.keep(-1)
+            poller.unwatch(-1)
+            poller.forget(-1)
+            #expect(!poller.awaitsRoom)
+        }
+
+        @Test(arguments: [
+            ("HTTP/1.1 200 OK\r\n X-Two: v\r\nContent-Length: 0\r\n\r\n", HTTPError.Code.invalidResponse),
+            ("HTTP/1.1 200 OK\r\nX-Frame\r-Options: v\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\n", .invalidResponse),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX\r-Y: 1\r\n\r\n", .invalidResponse),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+                .invalidResponse
+            ),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 00\r\n\r\n0\r\n\r\n", .invalidResponse),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", .invalidResponse),
+            ("HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+            ("HTTP/2 2000 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+            ("HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
+        ])
+        func `A malformed head has an error of the response, and its connection is closed`(
+            text: String, code: HTTPError.Code
+        ) async throws {
+            let server = RawServer.answering(text)
+            let loader = CurlLoader()
+            for (number, delivery) in [ResponseDelivery.buffered, .streamed].enumerated() {
+                let error = await failure(of: server, delivery, over: loader)
+                #expect(error?.code == code, "\(String(describing: error))")
+                if !text.contains("chunked\r\n\r\n0\r\n") { #expect(server.connectionCount == number + 1) }
+            }
+        }
+
+        private func failure(
+            of server: RawServer, _ delivery: ResponseDelivery, over loader: CurlLoader
+        ) async -> HTTPError? {
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = delivery
+            do {
+                _ = try await loader.load(request).body.data()
+                return nil
+            } catch {
+                return error as? HTTPError
+            }
+        }
+
+        @Test func `A header line is read up to libcurl's limit, and is too large above it`() async throws {
+            for (size, code) in [
+                (100_000, nil), (120_000, HTTPError.Code.responseTooLarge), (240_000, .responseTooLarge),
+            ] {
+                let server = RawServer.answering(
+                    "HTTP/1.1 200 OK\r\nX-A: \(String(repeating: "a", count: size))\r\nContent-Length: 2\r\n\r\nok")
+                do {
+                    let response = try await CurlLoader().load(HTTPRequest(url: server.url()))
+                    #expect(code == nil && response.headers["X-A"]?.utf8.count == size)
+                } catch {
+                    #expect(error.code == code && error.message.contains("102,400") == true, "\(error)")
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,77 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// What becomes of a request whose body is pulled while the server responds early, or not at all.
+    @Suite(.timeLimit(.minutes(3)))
+    struct StreamedUploadTests {
+        /// A body that arrives in pieces, so that libcurl is paused and resumed all the time.
+        private struct Pieces: HTTPBody {
+            let count: Int
+            var contentLength: Int? { nil }
+
+            func chunks() -> BodyChunks {
+                let left = Mutex(count)
+                return BodyChunks {
+                    let isThere = left.withLock { left in
+                        left -= 1
+                        return left >= 0
+                    }
+                    await Task.yield()
+                    return isThere ? Data(count: 3000) : nil
+                }
+            }
+        }
+
+        private func request(_ server: RawServer, method: HTTPMethod = .put) -> HTTPRequest {
+            var request = HTTPRequest(method: method, url: server.url())
+            request.body = Pieces(count: 60)
+            return request
+        }
+
+        @Test func `A connection that is reset during the upload is lost, and the request may be retried`() async throws
+        {
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                _ = connection.read(Int.random(in: 0...60_000))
+                connection.reset()
+            }
+            let loader = CurlLoader()
+            for _ in 0..<200 {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
+                #expect(error?.code == .connectionLost, "\(String(describing: error))")
+            }
+        }
+
+        @Test(arguments: [401, 413])
+        func `A complete response that comes before the body's end is the response`(status: Int) async throws {
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil, connection.read(Int.random(in: 0...20_000)) != nil else { return }
+                connection.write("HTTP/1.1 \(status) Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly")
+                _ = connection.waitForEnd()
+            }
+            let loader = CurlLoader()
+            for _ in 0..<200 {
+                let response = try await loader.load(request(server, method: .post))
+                #expect(response.status == HTTPStatus(status))
+                #expect(try await response.body.data() == Data("early".utf8))
+            }
+        }
+
+        @Test func `A malformed response during the upload is the server's fault, not the request's`() async throws {
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil, connection.read(Int.random(in: 0...20_000)) != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nX-Frame\r-Options: v\r\n\r\n")
+                _ = connection.waitForEnd()
+            }
+            let loader = CurlLoader()
+            for _ in 0..<50 {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
+                #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+            }
+        }
+    }
+#endif
