@@ -26,7 +26,7 @@
             (83, .insecureConnection), (90, .insecureConnection), (91, .insecureConnection), (98, .insecureConnection),
             (8, .invalidResponse), (18, .invalidResponse), (1, .invalidResponse), (16, .connectionLost),
             (52, .connectionLost), (55, .connectionLost), (56, .connectionLost), (65, .connectionLost),
-            (92, .connectionLost), (95, .connectionLost), (28, .timedOut), (61, .cannotDecodeResponse),
+            (92, .connectionLost), (95, .connectionLost), (28, .timedOut), (61, .invalidResponse),
             (63, .responseTooLarge), (100, .responseTooLarge), (27, .responseTooLarge), (3, .invalidResponse),
             (43, .invalidResponse), (25, .connectionLost),
         ])

@@ -64,14 +64,32 @@
             #expect(received.withLock { $0 } == 2)
         }
 
-        /// libcurl does not report which streams a GOAWAY frame leaves unprocessed.
-        @Test func `A POST on a connection that ends with GOAWAY is lost and not sent again`() async throws {
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
+        /// Not every version of libcurl reports that a GOAWAY frame has left the request unprocessed.
+        @Test func `A POST that GOAWAY leaves unprocessed is sent again or lost, and is processed once at most`()
+            async throws
+        {
+            let processed = Mutex(0)
+            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
                 guard connection.beginHTTP2() else { return }
-                while connection.readHTTP2Request() != nil { connection.write(.goAway(last: 0)) }
+                while let stream = connection.readHTTP2Request() {
+                    if number == 0 {
+                        connection.write(.goAway(last: 0))
+                    } else {
+                        processed.withLock { $0 += 1 }
+                        connection.write(.success(on: stream))
+                    }
+                }
             }
-            let error = await #expect(throws: HTTPError.self) { try await load(.post, server, over: loader) }
-            #expect(error?.code == .connectionLost && server.connectionCount == 1, "\(String(describing: error))")
+            let wasSentAgain: Bool
+            do {
+                wasSentAgain = try await load(.post, server, over: loader).status == 200
+            } catch {
+                let error = error as? HTTPError
+                #expect(
+                    error?.code == .connectionLost && error?.mayHaveBeenSent == true, "\(String(describing: error))")
+                wasSentAgain = false
+            }
+            #expect(processed.withLock { $0 } == (wasSentAgain ? 1 : 0))
         }
 
         @Test func `A GET that is refused on a reused connection is sent again`() async throws {

@@ -124,7 +124,8 @@
                     #expect(try await loader.load(request).body.data() == Data(text.utf8))
                 } else {
                     let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
-                    #expect(error?.code == .invalidResponse)
+                    // Newer versions of libcurl report the missing end themselves.
+                    #expect(error?.code == .invalidResponse || error?.code == .connectionLost)
                 }
             }
         }

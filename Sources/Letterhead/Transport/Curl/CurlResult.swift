@@ -67,8 +67,9 @@
             case 56: (.connectionLost, "the connection broke while the response was arriving")
             case 65: (.connectionLost, "the connection broke, and the body cannot be sent from its start again")
             case 28: (.timedOut, "the time for connecting is over")
-            case 61: (.cannotDecodeResponse, "the response's transfer coding is unknown or broken")
-            case 63, 100: (.responseTooLarge, "a part of the response's head is larger than libcurl takes")
+            // libcurl decodes no content coding for us: what it cannot decode is a transfer coding.
+            case 61: (.invalidResponse, "the response has a transfer coding that was not asked for")
+            case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl reads")
             default: (.unknown, String(cString: curl_easy_strerror(rawValue)))
             }
         }

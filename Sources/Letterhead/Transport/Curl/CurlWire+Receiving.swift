@@ -11,8 +11,7 @@
             guard progress.failure == nil, isWithinHeadLimit() else { return false }
             guard line.isBlankLine else {
                 if !progress.hasHead {
-                    guard !lines.isEmpty || begins(with: line) else { return false }
-                    noteField(line)
+                    guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
                 }
                 lines.append(contentsOf: line)
                 return true
@@ -20,7 +19,7 @@
             if progress.hasHead { return true }
             defer { lines.removeAll(keepingCapacity: true) }
             if progress.isInterim { return true }
-            guard let transfer, isFramed() else { return false }
+            guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
             // A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
             if transfer.isOpenEnded { progress.attemptDeadline = .max }
@@ -35,17 +34,26 @@
         /// has ended: callers would receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
             progress.isInterim = line.isInterimStatus
-            (progress.isCoded, progress.framing) = (false, ResponseFraming())
-            if line.claimsHTTP2 == progress.isHTTP2 { return true }
-            progress.failure = TransportFailure(
-                .invalidResponse,
-                progress.isHTTP2
-                    ? "the status line does not belong to HTTP/2, which the connection negotiated"
-                    : "the status line claims HTTP/2 on a connection of HTTP/1.1")
-            return false
+            (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
+            let fault: String? =
+                if line.claimsHTTP2 != progress.isHTTP2 {
+                    progress.isHTTP2
+                        ? "the status line does not belong to HTTP/2, which the connection negotiated"
+                        : "the status line claims HTTP/2 on a connection of HTTP/1.1"
+                } else {
+                    line.hasStatusCode ? nil : "the status line is malformed"
+                }
+            return accept(unless: fault)
         }
 
-        private func noteField(_ line: UnsafeRawBufferPointer) {
+        /// False when something is wrong with the response: libcurl then closes its connection.
+        private func accept(unless fault: String?) -> Bool {
+            if let fault { progress.failure = TransportFailure(.invalidResponse, fault) }
+            return fault == nil
+        }
+
+        /// Takes a line after the status line; false when it continues a field although there is none.
+        private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
             // Most fields begin with another letter.
             switch ASCII.lowercased(line[0]) {
             case UInt8(ascii: "c"):
@@ -53,16 +61,12 @@
                 if let length = line.value(of: "content-length:") { progress.framing.noteLength(length) }
             case UInt8(ascii: "t"):
                 if line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
+            case 0x20 where !progress.hasField, 0x09 where !progress.hasField:
+                return accept(unless: "the first header line is folded")
             default: break
             }
-        }
-
-        /// Whether the head frames the body without contradiction. Otherwise the connection is closed: nobody knows where
-        /// the next response begins.
-        private func isFramed() -> Bool {
-            guard let fault = progress.framing.fault else { return true }
-            progress.failure = TransportFailure(.invalidResponse, fault)
-            return false
+            progress.hasField = true
+            return true
         }
 
         /// Bytes of the body: how many were taken, or that there is no room yet.
@@ -147,6 +151,13 @@
             var end = count
             while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
             return self[size..<end]
+        }
+
+        /// Whether a status line has a status code of three digits.
+        fileprivate var hasStatusCode: Bool {
+            guard let blank = firstIndex(of: 0x20) else { return false }
+            let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
+            return digits.count == 3
         }
 
         /// Whether a status line names HTTP/2 or a later version.

@@ -8,13 +8,12 @@
             progress.lastActivity = loop.now
             progress.timesSent += 1
             loop.note(deadline)
-            let wasHTTP2 = progress.isHTTP2
+            let wasNewHTTP2 = progress.isConnectionNew && progress.isHTTP2
+            let connectionsMade = number(.connectionsMade)
+            progress.isConnectionNew = connectionsMade > progress.connectionsMade
+            progress.connectionsMade = connectionsMade
             guard mayUseConnection() else { return false }
-            guard progress.timesSent > 1 else {
-                progress.isFirstConnectionNew = number(.connectionsMade) > 0
-                return true
-            }
-            return maySendAgain(isRefused: progress.isFirstConnectionNew && wasHTTP2 && progress.isHTTP2)
+            return progress.timesSent == 1 || maySendAgain(isRefused: wasNewHTTP2 && progress.isHTTP2)
         }
 
         /// Whether the request may be sent a second time, on another connection. libcurl asks for that when a reused connection

@@ -63,12 +63,15 @@
             var tlsSession: UnsafeRawPointer?
             var isCoded = false
             var framing = ResponseFraming()
+            /// Whether a line has come after the status line.
+            var hasField = false
             /// Whether the server said over TLS that nothing more would come.
             var hasGoodbye = false
             /// How often the request was sent: more than once is libcurl's second try on another connection.
             var timesSent = 0
-            /// Whether the request was first sent on a connection made for it.
-            var isFirstConnectionNew = false
+            /// How many connections were made for it, and whether the last one was.
+            var connectionsMade = 0
+            var isConnectionNew = false
             var sentBytes = 0
             var hasAnswer = false
             /// Whether libcurl waits until it is told that there is room, or more to send.
