@@ -39,7 +39,7 @@ extension HTTPError.Code {
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected and none came.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// A repeat was called for, and there was none left.
+    /// A validator asked for another retry after the last one that was allowed.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Redirects go on and on, or in a circle.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
