@@ -150,6 +150,23 @@
             #expect(error?.code == .responseTooLarge)
         }
 
+        @Test(arguments: [(2_000, true), (200, false), (1, false)])
+        func `How many times a body may grow is a setting`(ratio: Int, isAllowed: Bool) async throws {
+            var configuration = TransportConfiguration()
+            configuration.maximumDecodingRatio = ratio
+            let loader = CurlLoader(configuration)
+            let zeros = request(server("gzip", try Data(count: 20 << 20).deflated(window: 31)), .buffered)
+            if isAllowed {
+                #expect(try await loader.load(zeros).body.data() == Data(count: 20 << 20))
+            } else {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(zeros) }
+                #expect(error?.code == .responseTooLarge)
+            }
+            // A small body is not judged by its ratio.
+            let small = request(server("gzip", try Data(count: 1 << 20).deflated(window: 31)), .buffered)
+            #expect(try await loader.load(small).body.data().count == 1 << 20)
+        }
+
         @Test(arguments: [0, 1])
         func `The limit counts decoded bytes`(less: Int) async throws {
             var request = request(server("gzip", try text.deflated(window: 31)), .buffered)
