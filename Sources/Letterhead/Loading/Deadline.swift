@@ -27,7 +27,8 @@ public struct Deadline: LoaderLink {
     ///
     /// - Throws: `.timedOut` when it passed, saying in which phase; `.invalidRequest` when it is zero or less.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let limit = request.deadline ?? standard else { return try await next.load(request) }
+        let isSet = request.options.contains(DeadlineOption.self)
+        guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
         guard limit > .zero else {
             throw HTTPError(.invalidRequest, request: request, message: "the deadline is zero or less; nil is no limit")
         }

@@ -1,6 +1,8 @@
 extension RequestTemplate {
     /// Limits how long the whole load may take, from its start to the last byte: waiting in queues, every attempt,
-    /// back-off, refreshed credentials, redirects and reading the body. nil is no limit.
+    /// back-off, refreshed credentials, redirects and reading the body.
+    ///
+    /// nil means no limit, and lifts the default of a ``Deadline`` of the client.
     ///
     /// Passing it is `.timedOut`, and the message says in which phase. For one attempt alone, see ``timeout(_:)``.
     public func deadline(in limit: Duration?) -> WithOption<Self, DeadlineOption> {
@@ -10,7 +12,7 @@ extension RequestTemplate {
 
 /// How long a whole load may take.
 public enum DeadlineOption: HTTPRequestOption {
-    /// As the link ``Deadline`` says.
+    /// The default of the link ``Deadline``. An option that is explicitly nil means no limit.
     public static let defaultOptionValue: Duration? = nil
 }
 
@@ -34,9 +36,9 @@ enum DeadlinePointOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How long the whole load may take, once the link ``Deadline`` gets it. Default: nil, as that link says.
+    /// How long the whole load may take, from the link ``Deadline`` on.
     ///
-    /// Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    /// Default: not set, the default of that link. Assigning nil means no limit and lifts that default. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }

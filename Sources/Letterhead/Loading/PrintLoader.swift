@@ -6,8 +6,12 @@
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// Secrets are redacted, as ``Redaction`` says; bodies are not written. Choose it to see what happens while you write a
-/// program; give it `write` to send the lines elsewhere.
+/// Secrets are redacted, as ``Redaction`` describes; bodies are not written. Use it to see what happens while you write a
+/// program, and pass `write` to send the lines elsewhere.
+///
+/// In the `links` of an ``HTTPClient`` it writes the URL that the client's environment completes. In a chain of your own,
+/// above ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response names the URL that was requested last when the
+/// line of the request does not.
 public struct PrintLoader: LoaderLink {
     private let write: @Sendable (String) -> Void
     private let clock: any Clock<Duration>
@@ -31,7 +35,9 @@ public struct PrintLoader: LoaderLink {
         do {
             let response = try await next.load(request)
             let length = response.body.length.map { "\($0) bytes" } ?? "a streamed body"
-            write("<-- \(response.status), \(length), in \(milliseconds(elapsed()))")
+            let place = request.redaction.url(of: response.request)
+            let origin = place == request.redaction.url(of: request) ? "" : " from \(place)"
+            write("<-- \(response.status)\(origin), \(length), in \(milliseconds(elapsed()))")
             return response
         } catch {
             write("<-- \(error), after \(milliseconds(elapsed()))")
@@ -41,7 +47,8 @@ public struct PrintLoader: LoaderLink {
 
     private func lines(of request: HTTPRequest) -> String {
         let fields = request.headers.map { "\n    " + request.redaction.text(of: $0) }
-        return "--> \(request.method.shown) \(request.redaction.url(of: request))" + fields.joined()
+        let shown = request.shown
+        return "--> \(shown.method.shown) \(request.redaction.url(of: shown))" + fields.joined()
     }
 
     private func milliseconds(_ duration: Duration) -> String {

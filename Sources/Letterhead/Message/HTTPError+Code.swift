@@ -23,7 +23,8 @@ extension HTTPError.Code {
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// TLS failed: a certificate that is not trusted, expired, or for another host; no common version.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
-    /// No credentials were to be had, or the authentication is unknown.
+    /// The request could not be signed. The error underneath describes why by its type: `HTTPAuthentication.Failure`,
+    /// `OAuth2.Failure`, or the error that a provider threw.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
     /// A time limit passed; the message says which, and in which phase.
     public static let timedOut = Self(rawValue: "timedOut")
@@ -39,7 +40,7 @@ extension HTTPError.Code {
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected and none came.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// A repeat was called for, and there was none left.
+    /// A validator asked for another retry after the last one that was allowed.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Redirects go on and on, or in a circle.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")

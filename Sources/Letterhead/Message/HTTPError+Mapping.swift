@@ -15,9 +15,13 @@ extension HTTPError {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error
         } else {
+            let code = Self.code(for: error)
+            // A body that cannot be read again was sent before.
+            let isSent = (error as? URLError)?.code == .requestBodyStreamExhausted
             self.init(
-                Self.code(for: error), request: request, response: response, underlying: error,
-                message: Self.summary(of: error) + Self.hint(at: error, in: response))
+                code, request: request, response: response, underlying: error,
+                message: Self.summary(of: error) + Self.hint(at: error, in: response),
+                mayHaveBeenSent: isSent ? true : nil)
         }
     }
 
@@ -44,10 +48,12 @@ extension HTTPError {
         switch code {
         case .cancelled, .userCancelledAuthentication: .cancelled
         case .badURL, .unsupportedURL, .requestBodyStreamExhausted: .invalidRequest
-        case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed, .notConnectedToInternet,
-            .httpTooManyRedirects, .redirectToNonExistentLocation, .cannotLoadFromNetwork, .internationalRoamingOff,
-            .callIsActive, .dataNotAllowed:
+        case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile: .invalidRequest
+        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .cannotLoadFromNetwork,
+            .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             .cannotConnect
+        case .networkConnectionLost: .connectionLost
+        case .httpTooManyRedirects: .tooManyRedirects
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
@@ -55,40 +61,16 @@ extension HTTPError {
         case .userAuthenticationRequired: .cannotAuthenticate
         case .timedOut: .timedOut
         case .badServerResponse, .cannotParseResponse, .zeroByteResource, .resourceUnavailable,
-            .dataLengthExceedsMaximum:
+            .redirectToNonExistentLocation:
             .invalidResponse
+        case .dataLengthExceedsMaximum: .responseTooLarge
+        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
+            .cannotMoveFile:
+            .cannotSaveResponse
         case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
             .downloadDecodingFailedToComplete:
             .cannotDecodeResponse
         default: .unknown
-        }
-    }
-
-    /// What an error says, as far as it can be repeated: coding errors by path and reason, never by value.
-    static func summary(of error: any Error) -> String {
-        switch error {
-        case let error as DecodingError: error.summary
-        case let error as EncodingError: error.summary
-        case let error as URLError: "the network reports \(error.code.rawValue)"
-        case is CancellationError: "the task was cancelled"
-        case let error as InvalidBody: error.description
-        case let error as BodyNotInMemory: error.description
-        case let error as BodyAlreadyRead: error.description
-        case let error as BodyWithheld: error.description
-        case let error as BodyTooLarge: error.description
-        default: String(describing: type(of: error))
-        }
-    }
-}
-
-extension EncodingError {
-    /// Where in the value the encoder stopped.
-    fileprivate var summary: String {
-        switch self {
-        case .invalidValue(_, let context):
-            "the body cannot encode the value at "
-                + context.codingPath.place
-        @unknown default: "the body cannot be encoded"
         }
     }
 }

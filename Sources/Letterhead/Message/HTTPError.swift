@@ -110,14 +110,20 @@ private protocol HTTPErrorContents: Sendable {
 }
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What failed, where, and what to do, on one line.
+    /// What failed, where, and what to do, on one line: the code, the method, the URL with the names of its query items,
+    /// the status, the message, and the message of the error underneath.
+    ///
+    /// Of an error of another component it repeats `LocalizedError.errorDescription`, in which you must not put secrets; any
+    /// other error is named by its type.
     public var description: String {
-        var text = "\(code): \(request.method.shown) \(request.redaction.outline(of: request))"
+        let shown = request.shown
+        var text = "\(code): \(shown.method.shown) \(request.redaction.outline(of: shown))"
         if let response { text += " answered \(response.status)" }
         if attempts.count > 1 { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
-        if let underlying, message.isEmpty { text += ": \(Self.summary(of: underlying))" }
-        return text
+        guard let underlying else { return text }
+        let summary = Self.summary(of: underlying)
+        return message.contains(summary) ? text : text + ": \(summary)"
     }
 
     /// The same as ``description``, for `localizedDescription`.

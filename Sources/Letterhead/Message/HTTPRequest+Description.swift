@@ -1,7 +1,8 @@
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Method and URL, the headers, and the body: its text, or hexadecimal when it is none. Secrets are redacted.
     public var description: String {
-        var lines = ["\(method.shown) \(redaction.url(of: self))"]
+        let shown = shown
+        var lines = ["\(shown.method.shown) \(redaction.url(of: shown))"]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
         if !body.isEmpty { lines += ["", isSecret ? Redaction.mark : redaction.text(of: body, headers: headers)] }
         return lines.joined(separator: "\n")

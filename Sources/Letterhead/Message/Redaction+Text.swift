@@ -21,12 +21,16 @@ extension Redaction {
     }
 
     /// The URL, without user and password, and with secret query values redacted.
+    ///
+    /// While the environment of the client is still to be applied, the URL is the one that the request will have.
     public func url(of request: HTTPRequest) -> String {
-        address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query))
+        let request = request.shown
+        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query))
     }
 
     /// The URL with the names of its query only, for errors.
     public func outline(of request: HTTPRequest) -> String {
+        let request = request.shown
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }

@@ -2,7 +2,8 @@
 ///
 /// All text that the library makes of a message goes through here. The value of a secret name is written as
 /// `<redacted>`; user and password of a URL always are. A log (``PrintLoader``) has methods, URLs, headers, statuses and
-/// sizes, and never a body; an ``HTTPError`` describes itself without headers, body or query values. Everything else is
+/// sizes, and never a body; an ``HTTPError`` describes itself without headers, body or query values, with the
+/// `LocalizedError.errorDescription` of an error underneath, redacted by the standard names. Everything else is
 /// written as it is, so add names of your own to a request:
 ///
 /// ```swift

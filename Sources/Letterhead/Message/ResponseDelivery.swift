@@ -32,7 +32,7 @@ extension HTTPRequest {
 
     /// How many bytes the body of a buffered response may have, counted when its content coding is undone.
     ///
-    /// Default: 64 MiB. One more is `.responseTooLarge`, and the connection is closed; less than zero is
+    /// The body of a redirect that is followed does not count. Default: 64 MiB. One more is `.responseTooLarge`, and the connection is closed; less than zero is
     /// `.invalidRequest`.
     public var responseLimit: Int {
         get { self[option: ResponseLimitOption.self] }

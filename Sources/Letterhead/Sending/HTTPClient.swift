@@ -19,6 +19,8 @@ public import Foundation
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     private let decoder: any HTTPBodyDecoder
+    /// The environment as texts show it before it is applied; nil when there is none yet.
+    private let environment: ClientEnvironment?
 
     /// Makes a client and its chain.
     ///
@@ -40,7 +42,7 @@ public struct HTTPClient: Sendable {
         transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
-            provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
+            environment, provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
             authentication: authentication, retry: Retry(transformers: transformers, validators: validators, retrying),
             links: links, attemptLinks: attemptLinks, transport: transport)
     }
@@ -54,17 +56,18 @@ public struct HTTPClient: Sendable {
         attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
-            provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
+            nil, provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
             retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
             attemptLinks: attemptLinks, transport: transport)
     }
 
     private init(
-        provider: ApplyEnvironment, decoder: any HTTPBodyDecoder, authentication: HTTPAuthentication?, retry: Retry,
-        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?,
+        _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
+        authentication: HTTPAuthentication?, retry: Retry, links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?,
         transport: any HTTPLoader
     ) {
         self.decoder = decoder
+        self.environment = environment.map { ClientEnvironment($0) }
         let attempt = Authenticate(authentication ?? .anonymous) --> AskForMediaTypes() --> (attemptLinks --> transport)
         let whole = ResetGuard() --> Autocancel() --> Deadline() --> retry --> FollowRedirects()
         chain = links --> whole --> provider --> attempt
@@ -89,7 +92,7 @@ public struct HTTPClient: Sendable {
 
     /// A template on this client's chain.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder))
+        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder), in: environment)
     }
 
     /// Sends a plain request; its status is judged as that of a template.
@@ -99,6 +102,7 @@ public struct HTTPClient: Sendable {
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         do throws(HTTPError) {
+            let request = request.placed(in: environment)
             return try await ClientLoader(chain: chain, decoder: decoder).load(request).accepted(by: request)
         } catch {
             throw error.atTheDoor

@@ -11,7 +11,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     ) async throws -> PageArrival<Template.Response> {
         if let deadline, deadline.timeLeft <= delay {
             throw HTTPError(
-                .timedOut, request: try StandardRequestBuilder(template).request(),
+                .timedOut, request: try client.sendable(template).request(),
                 message: "the deadline of the walk passed", mayHaveBeenSent: false)
         }
         if delay > .zero { try await clock.pause(for: delay) }

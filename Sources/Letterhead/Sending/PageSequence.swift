@@ -62,7 +62,8 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
                 return nil
             }
             if let rule = walk.brokenRule {
-                throw HTTPError(.invalidRequest, request: try StandardRequestBuilder(current).request(), message: rule)
+                let request = try loader.client.sendable(current).request()
+                throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             guard !isAtMaximum else { return nil }
             if let deadline = walk.deadline, loader.deadline == nil {

@@ -11,7 +11,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     init(_ template: Template, settings: PageWalk) {
         self.settings = settings
         self.template = template
-        seen.insert(template.position.withoutCarried)
+        seen.insert(template.position.seenKey)
     }
 
     /// Takes a page that arrived, and moves on.
@@ -38,6 +38,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
         case .last: break
         case .next(let next) where pages == 1 && asksForTheSame(current, next): break
         case .next(let next):
+            if case .url = next.position { seen.formUnion(arrival.ownPositions) }
             if let rule = brokenRule(by: next) { fault = arrival.error(.paginationLoop, rule) } else { template = next }
         }
         let nowhere = fault.map { _ in PageCheckpoint(page: current.page, position: .unknown) }
@@ -62,12 +63,32 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     }
 
     private mutating func brokenRule(by next: Template) -> String? {
-        if !seen.insert(next.position.withoutCarried).inserted {
+        if !seen.insert(next.position.seenKey).inserted {
             return "page \(next.page) is one that was already walked over"
         }
         if emptyPages > settings.maximumEmptyPages {
             return "more than \(settings.maximumEmptyPages) pages in a row are empty"
         }
         return pages >= settings.pageLimit ? "there are more than \(settings.pageLimit) pages" : nil
+    }
+}
+
+extension PagePosition {
+    /// The position by which a page is recognized: without what it carries, and a URL in one spelling.
+    fileprivate var seenKey: PagePosition {
+        guard case .url(let text) = withoutCarried else { return withoutCarried }
+        let parts = URLParts(text)
+        guard let origin = HTTPOrigin(parts) else { return .url(text) }
+        return .url("\(origin)\(parts.path.isEmpty ? "/" : parts.path)" + (parts.query.map { "?" + $0 } ?? ""))
+    }
+}
+
+extension PageArrival {
+    /// The positions of this page by its URL: the one that was requested, and the one that responded after redirects.
+    fileprivate var ownPositions: [PagePosition] {
+        let requests = [response.request] + response.redirects.map(\.request)
+        return requests.compactMap { request in
+            (try? request.urlString()).map { PagePosition.url($0).seenKey }
+        }
     }
 }

@@ -9,10 +9,17 @@
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let builder: any RequestBuilder<Template>
     private let loader: any HTTPLoader
+    private var environment: ClientEnvironment?
 
     /// A template, built by ``StandardRequestBuilder``.
     public init(_ template: Template, over loader: any HTTPLoader) {
         self.init(StandardRequestBuilder(template), over: loader)
+    }
+
+    /// A template, whose request is shown in the environment of a client.
+    init(_ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?) {
+        self.init(template, over: loader)
+        self.environment = environment
     }
 
     /// A builder with its template.
@@ -33,7 +40,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         do {
-            var request = try builder.request()
+            var request = try request()
             request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
             let response = try await finish(await result(of: request), request: request)
             return (try await decode(response), response)
@@ -48,10 +55,19 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     @concurrent
     public func response() async throws -> HTTPResponse {
         do {
-            let request = try builder.request()
+            let request = try request()
             return try await finish(await result(of: request), request: request)
         } catch {
             throw error.atTheDoor
+        }
+    }
+
+    /// Builds the request.
+    func request() throws(HTTPError) -> HTTPRequest {
+        do {
+            return try builder.request().placed(in: environment)
+        } catch {
+            throw error.with(request: error.request.placed(in: environment))
         }
     }
 

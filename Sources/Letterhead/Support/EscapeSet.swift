@@ -78,6 +78,19 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
+    /// What no URL contains on the wire: control characters, spaces and everything outside ASCII; `%` stays.
+    package static let unprintable = EscapeSet(
+        table: """
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
+            x...............................\
+            ................................\
+            ...............................x\
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            """)
+
     /// Everything but ASCII letters and digits: the strictest form encoding.
     package static let alphanumeric = EscapeSet(
         table: """

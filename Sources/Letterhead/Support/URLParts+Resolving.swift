@@ -21,6 +21,15 @@ extension URLParts {
         return target
     }
 
+    /// The same parts with the bytes of a set percent-encoded; well-formed escapes stay.
+    package func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
+        var parts = self
+        parts.path = PercentEncoding.escapeLiteral(path, pathSet)
+        parts.query = query.map { PercentEncoding.escapeLiteral($0, querySet) }
+        parts.fragment = fragment.map { PercentEncoding.escapeLiteral($0, querySet) }
+        return parts
+    }
+
     /// The parts put together again (RFC 3986, 5.3).
     package var string: String {
         var text = scheme.map { $0 + ":" } ?? ""

@@ -10,7 +10,7 @@ public enum PagePosition: Sendable, Hashable, Codable {
     case offset(Int)
     /// The page that a cursor names.
     case cursor(JSONValue)
-    /// The page at a URL, byte for byte as the server gave it.
+    /// The page at a URL, byte for byte as the server gave it, apart from spaces and characters outside ASCII.
     case url(String)
     /// A page that only the answer of the page before it names; it cannot be asked for.
     case unknown

@@ -42,6 +42,7 @@ public struct TransportConfiguration: Sendable, Hashable {
 
     /// Whether responses may come in gzip or deflate, and are handed over as if they had not: `Accept-Encoding` is sent
     /// with every request that says nothing of it and asks for no range, and a coding is undone whoever asked for it.
+    /// The body of a 206 is handed over as it came, with its headers, because a range counts coded bytes (RFC 9110, 14.1.2).
     /// Default: true.
     public var decodesContent = true
 

@@ -40,6 +40,8 @@ public struct HTTPRetryStrategy: Sendable {
     private(set) var condition: RetryCondition?
     /// Whether a wait that the server names, or the request's own strategy, counts more.
     private(set) var isFallback = false
+    /// Whether requests of any method are sent again when the server refused them unprocessed.
+    private(set) var retriesRefusals = false
 
     init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
         self.name = name
@@ -71,12 +73,30 @@ public struct HTTPRetryStrategy: Sendable {
         return copy
     }
 
-    /// The same strategy, that applies only when the condition holds.
+    /// The same strategy, limited by a condition.
     ///
-    /// On the strategy of a request the condition takes the place of ``RetryCondition/standard``.
+    /// On the strategy of a request or of ``RetrySettings``, a condition that selects outcomes replaces
+    /// ``RetryCondition/standard``, and one that only limits narrows it. The strategy of a validator applies when the
+    /// condition holds.
     public func when(_ condition: RetryCondition) -> HTTPRetryStrategy {
         var copy = self
         copy.condition = self.condition.map { $0 && condition } ?? condition
+        return copy
+    }
+
+    /// The same strategy, which also retries requests of any method that the server refused without having processed them.
+    ///
+    /// ```swift
+    /// CreateOrder().retry(.exponential(base: .seconds(1)).retryingRefusals())
+    /// ```
+    ///
+    /// A refusal is a 429, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after any of them,
+    /// because HTTP does not promise that nothing was done; use it for a server that documents it, such as one with a rate
+    /// limit. It makes a 403 with `Retry-After` worth a retry. All other limits of a retry hold (``Retry``): a one-shot body
+    /// is not sent again, and neither is a request that was redirected to a GET.
+    public func retryingRefusals() -> HTTPRetryStrategy {
+        var copy = self
+        copy.retriesRefusals = true
         return copy
     }
 

@@ -14,7 +14,8 @@ public enum HTTPValidatorResult: Sendable {
 
     /// The request is sent again, as the strategy says, and no other validator is asked.
     ///
-    /// It counts as a repeat and is bound to the same limits as any other (``Retry``). When it cannot be, a failure
-    /// stays what it is, and a response is `.retriesExhausted`, with that response.
+    /// It counts as a retry and is bound to the same limits as any other (``Retry``). When the request cannot be retried, a
+    /// failure stays what it is. A response becomes an error that carries it: `.retriesExhausted` after at least one retry,
+    /// else `.unacceptableStatus`, or `.validationFailed` when its status counts as success.
     case retry(HTTPRetryStrategy)
 }

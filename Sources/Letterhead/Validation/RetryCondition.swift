@@ -3,71 +3,110 @@
 /// ```swift
 /// let strategy = HTTPRetryStrategy.exponential(base: .seconds(1))
 ///     .when((.statuses([503, 504]) || .failures([.timedOut])) && .attempts(3))
-/// let brief = HTTPRetryStrategy.immediate.when(.standard && .within(.seconds(30)))
+/// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
 /// ```
 ///
-/// A condition only narrows: what is never repeated, whatever a condition says, is listed at ``Retry``.
+/// There are two kinds of conditions. A *selection* describes which outcomes are worth a retry: ``statuses(_:)``,
+/// ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* describes when, and nothing of the
+/// outcome: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and everything negated with `!`. It narrows
+/// ``standard``, alone and as one side of `||`.
+///
+/// A response whose status counts as success is retried only if ``statuses(_:)`` names that status; a closure alone does not
+/// suffice. Cases that no condition can open are listed at ``Retry``.
 public struct RetryCondition: Sendable {
     private let holds: @Sendable (RetryContext) -> Bool
+    /// Whether it describes which outcomes are worth a retry.
+    private var selects = true
+    /// The statuses that it names, and does not exclude.
+    private var named: Set<HTTPStatus> = []
 
-    /// A condition of your own. It must not wait.
+    /// Creates a condition from a closure, which must not block.
     public init(_ holds: @escaping @Sendable (RetryContext) -> Bool) { self.holds = holds }
 
-    /// Whether it holds.
+    private init(
+        selects: Bool, named: Set<HTTPStatus> = [], _ holds: @escaping @Sendable (RetryContext) -> Bool
+    ) {
+        (self.selects, self.named, self.holds) = (selects, named, holds)
+    }
+
+    /// Returns whether the condition itself holds.
     public func holds(in context: RetryContext) -> Bool { holds(context) }
 
-    /// Both.
+    /// Returns whether the strategy of a request applies under this condition.
+    ///
+    /// - Parameter isSuggested: whether a validator has already suggested a retry, so that the outcome is judged.
+    func applies(in context: RetryContext, isSuggested: Bool) -> Bool {
+        let standard: RetryCondition = isSuggested ? !.repeatedTimeout : .standard
+        if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
+            guard named.contains(status) || (!selects && standard.named.contains(status)) else { return false }
+        }
+        return (selects || standard.holds(in: context)) && holds(context)
+    }
+
+    /// Holds when both hold.
     public static func && (left: RetryCondition, right: RetryCondition) -> RetryCondition {
-        RetryCondition { left.holds($0) && right.holds($0) }
+        RetryCondition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
+            left.holds($0) && right.holds($0)
+        }
     }
 
-    /// At least one.
+    /// Holds when at least one holds. If only one of them is a selection, the other one narrows ``standard``.
     public static func || (left: RetryCondition, right: RetryCondition) -> RetryCondition {
-        RetryCondition { left.holds($0) || right.holds($0) }
+        guard left.selects == right.selects else {
+            return left.selects ? left || (.standard && right) : (.standard && left) || right
+        }
+        return RetryCondition(selects: left.selects, named: left.named.union(right.named)) {
+            left.holds($0) || right.holds($0)
+        }
     }
 
-    /// The contrary.
+    /// Excludes what the condition describes; the result is a limit.
     public static prefix func ! (condition: RetryCondition) -> RetryCondition {
-        RetryCondition { !condition.holds($0) }
+        RetryCondition(selects: false) { !condition.holds($0) }
     }
 }
 
 extension RetryCondition {
-    /// The statuses that are about the moment: 408, 425, 429, 500, 502, 503 and 504.
+    /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503 and 504.
     public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The failures that are about the moment: `.cannotConnect`, `.connectionLost` and `.timedOut`.
+    /// The failures that may be temporary: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
 
-    /// What a strategy repeats unless it says otherwise: ``standardStatuses``, though 408 only once, and
-    /// ``standardFailures``.
+    /// The default of a strategy: ``standardStatuses``, of which 408 only once, and ``standardFailures``.
     public static let standard = (.statuses(standardStatuses) && !.repeatedTimeout) || .failures(standardFailures)
 
-    /// Always.
-    public static let always = RetryCondition { _ in true }
+    /// A limit that limits nothing: the strategy applies to what is worth a retry by default.
+    public static let always = RetryCondition(selects: false) { _ in true }
 
-    /// Up to so many attempts in all, the first one counted.
-    public static func attempts(_ count: Int) -> RetryCondition { RetryCondition { $0.retry < count } }
+    /// A limit to this many attempts in total, including the first.
+    public static func attempts(_ count: Int) -> RetryCondition {
+        RetryCondition(selects: false) { $0.retry < count }
+    }
 
-    /// As long as the load has taken less than this.
-    public static func within(_ limit: Duration) -> RetryCondition { RetryCondition { $0.elapsed < limit } }
+    /// A limit to the time since the start of the load.
+    public static func within(_ limit: Duration) -> RetryCondition {
+        RetryCondition(selects: false) { $0.elapsed < limit }
+    }
 
-    /// For these methods only. It opens nothing: a method that is not idempotent needs `.idempotent()`.
+    /// A limit to these methods. A method that is not idempotent also needs `.idempotent()`.
     public static func methods(_ methods: Set<HTTPMethod>) -> RetryCondition {
-        RetryCondition { methods.contains($0.request.method) }
+        RetryCondition(selects: false) { methods.contains($0.request.method) }
     }
 
-    /// After a response with one of these statuses.
+    /// Selects responses with one of these statuses, including one that counts as success.
     public static func statuses(_ statuses: Set<HTTPStatus>) -> RetryCondition {
-        RetryCondition { $0.response.map { statuses.contains($0.status) } ?? false }
+        RetryCondition(selects: true, named: statuses) { context in
+            context.response.map { statuses.contains($0.status) } ?? false
+        }
     }
 
-    /// After a failure with one of these codes.
+    /// Selects failures with one of these codes.
     public static func failures(_ codes: Set<HTTPError.Code>) -> RetryCondition {
         RetryCondition { $0.failure.map { codes.contains($0.code) } ?? false }
     }
 
-    /// A server that gave up waiting twice is not going to wait longer (RFC 9110, 15.5.9).
+    /// A server that timed out twice while waiting for the request does not wait longer (RFC 9110, 15.5.9).
     static let repeatedTimeout = RetryCondition { context in
         context.response?.status == .requestTimeout && context.earlier.contains { $0.status == .requestTimeout }
     }

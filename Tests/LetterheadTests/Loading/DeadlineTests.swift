@@ -30,6 +30,31 @@ import Testing
         #expect(mock.requests[0].timeLeft == .seconds(60))
     }
 
+    @Test func `an explicit nil lifts the deadline of the link`() async throws {
+        struct Get: RequestTemplate {
+            let path: RequestPath = "x"
+        }
+        let mock = MockLoader { .ok($0) }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = nil
+        _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
+        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
+        let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        try await client.send(Get().deadline(in: nil))
+        try await client.send(Get().deadline(in: .seconds(2)).deadline(in: nil))
+        #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
+    }
+
+    @Test func `an explicit nil does not lift the deadline of a load on behalf of which a request is sent`()
+        async throws
+    {
+        let mock = MockLoader { .ok($0) }
+        let lift = ModifyRequest { $0.deadline = nil }
+        let inner = lift --> Deadline(.seconds(60), clock: clock)
+        _ = try await (Deadline(.seconds(5), clock: clock) --> inner --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(5))
+    }
+
     @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier counts`(
         outer: Int, inner: Int, left: Int
     ) async throws {

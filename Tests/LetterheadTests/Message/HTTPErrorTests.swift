@@ -75,9 +75,9 @@ private struct Odd: Error, CustomStringConvertible {
             (.badURL, .invalidRequest), (.unsupportedURL, .invalidRequest),
             (.requestBodyStreamExhausted, .invalidRequest),
             (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
-            (.networkConnectionLost, .cannotConnect), (.dnsLookupFailed, .cannotConnect),
-            (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .cannotConnect),
-            (.redirectToNonExistentLocation, .cannotConnect), (.cannotLoadFromNetwork, .cannotConnect),
+            (.networkConnectionLost, .connectionLost), (.dnsLookupFailed, .cannotConnect),
+            (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .tooManyRedirects),
+            (.redirectToNonExistentLocation, .invalidResponse), (.cannotLoadFromNetwork, .cannotConnect),
             (.internationalRoamingOff, .cannotConnect), (.callIsActive, .cannotConnect),
             (.dataNotAllowed, .cannotConnect),
             (.secureConnectionFailed, .insecureConnection), (.serverCertificateHasBadDate, .insecureConnection),
@@ -88,16 +88,25 @@ private struct Odd: Error, CustomStringConvertible {
             (.userAuthenticationRequired, .cannotAuthenticate), (.timedOut, .timedOut),
             (.badServerResponse, .invalidResponse), (.cannotParseResponse, .invalidResponse),
             (.zeroByteResource, .invalidResponse), (.resourceUnavailable, .invalidResponse),
-            (.dataLengthExceedsMaximum, .invalidResponse), (.cannotDecodeRawData, .cannotDecodeResponse),
+            (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotDecodeRawData, .cannotDecodeResponse),
             (.cannotDecodeContentData, .cannotDecodeResponse),
             (.downloadDecodingFailedMidStream, .cannotDecodeResponse),
             (.downloadDecodingFailedToComplete, .cannotDecodeResponse), (.unknown, .unknown),
-            (.fileDoesNotExist, .unknown),
+            (.fileDoesNotExist, .invalidRequest), (.fileIsDirectory, .invalidRequest),
+            (.noPermissionsToReadFile, .invalidRequest), (.cannotCreateFile, .cannotSaveResponse),
+            (.cannotOpenFile, .cannotSaveResponse), (.cannotCloseFile, .cannotSaveResponse),
+            (.cannotWriteToFile, .cannotSaveResponse), (.cannotRemoveFile, .cannotSaveResponse),
+            (.cannotMoveFile, .cannotSaveResponse),
         ] as [(URLError.Code, HTTPError.Code)])
     func `a URLError has the code that fits`(foundation: URLError.Code, code: HTTPError.Code) {
         let error = HTTPError(URLError(foundation), request: HTTPRequest())
         #expect(error.code == code)
         #expect((error.underlying as? URLError)?.code == foundation)
+    }
+
+    @Test func `a body that ran out while it was sent may have been sent`() {
+        #expect(HTTPError(URLError(.requestBodyStreamExhausted), request: HTTPRequest()).mayHaveBeenSent)
+        #expect(!HTTPError(URLError(.badURL), request: HTTPRequest()).mayHaveBeenSent)
     }
 
     @Test func `cancellation, coding and unknown errors have theirs`() {

@@ -20,5 +20,9 @@ import Testing
 
     @Test func `the strictest form encoding keeps letters and digits`() { expect(.alphanumeric, keeps: "") }
 
+    @Test func `everything printable stays in a URL that a server wrote`() {
+        expect(.unprintable, keeps: "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    }
+
     @Test func `the form serialiser of the URL Standard keeps four more`() { expect(.formSerializer, keeps: "*-._") }
 }

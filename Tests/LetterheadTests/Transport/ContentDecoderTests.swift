@@ -67,6 +67,50 @@
             #expect(response.headers[.contentEncoding] == "br, gzip")
         }
 
+        private func server(head: String, _ body: Data) -> RawServer {
+            RawServer { connection, _ in
+                while connection.readRequest() != nil {
+                    connection.write("\(head)\r\nContent-Length: \(body.count)\r\n\r\n")
+                    connection.write(Array(body))
+                }
+            }
+        }
+
+        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        func `A part of a coded representation is handed over as it came, so that parts can be joined`(
+            delivery: ResponseDelivery
+        ) async throws {
+            let coded = try text.deflated(window: 31)
+            var joined = Data()
+            for range in [0..<100, 100..<coded.count] {
+                let server = server(
+                    head: "HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\n"
+                        + "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(coded.count)",
+                    coded.subdata(in: range))
+                let response = try await loader.load(request(server, delivery))
+                joined += try await response.body.data()
+                #expect(response.headers[.contentEncoding] == "gzip")
+                #expect(response.headers[.contentLength] == "\(range.count)")
+            }
+            #expect(joined == coded)
+        }
+
+        @Test func `Several parts of a coded representation are handed over as they came`() async throws {
+            let head =
+                "HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\n"
+                + "Content-Type: multipart/byteranges; boundary=b"
+            let body = Data("--b\r\nContent-Range: bytes 0-0/9\r\n\r\nx\r\n--b--".utf8)
+            let response = try await loader.load(request(server(head: head, body), .buffered))
+            #expect(try await response.body.data() == body && response.headers.contains(.contentEncoding))
+        }
+
+        @Test func `The coded explanation of a range that cannot be is decoded`() async throws {
+            let head =
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Encoding: gzip\r\nContent-Range: bytes */9"
+            let response = try await loader.load(request(server(head: head, try text.deflated(window: 31)), .buffered))
+            #expect(try await response.body.data() == text && !response.headers.contains(.contentEncoding))
+        }
+
         @Test func `Several members and an empty body are whole`() async throws {
             let members = try Data("a".utf8).deflated(window: 31) + Data("b".utf8).deflated(window: 31)
             #expect(
@@ -104,6 +148,23 @@
                 #expect(count < 18 << 20)
             }
             #expect(error?.code == .responseTooLarge)
+        }
+
+        @Test(arguments: [(2_000, true), (200, false), (1, false)])
+        func `How many times a body may grow is a setting`(ratio: Int, isAllowed: Bool) async throws {
+            var configuration = TransportConfiguration()
+            configuration.maximumDecodingRatio = ratio
+            let loader = CurlLoader(configuration)
+            let zeros = request(server("gzip", try Data(count: 20 << 20).deflated(window: 31)), .buffered)
+            if isAllowed {
+                #expect(try await loader.load(zeros).body.data() == Data(count: 20 << 20))
+            } else {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(zeros) }
+                #expect(error?.code == .responseTooLarge)
+            }
+            // A small body is not judged by its ratio.
+            let small = request(server("gzip", try Data(count: 1 << 20).deflated(window: 31)), .buffered)
+            #expect(try await loader.load(small).body.data().count == 1 << 20)
         }
 
         @Test(arguments: [0, 1])

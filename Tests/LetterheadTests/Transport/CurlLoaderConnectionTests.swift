@@ -2,6 +2,7 @@
     import Foundation
     import Letterhead
     import RawServer
+    import Synchronization
     import Testing
 
     @Suite(.timeLimit(.minutes(2)))
@@ -20,6 +21,61 @@
                 #expect(try await loader.load(request).body.data() == Data("\(number)".utf8))
             }
             #expect(server.connectionCount <= 2)
+        }
+
+        /// How many requests are served now, and the most at a time. A class, because the threads of servers share it.
+        private final class Serving: Sendable {
+            private let counts = Mutex((now: 0, most: 0))
+            var most: Int { counts.withLock { $0.most } }
+
+            func serve() {
+                counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                usleep(5_000)
+                counts.withLock { $0.now -= 1 }
+            }
+        }
+
+        @Test(arguments: [1, 2])
+        func `No more connections to all hosts together are used than allowed, and an idle one is replaced`(
+            limit: Int
+        ) async throws {
+            var configuration = TransportConfiguration()
+            configuration.maximumConnections = limit
+            let loader = CurlLoader(configuration)
+            let serving = Serving()
+            let servers = (0..<3).map { _ in
+                RawServer { connection, _ in
+                    while connection.readHead() != nil {
+                        serving.serve()
+                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    }
+                }
+            }
+            try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+                for number in 0..<12 {
+                    group.addTask { try await loader.load(HTTPRequest(url: servers[number % 3].url())).status }
+                }
+                for try await status in group { #expect(status == 204) }
+            }
+            #expect(serving.most <= limit && servers.allSatisfy { $0.connectionCount >= 1 })
+        }
+
+        @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
+        func `A head that is larger than allowed is an error that names the setting`(
+            size: Int, isTooLarge: Bool
+        ) async throws {
+            var configuration = TransportConfiguration()
+            configuration.maximumHeadSize = 1_000
+            let start = "HTTP/1.1 204 No Content\r\nX: "
+            let padding = String(repeating: "x", count: size - start.utf8.count - 4)
+            let server = RawServer.answering("\(start)\(padding)\r\n\r\n")
+            let loader = CurlLoader(configuration)
+            guard isTooLarge else {
+                #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == padding)
+                return
+            }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
+            #expect(error?.code == .responseTooLarge && error?.message.contains("maximumHeadSize") == true)
         }
 
         @Test func `A reset closes idle connections, and the next request makes a new one`() async throws {

@@ -39,6 +39,14 @@ import Testing
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
     }
 
+    @Test func `its failures and their strategy can be replaced`() {
+        let validator = DefaultValidator(retriableFailures: [.invalidResponse], failureStrategy: .delayed(.seconds(9)))
+        let broken = HTTPError(.invalidResponse, request: HTTPRequest())
+        #expect(delay(validator.validate(failure: broken, forRequest: broken.request)) == .seconds(9))
+        let lost = HTTPError(.connectionLost, request: HTTPRequest())
+        #expect(delay(validator.validate(failure: lost, forRequest: lost.request)) == nil)
+    }
+
     @Test(arguments: [
         URLError.Code.badURL, .serverCertificateUntrusted, .secureConnectionFailed, .cancelled, .badServerResponse,
     ])

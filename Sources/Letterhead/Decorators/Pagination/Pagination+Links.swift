@@ -1,8 +1,8 @@
 extension Pagination {
     /// By the `Link` header: the target of the first link whose relation is `next` (RFC 8288).
     ///
-    /// The target is resolved against the URL of the page and followed byte for byte; the template's own query is not
-    /// added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
+    /// The target is resolved against the URL of the page and followed byte for byte, apart from spaces and
+    /// characters outside ASCII, which are percent-encoded. The template's own query is not added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
     /// there.
     public static var linkHeader: Pagination {
         linked { page in
@@ -14,8 +14,9 @@ extension Pagination {
 
     /// By a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
     ///
-    /// It is resolved against the URL of the page and followed byte for byte; the template's own query is not added to
-    /// it. A page without one is the last. A link to another origin is an error, and nothing is sent there.
+    /// It is resolved against the URL of the page and followed byte for byte, apart from spaces and characters
+    /// outside ASCII, which are percent-encoded. The template's own query is not added to it. A page
+    /// without one is the last. A link to another origin is an error, and nothing is sent there.
     public static func nextURL<Link: PageLinkConvertible>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
         linked { $0.value[keyPath: link].pageLink }
     }
@@ -49,11 +50,15 @@ extension PageArrival {
 
     /// The absolute URL of a link, which must be of the page's own origin.
     fileprivate func target(of link: PageLink) throws -> String {
+        let reference = ASCII.trimmed(link.href)
         if link.templated { throw error(.invalidResponse, "the link to the next page is a URI template") }
+        guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw error(.invalidResponse, "the link to the next page contains a control character")
+        }
         guard let context, let origin = response.request.origin else {
             throw error(.invalidResponse, "the page has no URL that a link could be resolved against")
         }
-        var target = context.resolving(URLParts(link.href))
+        var target = context.resolving(URLParts(reference)).escaped(path: .unprintable, query: .unprintable)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(.invalidResponse, "the link to the next page is no http or https URL")

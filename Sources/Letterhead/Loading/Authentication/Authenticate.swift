@@ -31,7 +31,7 @@ public struct Authenticate: LoaderLink {
         switch method.origins.verdict(on: request, isOwn: own != nil) {
         case .leaveUnsigned: return try await next.load(request)
         case .refuse(let rule):
-            throw HTTPError(.cannotAuthenticate, request: request, message: rule, mayHaveBeenSent: false)
+            throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:
             if own != nil, method.isStateful { seen.insert(method) }
             return try await method.link.load(request, next: next)

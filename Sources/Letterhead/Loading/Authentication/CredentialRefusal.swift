@@ -41,19 +41,22 @@ package enum CredentialRefusal: Error {
         case .reset: (.cancelled, nil, "the credentials were forgotten while the request was under way")
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
         case .tooMany(let limit):
-            (
-                .cannotAuthenticate, nil,
-                "credentials were asked for \(limit.count) times within \(limit.window): the server does not keep what it gives"
-            )
+            Self.content(
+                of: HTTPAuthentication.Failure(
+                    .limitReached,
+                    "credentials were requested \(limit.count) times within \(limit.window), the limit: the server refuses "
+                        + "the credentials that it has just issued"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
-        case .failed(let error as any CredentialFailure):
-            (.cannotAuthenticate, error, error.message)
-        case .failed(let error as HTTPError):
-            (.cannotAuthenticate, error, "the credentials could not be had: \(error.code)")
+        case .failed(let error as OAuth2.Failure): Self.content(of: error)
+        case .failed(let error as HTTPAuthentication.Failure): Self.content(of: error)
         case .failed(let error):
-            (.cannotAuthenticate, error, "the credentials could not be had: \(HTTPError.summary(of: error))")
+            (.cannotAuthenticate, error, "could not obtain credentials: \(HTTPError.summary(of: error))")
         }
+    }
+
+    private static func content(of failure: any SafelyDescribed) -> (HTTPError.Code, (any Error)?, String) {
+        (.cannotAuthenticate, failure, failure.description)
     }
 }
 
@@ -63,16 +66,4 @@ extension Error {
         let cause = (self as? OAuth2.Failure)?.underlying ?? self
         return (cause as? HTTPError)?.code == .cancelled
     }
-}
-
-/// An error that says itself what a caller is to know.
-protocol CredentialFailure: Error {
-    /// What happened, without secrets.
-    var message: String { get }
-}
-
-/// Nobody had credentials.
-struct NoCredentials: CredentialFailure, CustomStringConvertible {
-    let message = "no credentials were given"
-    var description: String { message }
 }

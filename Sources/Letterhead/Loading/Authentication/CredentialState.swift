@@ -133,8 +133,9 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
             return (leaveAll(), .success(new))
         case .success(nil):
             held = nil
-            failure = (generation, NoCredentials())
-            return (leaveAll(), .failure(.failed(NoCredentials())))
+            let nothing = HTTPAuthentication.Failure(.noCredentials, "no credentials were given")
+            failure = (generation, nothing)
+            return (leaveAll(), .failure(.failed(nothing)))
         case .failure(let error):
             if !keepsHeld { held?.isRefused = true }
             failure = (generation, error)

@@ -72,8 +72,8 @@ extension HTTPAuthentication {
 
     private static func unknown(_ name: Name, _ request: HTTPRequest) -> HTTPError {
         HTTPError(
-            .cannotAuthenticate, request: request,
-            message: "no authentication is called \"\(name)\": give the client a composite that has it",
-            mayHaveBeenSent: false)
+            signing: Failure(
+                .unknownName, "no authentication is called \"\(name)\": give the client a composite that has it"),
+            request: request)
     }
 }

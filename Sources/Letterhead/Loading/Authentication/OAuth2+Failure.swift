@@ -61,7 +61,7 @@ extension OAuth2.Failure.Reason {
     public static let store = Self(rawValue: "store")
 }
 
-extension OAuth2.Failure: CredentialFailure, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuth2.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
     /// What happened, without secrets.
     public var description: String { message }
     /// The same as ``description``.

@@ -33,7 +33,9 @@ extension HTTPError {
         case is CancellationError:
             self.init(.cancelled, request: request, underlying: error, mayHaveBeenSent: false)
         default:
-            self.init(.cannotAuthenticate, request: request, underlying: error, mayHaveBeenSent: false)
+            self.init(
+                .cannotAuthenticate, request: request, underlying: error, message: Self.summary(of: error),
+                mayHaveBeenSent: false)
         }
     }
 }

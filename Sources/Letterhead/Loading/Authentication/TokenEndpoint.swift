@@ -34,7 +34,8 @@ struct TokenEndpoint: Sendable {
             let failure = HTTPError(
                 error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
             throw OAuth2.Failure(
-                .unavailable, "the token endpoint could not be reached: \(error.code)", underlying: failure)
+                .unavailable, "the token endpoint could not be reached: \(HTTPError.summary(of: failure))",
+                underlying: failure)
         } catch {
             throw OAuth2.Failure(.unavailable, "the token endpoint's answer broke off or is too large")
         }

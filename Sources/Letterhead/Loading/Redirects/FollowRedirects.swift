@@ -12,6 +12,10 @@
 /// can be sent only once, is itself the result, with ``HTTPResponse/redirectRefusal``; too many, or a circle, are
 /// `.tooManyRedirects`, with the last response. What was followed is in ``HTTPResponse/redirects``.
 ///
+/// A redirect to a URL that was requested before is a circle, unless a cookie was set since. A redirect to its own URL is
+/// followed once, and again whenever its headers change. The size of a redirect's body does not count for
+/// ``HTTPRequest/responseLimit`` when the redirect is followed.
+///
 /// Put it above the environment and the authentication, so that each hop is filled and signed for its own origin.
 public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
@@ -23,13 +27,32 @@ public struct FollowRedirects: LoaderLink {
 
     /// Has the request answered, and follows where the answer leads.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let response = try await next.load(request)
-        guard RedirectRules.isRedirect(response.status) else { return response }
-        return try await follow(response, of: request, next: next)
+        let arrival = try await arrival(of: request, next: next)
+        guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
+        return try await follow(arrival, of: request, next: next)
+    }
+
+    /// A response, or what arrived of a redirect whose body is larger than the limit of the request.
+    private struct Arrival {
+        var response: HTTPResponse
+        /// The error to throw when the redirect is not followed.
+        var failure: HTTPError?
+    }
+
+    /// The body of a redirect that is followed is not wanted, so its size does not count.
+    private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
+        do {
+            return Arrival(response: try await next.load(request))
+        } catch {
+            guard error.code == .responseTooLarge, let response = error.response,
+                RedirectRules.isRedirect(response.status)
+            else { throw error }
+            return Arrival(response: response, failure: error)
+        }
     }
 
     private func follow(
-        _ first: HTTPResponse, of original: HTTPRequest, next: any HTTPLoader
+        _ first: Arrival, of original: HTTPRequest, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse {
         let policy = original.redirectPolicy?.withholding(policy.withheldHeaders) ?? policy
         guard policy.limit >= 0 else {
@@ -37,28 +60,35 @@ public struct FollowRedirects: LoaderLink {
                 .invalidRequest, request: original, message: "the limit of redirects is negative", mayHaveBeenSent: true
             )
         }
-        var (request, response, trail) = (original, first, RedirectTrail(limit: policy.limit))
-        while RedirectRules.isRedirect(response.status) {
-            switch try await step(from: request, response: response, policy: policy) {
+        var (request, arrival, trail) = (original, first, RedirectTrail(limit: policy.limit))
+        while RedirectRules.isRedirect(arrival.response.status) {
+            switch try await step(from: request, response: arrival.response, policy: policy) {
             case .success(let hop):
-                do throws(HTTPError) {
-                    try trail.add(response, target: hop)
-                    if let left = hop.timeLeft, left <= .zero {
-                        throw hop.deadlinePassed(while: "following a redirect", response: response)
-                    }
-                } catch {
-                    throw error.with(response: await (error.response ?? response).keptInMemory())
-                }
+                try await add(arrival.response, target: hop, to: &trail)
                 request = hop
-                response = try await next.load(hop)
+                arrival = try await self.arrival(of: hop, next: next)
             case .failure(let refusal):
-                response.redirectRefusal = refusal
-                response.redirects = trail.redirects
-                return response
+                if let failure = arrival.failure { throw failure }
+                arrival.response.redirectRefusal = refusal
+                arrival.response.redirects = trail.redirects
+                return arrival.response
             }
         }
-        response.redirects = trail.redirects
-        return response
+        arrival.response.redirects = trail.redirects
+        return arrival.response
+    }
+
+    private func add(
+        _ response: HTTPResponse, target hop: HTTPRequest, to trail: inout RedirectTrail
+    ) async throws(HTTPError) {
+        do throws(HTTPError) {
+            try trail.add(response, target: hop)
+            if let left = hop.timeLeft, left <= .zero {
+                throw hop.deadlinePassed(while: "following a redirect", response: response)
+            }
+        } catch {
+            throw error.with(response: await (error.response ?? response).keptInMemory())
+        }
     }
 
     private func step(

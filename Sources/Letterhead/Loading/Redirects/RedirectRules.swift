@@ -51,13 +51,10 @@ enum RedirectRules {
             !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let base = try? response.request.urlString()
         else { throw .location }
-        var parts = URLParts(base).resolving(URLParts(place))
+        let parts = URLParts(base).resolving(URLParts(place)).escaped(path: .pathLiteral, query: .queryLiteral)
         guard let scheme = parts.scheme.map(ASCII.lowercased), scheme == "http" || scheme == "https" else {
             throw .scheme
         }
-        parts.path = PercentEncoding.escapeLiteral(parts.path, .pathLiteral)
-        parts.query = parts.query.map { PercentEncoding.escapeLiteral($0, .queryLiteral) }
-        parts.fragment = parts.fragment.map { PercentEncoding.escapeLiteral($0, .queryLiteral) }
         guard let url = URL(string: parts.string, encodingInvalidCharacters: false) else { throw .location }
         let hop = request.moved(to: HTTPRequest(url: url), scheme: scheme)
         guard (try? hop.validate()) != nil else { throw .location }

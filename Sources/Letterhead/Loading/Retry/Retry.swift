@@ -8,17 +8,19 @@
 /// ```
 ///
 /// One maximum bounds all repeats of a load, whoever asks for them; it is 0 unless the request or the settings say more,
-/// and each load has it anew. The wait is the server's (`Retry-After`), else the request's strategy's, else the one that
-/// ``DefaultValidator`` suggests; the strategy of any other validator counts more than all of these.
+/// and each load has it anew. The wait is the server's (`Retry-After`), else that of the request's strategy, else that of
+/// the settings' strategy, else the one that ``DefaultValidator`` suggests; the strategy of any other validator counts more
+/// than all of these.
 ///
-/// Never repeated, whoever asks: a load that was cancelled or reset; a body that can be had only once; a method that is
-/// not idempotent, unless the request is marked ``Idempotency`` or nothing of it was sent, or an alternate follows a 401
-/// or 403; past the deadline; when the server asks for too long a wait, or the budget of the host is used up. A response
-/// that was handed over is never taken back.
+/// These are never retried: a load that was cancelled or reset; a one-shot body; a method that is not idempotent, unless
+/// the request is marked ``Idempotency``, nothing of it was sent, an alternate follows a 401 or 403, or the strategy has
+/// ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request; past the deadline; when the server asks for
+/// too long a wait, or the budget of the host is used up. A response that was handed over is never taken back.
 ///
-/// Every attempt is on the response and on the error: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no repeat is
-/// left, a failure is what it is; so is a response, unless a validator called for a repeat: then it is
-/// `.retriesExhausted`, with that response. A repeat that would pass the deadline is `.timedOut`.
+/// Every attempt is on the response and on the error: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
+/// left, a failure and a response stay what they are. If a validator asked for the retry, a response is an error that
+/// carries it: `.retriesExhausted` after at least one retry, else `.unacceptableStatus`, or `.validationFailed` when the
+/// status counts as success. A retry that would pass the deadline is `.timedOut`.
 ///
 /// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
 /// each attempt gets them anew. Two in one chain do not multiply: only the upper repeats a load that may be repeated.
@@ -73,7 +75,7 @@ public struct Retry: LoaderLink {
                 try await prepare(&load, for: repetition, next: next, era: era)
             case .passed(let final, let refusal):
                 load.record(result, reason: refusal?.description ?? "")
-                if refusal?.isOfFailure == true { ledger.fail(at: origin(of: final)) }
+                noteFailure(final, refusal)
                 if refusal == .deadline { throw await load.exhausted(by: .deadline, final) }
                 if refusal == nil, let response = try? final.get() {
                     ledger.succeed(to: response.request.origin, cost: load.cost)
@@ -81,7 +83,7 @@ public struct Retry: LoaderLink {
                 return try load.ended(with: final)
             case .refused(let final, let refusal):
                 load.record(result, reason: refusal.description)
-                if refusal.isOfFailure { ledger.fail(at: origin(of: final)) }
+                noteFailure(final, refusal)
                 throw await load.exhausted(by: refusal, final)
             case .failed(let error, let final):
                 load.record(result, reason: "a validator failed the load")
@@ -113,9 +115,9 @@ extension Retry {
             decision(asked: strategy, after: result, of: load)
         }
         let verdict = await run.verdict(on: result, heard: heard)
-        guard case .passed(let judged, refusal: nil) = verdict, load.request.retryStrategy != nil else {
-            return verdict
-        }
+        guard case .passed(let judged, refusal: nil) = verdict,
+            load.request.retryStrategy != nil || settings.strategy != nil
+        else { return verdict }
         return switch decision(asked: nil, after: judged, of: load) {
         case .again(let repetition): .again(repetition)
         case .no(.notWorthIt): verdict
@@ -128,14 +130,20 @@ extension Retry {
         asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) -> RetryDecision {
         let rules = RetryRules(
-            maximumRetries: load.maximum, isNested: load.isNested, longestServerDelay: settings.longestServerDelay,
-            timeLeft: load.request.timeLeft, alternates: load.alternates, now: settings.now, random: settings.random)
+            maximumRetries: load.maximum, standardStrategy: settings.strategy, isNested: load.isNested,
+            longestServerDelay: settings.longestServerDelay, timeLeft: load.request.timeLeft,
+            alternates: load.alternates, now: settings.now, random: settings.random)
         let decision = rules.decision(asked: asked, in: load.context(after: result))
-        guard case .again(var repetition) = decision else { return decision }
+        guard case .again(var repetition) = decision, result.showsTrouble else { return decision }
         let isTimeout = result.failure?.code == .timedOut
         guard let cost = ledger.takeRetry(to: origin(of: result), afterTimeout: isTimeout) else { return .no(.budget) }
         repetition.cost = cost
         return .again(repetition)
+    }
+
+    /// Counts a failure that was worth a retry and is not retried.
+    private func noteFailure(_ result: Result<HTTPResponse, HTTPError>, _ refusal: RetryRefusal?) {
+        if refusal?.isOfFailure == true, result.showsTrouble { ledger.fail(at: origin(of: result)) }
     }
 
     /// Whose budget it is.

@@ -1,7 +1,9 @@
 /// How many repeats there may be to one host, so that clients do not finish off a server that is failing.
 ///
 /// First attempts are always sent; only repeats are held back, and nothing waits for a budget. Each host (scheme, host and
-/// port) has its own.
+/// port) has its own. A retry is counted when the attempt before it shows a server in trouble: a failure, a 5xx, 408, 425 or
+/// 429. A validator that polls, such as one that waits for a 202 to become a 200, is limited only by the maximum of retries
+/// and the deadline.
 public struct RetryBudget: Sendable, Hashable {
     enum Rule: Hashable {
         case unlimited

@@ -11,13 +11,15 @@ struct Repetition {
     let strategy: HTTPRetryStrategy
     let delay: Duration
     let reason: String
-    /// What it costs of the budget.
-    var cost = 0.0
+    /// What it costs of the budget; nil when the budget was not asked.
+    var cost: Double?
 }
 
 /// What decides, apart from what asks.
 struct RetryRules {
     var maximumRetries: Int
+    /// The strategy of requests that have none.
+    var standardStrategy: HTTPRetryStrategy?
     var isNested = false
     var longestServerDelay: Duration = .seconds(120)
     var timeLeft: Duration?
@@ -38,16 +40,15 @@ struct RetryRules {
         return waiting(strategy, yields: yields, in: context)
     }
 
-    /// Which strategy applies: a validator's own, else the request's, else the validator's suggestion.
+    /// Returns the strategy that applies: a validator's own, else the request's, else the validator's suggestion.
     private func strategy(asked: HTTPRetryStrategy?, in context: RetryContext) -> HTTPRetryStrategy? {
-        func holds(_ condition: RetryCondition?, _ standard: RetryCondition) -> Bool {
-            (condition ?? standard).holds(in: context)
+        if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
+        guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
+        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
+            return strategy
         }
-        if let asked, !asked.isFallback { return holds(asked.condition, .always) ? asked : nil }
-        guard let own = context.request.retryStrategy else {
-            return asked.flatMap { holds($0.condition, !.repeatedTimeout) ? $0 : nil }
-        }
-        return holds(own.condition, asked == nil ? .standard : !.repeatedTimeout) ? own : nil
+        let condition = strategy.condition ?? .always
+        return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
     }
 
     private func refusal(of strategy: HTTPRetryStrategy, in context: RetryContext) -> RetryRefusal? {
@@ -65,6 +66,7 @@ struct RetryRules {
     /// A server that answers 401 or 403 has done nothing, so after an alternate any method may go again.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: RetryContext) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
+        if strategy.retriesRefusals, context.isRefusal { return true }
         guard strategy.alternate != nil, let status = context.response?.status else { return false }
         return status == .unauthorized || status == .forbidden
     }
@@ -92,6 +94,32 @@ extension RetryContext {
         if request.isMarkedIdempotent { return true }
         let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
         return request.method.isIdempotent && sent.method.isIdempotent
+    }
+}
+
+extension RetryContext {
+    /// Whether the server refused the request without having processed it: 429, or 503 or 403 with `Retry-After`.
+    ///
+    /// A redirect that changed the method is a sign that the first request was processed.
+    fileprivate var isRefusal: Bool {
+        guard let response, !request.accepts(response.status),
+            response.redirects.allSatisfy({ $0.request.method == $0.target.method })
+        else { return false }
+        switch response.status {
+        case .tooManyRequests: return true
+        case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
+        default: return false
+        }
+    }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    /// Whether the attempt shows a server in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after such an attempt
+    /// draws on the budget of its host, so that polling is not stopped by it.
+    var showsTrouble: Bool {
+        guard case .success(let response) = self else { return true }
+        let status = response.status
+        return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
     }
 }
 

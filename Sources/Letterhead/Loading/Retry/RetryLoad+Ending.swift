@@ -27,8 +27,9 @@ extension RetryLoad {
             if refusal == .deadline { return ended(by: request.deadlinePassed(while: phase, response: kept)) }
             return ended(
                 by: HTTPError(
-                    .retriesExhausted, request: kept.request, response: kept,
-                    message: refusal == .notWorthIt ? "a repeat was called for" : refusal.description))
+                    codeWithoutRetry(kept.status), request: kept.request, response: kept,
+                    message: "a validator asked for a retry"
+                        + (refusal == .notWorthIt ? "" : "; \(refusal.description)")))
         case .failure(let failure):
             guard refusal == .deadline, failure.code != .timedOut else { return ended(by: failure) }
             return ended(
@@ -36,6 +37,12 @@ extension RetryLoad {
                     .timedOut, request: failure.request, response: failure.response, underlying: failure,
                     message: "the deadline passed while \(phase)"))
         }
+    }
+
+    /// The code of a response that was to be retried and cannot be: nothing is exhausted when nothing was retried.
+    private func codeWithoutRetry(_ status: HTTPStatus) -> HTTPError.Code {
+        if attempts.count > 1 { return .retriesExhausted }
+        return request.accepts(status) ? .validationFailed : .unacceptableStatus
     }
 
     /// The error of a load that a validator failed: an ``HTTPError`` as it is, any other inside one.

@@ -7,7 +7,7 @@ struct RetryLoad {
     private(set) var attempts: [HTTPAttempt] = []
     /// How many alternates it took part in, by what they are shared with.
     private(set) var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
-    /// What the last repeat cost; nil before the first.
+    /// What the last retry that drew on the budget cost; nil before the first.
     private(set) var cost: Double?
     /// Whether a byte of any attempt may have left.
     private(set) var mayHaveBeenSent = false
@@ -79,7 +79,7 @@ struct RetryLoad {
     /// Notes an attempt that is repeated.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, repeatedBy repetition: Repetition) {
         record(result, delay: repetition.delay, reason: repetition.reason)
-        cost = repetition.cost
+        cost = repetition.cost ?? cost
     }
 
     /// Notes that an alternate is taken part in.

@@ -5,6 +5,12 @@ public struct RetrySettings: Sendable {
     /// How many repeats a request may have that says nothing itself. Default: 0; less than zero is `.invalidRequest`.
     public var maximumRetries: Int
 
+    /// The strategy of requests that have none, for the outcomes that it selects.
+    ///
+    /// Default: nil, only validators suggest retries. It replaces the waits that ``DefaultValidator`` suggests, and has no
+    /// effect while `maximumRetries` is 0.
+    public var strategy: HTTPRetryStrategy?
+
     /// The longest wait that a server may ask for with `Retry-After`. Default: 2 minutes.
     ///
     /// When it asks for more, the request is not sent again: it would come before its time.
@@ -27,12 +33,14 @@ public struct RetrySettings: Sendable {
 
     /// Makes settings; see the properties for the defaults.
     public init(
-        maximumRetries: Int = 0, longestServerDelay: Duration = .seconds(120), budget: RetryBudget = .standard,
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
+        budget: RetryBudget = .standard, clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
         onRetry: @escaping @Sendable (RetryEvent) async -> Void = { _ in }
     ) {
         self.maximumRetries = maximumRetries
+        self.strategy = strategy
         self.longestServerDelay = longestServerDelay
         self.budget = budget
         self.clock = clock

@@ -9,8 +9,8 @@ import Synchronization
 /// ```
 ///
 /// Who comes too early waits in line, the higher priority first. When a response says that nothing is left of a window
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants), or asks for a pause (`Retry-After` of a 429 or
-/// 503), the whole host, or whatever is counted together, is held back until then, those in line and those who come later.
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants), or asks for a pause (`Retry-After` of a 403, 429
+/// or 503), the whole host, or whatever is counted together, is held back until then, those in line and those who come later.
 /// A wait that would pass the deadline fails at once with `.timedOut`; a cancelled one ends at once. A reset forgets what
 /// was learned and sends away who waits, with `.cancelled`. ``Throttling/never`` passes by.
 ///

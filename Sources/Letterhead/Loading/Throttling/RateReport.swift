@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Read are `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers: `"default";r=0;t=30`, and
 /// `limit=10, remaining=0, reset=30` of the earlier ones), `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and
-/// `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`; and `Retry-After` (RFC 9110, 10.2.3) of a 429 or a 503. What is
-/// malformed counts for nothing.
+/// `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`; and `Retry-After` (RFC 9110, 10.2.3) of a 403, 429 or 503. What
+/// is malformed counts for nothing.
 struct RateReport: Equatable {
     /// How many requests are left until a window ends.
     struct Window: Equatable {
@@ -30,7 +30,7 @@ struct RateReport: Equatable {
                 remaining = Self.number(field.value).map { min($0, remaining ?? $0) } ?? remaining
             case "RateLimit-Reset", "X-RateLimit-Reset", "X-Rate-Limit-Reset":
                 reset = Self.number(field.value).map { Self.delta($0, now: now) } ?? reset
-            case .retryAfter where status == 429 || status == 503:
+            case .retryAfter where [403, 429, 503].contains(status):
                 hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) ?? hold
             default: break
             }

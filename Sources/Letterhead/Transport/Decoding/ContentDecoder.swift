@@ -3,7 +3,8 @@ import Synchronization
 
 /// Undoes the content codings of a response (RFC 9110, 8.4), whole or as it is read.
 ///
-/// A coding that is not known is left as it is, and its header with it.
+/// A coding that is not known is left as it is, and its header with it. So is a part of a representation (206): a range
+/// counts the bytes of the coded representation (RFC 9110, 14.1.2), so that a part of them can only be joined with others.
 struct ContentDecoder: Sendable {
     /// What requests are offered to be answered in.
     static let offered = "gzip, deflate"
@@ -14,7 +15,7 @@ struct ContentDecoder: Sendable {
 
     /// nil when there is nothing to undo, or something that is not known.
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
-        guard headers.contains(.contentEncoding) else { return nil }
+        guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
         let names = headers.values(for: .contentEncoding)
             .flatMap { $0.split(separator: ",") }
             .map { ASCII.lowercased(ASCII.trimmed(String($0))) }
@@ -26,6 +27,14 @@ struct ContentDecoder: Sendable {
         areGzip = names.compactMap { known[$0] }
         self.maximumRatio = maximumRatio
         if areGzip.isEmpty || areGzip.count < names.count { return nil }
+    }
+
+    /// Whether the headers are those of a 206: a `Content-Range` that names a range, or a body of several ranges.
+    ///
+    /// The `Content-Range` of a 416 names none (RFC 9110, 14.4), and its body is whole.
+    private static func arePartial(_ headers: HTTPHeaders) -> Bool {
+        if headers.values(for: .contentRange).contains(where: { !$0.contains("*/") }) { return true }
+        return headers[.contentType].flatMap { MediaType($0) }?.essence == "multipart/byteranges"
     }
 
     /// Takes what tells of the coding out of the headers, as if it had never been.

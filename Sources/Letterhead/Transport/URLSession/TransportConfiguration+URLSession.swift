@@ -46,6 +46,21 @@ extension TransportConfiguration {
         #endif
         if let brokenRule { return brokenRule }
         guard self != supported else { return nil }
-        return "URLSession can set \(names) of a TransportConfiguration, and another setting was changed"
+        let changed = unsupportedNames(supported).joined(separator: ", ")
+        return "URLSession has no means for \(changed); it can set \(names) of a TransportConfiguration"
+    }
+
+    /// The settings that differ from those that `URLSession` has means for.
+    private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
+        let settings: [(name: String, isChanged: Bool)] = [
+            ("connectTimeout", connectTimeout != supported.connectTimeout),
+            ("maximumConnections", maximumConnections != supported.maximumConnections),
+            ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
+            ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
+            ("decodesContent", !decodesContent),
+            ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),
+        ]
+        let names = settings.filter(\.isChanged).map(\.name)
+        return names.isEmpty ? ["another setting"] : names
     }
 }

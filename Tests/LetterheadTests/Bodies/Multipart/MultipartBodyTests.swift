@@ -36,6 +36,27 @@ import Testing
         #expect(body.additionalHeaders["Content-Type"] == "multipart/form-data; boundary=b")
     }
 
+    @Test func `an alternative holds the same content in several formats, the best one last, and needs no names`()
+        throws
+    {
+        let body = try MultipartBody(
+            [.text("plain"), .data(Data("<p>rich</p>".utf8), contentType: "text/html")],
+            kind: .alternative, boundary: "b")
+        #expect(
+            try text(body) == """
+                --b\r
+                \r
+                plain\r
+                --b\r
+                Content-Type: text/html\r
+                \r
+                <p>rich</p>\r
+                --b--\r
+
+                """)
+        #expect(body.additionalHeaders["Content-Type"] == "multipart/alternative; boundary=b")
+    }
+
     @Test func `a body without parts is the closing delimiter`() throws {
         let body = try MultipartBody([], boundary: "b")
         #expect(try text(body) == "--b--\r\n" && body.contentLength == 7 && !body.isEmpty)

@@ -136,6 +136,62 @@ private struct Odd: Error {}
         #expect(response.status == .ok)
     }
 
+    @Test(arguments: ["/1", "https://A.test/1", "1", "#x"]) func `a redirect to its own URL is followed`(
+        location: String
+    ) async throws {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .found, headers: ["Location": location]) }
+            .then { .ok($0) }
+        let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
+        #expect(response.status == .ok && mock.requests.count == 2 && response.redirects.count == 1)
+    }
+
+    @Test func `a redirect to its own URL is a circle when the same response comes again`() async throws {
+        let number = Tally()
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: .found, headers: ["Location": "/1", "Date": "day \(number.next())"])
+        }
+        let first = try HTTPRequest.to("https://a.test/1")
+        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("circle") == true)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test(arguments: ["X-Count", "Set-Cookie"])
+    func `a redirect to its own URL whose response changes is followed up to the limit`(name: String) async throws {
+        let number = Tally()
+        let mock = MockLoader {
+            HTTPResponse(
+                request: $0, status: .found,
+                headers: ["Location": "/1", HTTPHeaders.Name(name): "\(number.next())"])
+        }
+        let first = try HTTPRequest.to("https://a.test/1")
+        let chain = FollowRedirects(.safely.limit(7)) --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of 7") == true)
+        #expect(mock.requests.count == 8)
+    }
+
+    @Test func `the body of a redirect that is followed does not count for the response limit`() async throws {
+        let large = Data(count: 200_000)
+        let server = try await MockServer.start { request in
+            request.path == "/1"
+                ? MockServer.Response(status: 302, headers: ["Location": "/2"], body: large)
+                : MockServer.Response(body: Data("ok".utf8))
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let template = Endpoint("1", answering: Data.self).responseLimit(10)
+        #expect(try await client.send(template) == Data("ok".utf8))
+        let refused = await #expect(throws: HTTPError.self) { try await client.send(template.redirects(.never)) }
+        #expect(refused?.code == .responseTooLarge)
+        let few = await #expect(throws: HTTPError.self) {
+            try await client.send(template.redirects(.safely.limit(0)))
+        }
+        #expect(few?.code == .tooManyRedirects)
+        await server.stop()
+    }
+
     @Test func `a negative limit is an error`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         let first = try HTTPRequest.to("https://a.test/1")

@@ -210,7 +210,7 @@ private struct MyError: Error, Equatable {}
 
     @Test func `a maximum below one lets no load take part`() async {
         let scene = RetryScene(server(), validators: [refresh(maximum: -3)], maximumRetries: 5)
-        #expect(await scene.load().code == .retriesExhausted)
+        #expect(await scene.load().code == .unacceptableStatus)
         #expect(journal.all == ["original"])
     }
 

@@ -112,6 +112,33 @@ import Testing
         #expect(ledger.hostCount == 0)
     }
 
+    @Test(
+        arguments: [RetryBudget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
+    func `polling draws nothing from the budget`(budget: RetryBudget, status: Int) async {
+        let number = Tally()
+        let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 300 ? HTTPStatus(status) : 201) }
+        let poll = AnyValidator(response: { response, _ in
+            response.status == 201 ? .nextValidator : .retry(.delayed(.seconds(1)))
+        })
+        let scene = RetryScene(mock, validators: [poll], maximumRetries: 1_000, budget: budget)
+        let result = await scene.load()
+        #expect(result.status == 201 && scene.sent == 301)
+    }
+
+    @Test func `a poll that fails draws on the budget, and one that succeeds pays it back`() async {
+        let poll = AnyValidator(response: { response, _ in
+            response.status == 201 ? .nextValidator : .retry(.immediate)
+        })
+        let scene = RetryScene(
+            .answering(503, 202, 202, 201, 503, 202, 201), validators: [poll], maximumRetries: 9,
+            budget: .quota(capacity: 5))
+        #expect(await scene.load().status == 201)
+        #expect(await scene.load().status == 201)
+        let failing = RetryScene(.answering(503), validators: [poll], maximumRetries: 9, budget: .quota(capacity: 5))
+        _ = await failing.load()
+        #expect(failing.sent == 2)
+    }
+
     @Test func `without a limit every repeat is made`() async {
         let scene = RetryScene(.answering(503), budget: .unlimited)
         for _ in 0..<200 { _ = await load(scene) }

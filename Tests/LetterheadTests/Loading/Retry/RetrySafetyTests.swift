@@ -69,7 +69,7 @@ import Testing
             let result = await scene.load(.put) {
                 $0.body = Words(isReplayable: false)
                 $0.idempotency = Idempotency()
-                $0.retryStrategy = .immediate.when(.always)
+                $0.retryStrategy = .immediate.when(.statuses([401]))
                 $0.maximumRetries = 3
             }
             #expect(scene.sent == 1)

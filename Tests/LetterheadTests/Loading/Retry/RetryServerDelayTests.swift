@@ -46,6 +46,44 @@ import Testing
         #expect(attempts.last?.reason.contains("the server asks for") == true)
     }
 
+    @Test(arguments: [(1, 1), (2, 2), (3, 1)]) func `the longest allowed wait is a setting`(
+        seconds: Int, sent: Int
+    ) async throws {
+        let clock = TestClock(isAutomatic: true)
+        let mock = MockLoader.answering(503, 200, headers: ["Retry-After": "\(seconds)"])
+        let longest = Duration.seconds(seconds == 1 ? 0 : 2)
+        let retry = Retry(RetrySettings(maximumRetries: 1, longestServerDelay: longest, clock: clock))
+        let response = try await (retry --> mock).load(.plain())
+        #expect(mock.requests.count == sent && clock.sleeps == (sent == 2 ? [.seconds(seconds)] : []))
+        #expect(response.attempts.count == sent)
+    }
+
+    @Test func `a custom validator's fallback gives way to the server, to the request and to the next validator`() async
+    {
+        let journal = Journal()
+        let suggest = AnyValidator(
+            response: { response, _ in
+                response.status == 418 ? .retry(.delayed(.seconds(11)).asFallback()) : .nextValidator
+            },
+            failure: { _, _ in .retry(.delayed(.seconds(11)).asFallback()) })
+        let next = AnyValidator(response: { response, _ in
+            journal.write("next \(response.status.code)")
+            return .nextValidator
+        })
+        func run(_ mock: MockLoader, maximum: Int = 1, strategy: HTTPRetryStrategy? = nil) async -> [Duration] {
+            let scene = RetryScene(mock, validators: [suggest, next], maximumRetries: maximum)
+            _ = await scene.load { $0.retryStrategy = strategy }
+            return scene.clock.sleeps
+        }
+        #expect(await run(.answering(418, 200)) == [.seconds(11)])
+        #expect(await run(.answering(0, 200)) == [.seconds(11)])
+        #expect(await run(.answering(418, 200, headers: ["Retry-After": "2"])) == [.seconds(2)])
+        #expect(await run(.answering(418, 200), strategy: .delayed(.seconds(3))) == [.seconds(3)])
+        #expect(journal.all == Array(repeating: "next 200", count: 4))
+        #expect(await run(.answering(418), maximum: 0) == [])
+        #expect(journal.all.last == "next 418")
+    }
+
     @Test func `another validator's strategy counts more than all`() async {
         let ask = AnyValidator(response: { response, _ in
             response.status == 503 ? .retry(.delayed(.seconds(11))) : .nextValidator

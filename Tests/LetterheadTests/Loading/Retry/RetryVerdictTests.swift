@@ -111,11 +111,12 @@ private enum Note: HTTPResponseValue {
     @Test(arguments: [0, 2]) func `a response that was to be repeated and cannot be is the reason, and is attached`(
         maximum: Int
     ) async {
+        let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
         let scene = RetryScene(
             .answering(200, body: "last"), validators: [AnyValidator(response: { _, _ in .retry(.immediate) })],
             maximumRetries: maximum)
         let result = await scene.load()
-        #expect(result.code == .retriesExhausted && scene.sent == maximum + 1)
+        #expect(result.code == code && scene.sent == maximum + 1)
         #expect(result.error?.response?.body.buffered == Data("last".utf8))
         #expect(result.error?.response?.attempts.count == maximum + 1)
     }
@@ -131,8 +132,19 @@ private enum Note: HTTPResponseValue {
         let scene = RetryScene(
             .answering(200), validators: [AnyValidator(response: { _, _ in .retry(.immediate) })], maximumRetries: 3)
         let result = await scene.load(.post)
-        #expect(scene.sent == 1 && result.code == .retriesExhausted)
+        #expect(scene.sent == 1 && result.code == .validationFailed)
         #expect(result.error?.message.contains("idempotent") == true)
+    }
+
+    @Test func `a load that was never retried does not exhaust its retries`() async {
+        let ask = AnyValidator(response: { _, _ in .retry(.immediate) })
+        for (status, code) in [(503, HTTPError.Code.unacceptableStatus), (200, .validationFailed)] {
+            let never = await RetryScene(.answering(status), validators: [ask]).load()
+            #expect(never.code == code && never.error?.response?.status.code == status && never.attempts.count == 1)
+            #expect(never.error?.message.hasPrefix("a validator asked for a retry; ") == true)
+            let once = await RetryScene(.answering(status), validators: [ask], maximumRetries: 1).load()
+            #expect(once.code == .retriesExhausted && once.attempts.count == 2)
+        }
     }
 
     @Test func `a suggestion that cannot be followed leaves it to the next validator`() async {

@@ -76,7 +76,8 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
 
     @Test(
         arguments: [
-            (429, ["Retry-After": "30"]), (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
+            (429, ["Retry-After": "30"]), (403, ["Retry-After": "30"]),
+            (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
             (200, ["RateLimit": #""default";r=0;t=30"#]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]),
         ] as [(Int, HTTPHeaders)]) func `the whole host is held back when the server says so`(

@@ -36,7 +36,7 @@ import Testing
         #expect(report(headers) == nil)
     }
 
-    @Test(arguments: [429, 503]) func `a retry after is a hold on these statuses`(status: Int) {
+    @Test(arguments: [403, 429, 503]) func `a retry after is a hold on these statuses`(status: Int) {
         #expect(report(["Retry-After": "5"], status: HTTPStatus(status))?.hold == .seconds(5))
     }
 

@@ -1,0 +1,123 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private enum Context {
+    @TaskLocal static var mark = "none"
+}
+
+/// The priority and the task-local values of the caller reach whatever works for it, also through a link that owns a task.
+@Suite(.timeLimit(.minutes(3))) struct TaskContextTests {
+    private let journal = Journal()
+
+    /// Notes the context in which it is called.
+    private func note(_ place: String) {
+        journal.write("\(place) \(Context.mark) \(Task.currentPriority == .high ? "high" : "other")")
+    }
+
+    private func transport() -> MockLoader {
+        MockLoader { request in
+            note("transport")
+            return .ok(request, body: Data("[1]".utf8))
+        }
+    }
+
+    /// Runs as a caller of high priority with a task-local value.
+    private func asCaller<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await Context.$mark.withValue("mine") {
+            try await Task(priority: .high) { try await work() }.value
+        }
+    }
+
+    private static let links: [(name: String, link: @Sendable () -> any LoaderLink)] = [
+        ("Autocancel", { Autocancel() }), ("ResetGuard", { ResetGuard() }), ("Deduplicate", { Deduplicate() }),
+        ("Throttle", { Throttle(limit: 1) }), ("LimitRate", { LimitRate(5) }), ("Retry", { Retry() }),
+        ("Deadline", { Deadline(.seconds(60)) }), ("FollowRedirects", { FollowRedirects() }),
+        ("Authenticate", { Authenticate(.bearer { _ in "token" }) }),
+        ("all", { ResetGuard() --> Autocancel() --> Deduplicate() --> Throttle(limit: 1) }),
+    ]
+
+    @Test(arguments: links.indices) func `a link hands priority and task-locals on`(index: Int) async throws {
+        let chain = Self.links[index].link() --> transport()
+        _ = try await asCaller { try await chain.load(.plain { $0.scheme = "https" }) }
+        #expect(journal.all == ["transport mine high"], "\(Self.links[index].name)")
+    }
+
+    @Test func `a client, its validators and its transformers see them`() async throws {
+        let client = HTTPClient(
+            transformers: [HTTPResponseTransformer { _ in note("transformer") }],
+            validators: [
+                AnyValidator(response: { _, _ in
+                    note("validator")
+                    return .nextValidator
+                })
+            ], transport: transport())
+        _ = try await asCaller { try await client.send(.plain()) }
+        #expect(journal.all == ["transport mine high", "transformer mine high", "validator mine high"])
+    }
+
+    @Test func `a provider of credentials sees those of the request that needs them`() async throws {
+        let bearer = HTTPAuthentication.bearer { _ in
+            note("provider")
+            return "token"
+        }
+        let chain = Authenticate(bearer) --> transport()
+        _ = try await asCaller { try await chain.load(.plain { $0.scheme = "https" }) }
+        #expect(journal.all == ["provider mine high", "transport mine high"])
+    }
+
+    @Test func `an alternate request that is shared sees those of the load that began it`() async throws {
+        let refresh = AltRequestValidator(
+            statuses: [200], request: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil },
+            onResponse: { _, _ in note("response") })
+        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 1)) --> transport()
+        _ = try await asCaller { try await chain.load(.plain()) }
+        #expect(
+            journal.all == [
+                "transport mine high", "transport mine high", "response mine high", "transport mine high",
+            ])
+    }
+
+    @Test func `a load that is started by code that is not async sees them`() async throws {
+        let chain = transport()
+        try await asCaller {
+            await withCheckedContinuation { continuation in
+                chain.start(.plain()) { _ in
+                    note("completion")
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(journal.all == ["transport mine high", "completion mine high"])
+    }
+
+    @Test(arguments: [true, false]) func `a streamed body is pulled with those of its reader`(isTracked: Bool)
+        async throws
+    {
+        let chunks = Chunks(1)
+        let mock = MockLoader { request in
+            let body = HTTPResponseBody(length: nil) {
+                note("pull")
+                return chunks.next()
+            }
+            return HTTPResponse(request: request, status: .ok, body: body)
+        }
+        let chain: any HTTPLoader = isTracked ? Autocancel() --> mock : Deadline(.seconds(60)) --> mock
+        let response = try await chain.load(.plain())
+        _ = try await asCaller { try await response.body.data() }
+        #expect(journal.all == ["pull mine high", "pull mine high"])
+    }
+
+    @Test(arguments: [true, false]) func `pages that are asked for ahead, and those of a pager, see them`(
+        prefetches: Bool
+    ) async throws {
+        let client = HTTPClient(environment: .of("https://h.test"), transport: transport())
+        let template = Endpoint("n", answering: [Int].self).paginated()
+        let walk = PageWalk(maximumPages: 2, prefetches: prefetches)
+        _ = try await asCaller { try await client.pages(of: template, walk: walk).collect() }
+        let pager = client.pager(of: template, walk: walk)
+        _ = try await asCaller { (try await pager.next(), try await pager.next()) }
+        #expect(journal.all == Array(repeating: "transport mine high", count: 4))
+    }
+}

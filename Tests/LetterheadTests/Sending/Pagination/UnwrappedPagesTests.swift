@@ -1,0 +1,72 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// Pages whose value is a part of what the server sends.
+@Suite(.timeLimit(.minutes(3)))
+struct UnwrappedPagesTests {
+    struct Envelope: Decodable, Sendable {
+        var data: [Int]
+        var next: String?
+    }
+
+    struct GetNumbers: RequestTemplate {
+        typealias Response = Envelope
+        var path: RequestPath { "numbers" }
+    }
+
+    private let pages: [PagedServer.Answer] = [
+        .init("/numbers", #"{"data":[1,2],"next":"c1"}"#), .init("/numbers?after=c1", #"{"data":[3],"next":"c2"}"#),
+        .init("/numbers?after=c2", #"{"data":[4],"next":null}"#),
+    ]
+    private let template = GetNumbers().paginated(by: .cursor(\.next, parameter: "after")).unwrapping(\.data)
+
+    @Test func `each page has the part as its value, and the whole response leads to the next`() async throws {
+        let paged = try await PagedServer(pages)
+        let arrived = try await paged.client.pages(of: template).collect()
+        #expect(arrived.map(\.value) == [[1, 2], [3], [4]] && arrived.map(\.number) == [1, 2, 3])
+        #expect(arrived.last?.checkpoint == nil)
+        #expect(paged.targets == ["/numbers", "/numbers?after=c1", "/numbers?after=c2"])
+        await paged.stop()
+    }
+
+    @Test func `items, a pager, a prefetch and a checkpoint work as without it`() async throws {
+        let paged = try await PagedServer(pages)
+        #expect(try await paged.client.items(of: template).collect() == [1, 2, 3, 4])
+        let ahead = paged.client.pages(of: template, walk: PageWalk(prefetches: true))
+        #expect(try await ahead.collect().map(\.value) == [[1, 2], [3], [4]])
+        let pager = paged.client.pager(of: template)
+        let first = try await pager.next()
+        #expect(first?.value == [1, 2])
+        let resumed = paged.client.pages(of: template, from: first?.checkpoint)
+        #expect(try await resumed.collect().map(\.value) == [[3], [4]])
+        await paged.stop()
+    }
+
+    @Test func `a decorator outside and a part of a part keep the pages`() async throws {
+        let paged = try await PagedServer(pages)
+        let counts = template.unwrapping(\.count).header("X-Mark", "1").timeout(.seconds(60))
+        #expect(try await paged.client.pages(of: counts).collect().map(\.value) == [2, 1, 1])
+        #expect(paged.server.requests.map { $0.headers["X-Mark"] } == ["1", "1", "1"])
+        await paged.stop()
+    }
+
+    @Test func `an envelope can be unwrapped before it is paginated`() async throws {
+        let paged = try await PagedServer([
+            .init("/numbers?page=1", #"{"data":[1,2]}"#), .init("/numbers?page=2", #"{"data":[3]}"#),
+        ])
+        let template = GetNumbers().unwrapping(\.data).paginated(size: 2)
+        #expect(try await paged.client.items(of: template).collect() == [1, 2, 3])
+        await paged.stop()
+    }
+
+    @Test func `a page that cannot be decoded is an error, and the pages before it arrive`() async throws {
+        let paged = try await PagedServer([pages[0], .init("/numbers?after=c1", #"{"data":"none"}"#)])
+        var iterator = paged.client.pages(of: template).makeAsyncIterator()
+        #expect(try await iterator.next()?.value == [1, 2])
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.code == .cannotDecodeResponse)
+        await paged.stop()
+    }
+}
