@@ -39,7 +39,7 @@ extension HTTPAuthentication {
         return HTTPAuthentication(
             .method(
                 SigningMethod(
-                    "API key", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false,
+                    "API key", place: place, origins: AllowedOrigins(allowedOrigins), memory: .none,
                     link: SignRequest(value, in: place))))
     }
 }

@@ -15,7 +15,7 @@ extension HTTPAuthentication {
         return HTTPAuthentication(
             .method(
                 SigningMethod(
-                    "basic", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false, link: link)))
+                    "basic", place: place, origins: AllowedOrigins(allowedOrigins), memory: .none, link: link)))
     }
 }
 

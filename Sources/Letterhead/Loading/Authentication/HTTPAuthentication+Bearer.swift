@@ -12,7 +12,7 @@ extension HTTPAuthentication {
         return HTTPAuthentication(
             .method(
                 SigningMethod(
-                    "bearer", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false, link: link)))
+                    "bearer", place: place, origins: AllowedOrigins(allowedOrigins), memory: .none, link: link)))
     }
 }
 

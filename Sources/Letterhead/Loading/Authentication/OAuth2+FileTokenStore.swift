@@ -64,17 +64,19 @@ private struct Document: Codable {
     var refresh_token: String?
     var scope: [String]?
     var expires_at: Date?
+    var origin: String?
 
     init(_ tokens: OAuth2.Tokens) {
         access_token = tokens.accessToken.reveal()
         refresh_token = tokens.refreshToken?.reveal()
         scope = tokens.scope?.sorted()
         expires_at = tokens.expiresAt
+        origin = tokens.origin?.description
     }
 
     var tokens: OAuth2.Tokens {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
-            scope: scope.map { Set($0) }, expiresAt: expires_at)
+            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) })
     }
 }
