@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where credentials may go.
-struct AllowedOrigins: Sendable {
+struct AllowedOrigins: Hashable, Sendable {
     /// What becomes of one request.
     enum Verdict: Equatable {
         case sign

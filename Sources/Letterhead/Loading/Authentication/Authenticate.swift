@@ -63,7 +63,7 @@ public struct Authenticate: LoaderLink {
         guard verdict == .sign, !method.origins.areNamed, let origin = request.origin else { return verdict }
         let home: CredentialHome? =
             switch method.memory {
-            case .none: chooser == .request ? nil : homes[ObjectIdentifier(method)]
+            case .given: chooser == .request ? nil : homes[ObjectIdentifier(method)]
             case .bound: nil
             case .unknown(let home): home
             }

@@ -1,5 +1,5 @@
 /// Where a credential stands in a request.
-enum CredentialPlace: Sendable {
+enum CredentialPlace: Hashable, Sendable {
     case header(HTTPHeaders.Name)
     case query(String)
 

@@ -5,7 +5,7 @@ final class SigningMethod: Sendable {
     /// What a method knows from one request to the next, and who binds it to an origin.
     enum Memory {
         /// Nothing: it signs every request with a credential that was given beforehand. Each client binds it by itself.
-        case none
+        case given(GivenCredential)
         /// A credential that the link obtains, remembers and binds by itself.
         case bound
         /// Whatever a link of the user's own remembers: all of it belongs to the first origin.
@@ -33,7 +33,7 @@ final class SigningMethod: Sendable {
 
     /// Whether there is something to reset.
     var isStateful: Bool {
-        if case .none = memory { false } else { true }
+        if case .given = memory { false } else { true }
     }
 
     /// Resets this method alone; what is below it is reset by whoever calls.
