@@ -52,7 +52,7 @@ public struct HTTPError: Error, Sendable {
     ///   - request: the request that failed.
     ///   - response: what had arrived of the response. Default: nil.
     ///   - underlying: the error that another component threw. Default: nil.
-    ///   - message: what was wrong and what to do, without secrets. Default: empty.
+    ///   - message: what was wrong and what to do, without secrets; control characters are escaped. Default: empty.
     ///   - attempts: the attempts made. Default: those of the response, if there is one.
     ///   - mayHaveBeenSent: false when it is certain that no byte of the request left. Default: what the code tells.
     public init(
@@ -60,8 +60,8 @@ public struct HTTPError: Error, Sendable {
         message: String = "", attempts: [HTTPAttempt]? = nil, mayHaveBeenSent: Bool? = nil
     ) {
         contents = Contents(
-            code: code, request: request, response: response, underlying: underlying, message: message,
-            attempts: attempts ?? response?.attempts ?? [],
+            code: code, request: request, response: response, underlying: underlying,
+            message: Redaction.visible(message), attempts: attempts ?? response?.attempts ?? [],
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 

@@ -26,8 +26,10 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
     }
 
-    /// `https://example.com`, with the port when it is not the default.
+    /// `https://example.com`, with the port when it is not the default. Control characters are escaped.
     public var description: String {
-        port == (scheme == "http" ? 80 : 443) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+        // A link of a server may name any host.
+        let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
+        return port == (scheme == "http" ? 80 : 443) ? shown : "\(shown):\(port)"
     }
 }

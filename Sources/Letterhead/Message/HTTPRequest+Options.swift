@@ -30,7 +30,7 @@ public enum SecretBodiesOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// Whether the bodies of the request and of its response are secret as a whole, as those of a token endpoint, so that
-    /// no text shows any of them. Default: no.
+    /// no text shows any of them, and no redirect takes the body to another origin. Default: no.
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
         set { self[option: SecretBodiesOption.self] = newValue }

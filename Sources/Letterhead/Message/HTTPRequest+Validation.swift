@@ -5,7 +5,8 @@ extension HTTPRequest {
     ///
     /// - Throws: `.invalidRequest`, naming the field and the rule, never the value: the method is no token; a header
     ///   name is no token, or its value holds a control character, in the request or in its body; a header that frames
-    ///   the message, which is the library's to write; more than one Content-Type; a scheme that is neither http nor https;
+    ///   the message, which is the library's to write; more than one Content-Type or Host; a Host that is no host;
+    ///   Proxy-Authorization, which belongs to a proxy and would reach the server; a scheme that is neither http nor https;
     ///   no host, or a character that a host cannot hold; a port outside 1...65535; user or password in the
     ///   URL; a ``RequestPath`` that is refused; a ``timeout`` that is not above zero.
     public func validate() throws(HTTPError) {
@@ -53,6 +54,13 @@ extension HTTPRequest {
         }
     }
 
+    /// A host, and a port behind a colon.
+    fileprivate static func isHostAndPort(_ text: String) -> Bool {
+        let parts = URLParts("//" + text)
+        guard let (host, port) = parts.hostAndPort, parts.authority == text, parts.userInfo == nil else { return false }
+        return !host.isEmpty && isHost(host) && port.map { (1...65535).contains($0) } ?? true
+    }
+
     private static func isHexDigit(_ byte: UInt8) -> Bool {
         (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
     }
@@ -83,6 +91,7 @@ extension HTTPHeaders {
     /// Which rule of RFC 9110, 5.1 and 5.5 a field breaks; nil when all are well formed.
     package var brokenRule: String? {
         var contentTypes = 0
+        var hasHost = false
         for place in fields.indices {
             // Read where they lie: a copy of the field costs as much as checking it.
             guard ASCII.isToken(fields[place].name.rawValue) else {
@@ -92,12 +101,24 @@ extension HTTPHeaders {
                 return
                     "the value of the header \(fields[place].name) holds a control character (CR, LF, NUL or another)"
             }
-            // The lengths of Content-Type, Content-Length and Transfer-Encoding: few other names are compared with them.
+            // The lengths of Host, Content-Type, Content-Length, Transfer-Encoding and Proxy-Authorization: few other names
+            // are compared with them.
             switch fields[place].name.rawValue.utf8.count {
-            case 12, 14, 17: break
+            case 4, 12, 14, 17, 19: break
             default: continue
             }
             let name = fields[place].name
+            if name == .host {
+                if hasHost { return "the header Host stands more than once (RFC 9112, 3.2)" }
+                guard HTTPRequest.isHostAndPort(fields[place].value) else {
+                    return "the value of the header Host is no host with an optional port"
+                }
+                hasHost = true
+            }
+            if name == .proxyAuthorization {
+                return "the header Proxy-Authorization could reach the server; give the credentials to the proxy, with "
+                    + "TransportProxy.authenticated(user:password:)"
+            }
             if name == .contentLength || name == .transferEncoding {
                 return "the header \(name) frames the message and is written by the library; set the body instead"
             }

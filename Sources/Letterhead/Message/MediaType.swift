@@ -16,9 +16,17 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     /// The parameters in order, names in lower case, values without quotation marks; a repeated name counts once.
     public let parameters: [(name: String, value: String)]
 
-    /// Reads a media type as the WHATWG's MIME Sniffing standard does, 4.4; nil when it is none.
+    /// Reads a media type as the WHATWG's MIME Sniffing standard does, 4.4; nil when it is none. Control characters in it
+    /// are left out of its ``description``.
     public init?(_ text: String) {
         guard let parsed = Self.parse(text) else { return nil }
+        guard text.unicodeScalars.contains(where: Redaction.isControl) else {
+            self.init(description: text, parsed: parsed)
+            return
+        }
+        // A server may write anything between the parameters; what it means is kept.
+        let shown = parsed.parameters.filter { !$0.value.unicodeScalars.contains(where: Redaction.isControl) }
+        let text = Self.text(of: parsed.essence, shown)
         self.init(description: text, parsed: parsed)
     }
 
@@ -50,8 +58,11 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         } else {
             changed.append((name, value))
         }
-        let text = changed.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : Self.quote($0.value))" }
-        return MediaType(description: essence + text.joined(), parsed: (essence, changed))
+        return MediaType(description: Self.text(of: essence, changed), parsed: (essence, changed))
+    }
+
+    private static func text(of essence: String, _ parameters: [(name: String, value: String)]) -> String {
+        essence + parameters.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : quote($0.value))" }.joined()
     }
 
     private static func quote(_ value: String) -> String {

@@ -29,7 +29,7 @@ extension Redaction {
         return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
     }
 
-    /// The first 512 bytes as text with the values of secret names redacted; nil when they are no text, or the parts
+    /// The first 512 bytes as text with the values of secret names redacted and control characters escaped; nil when they are no text, or the parts
     /// of a multipart body.
     func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
         let shown = data.prefix(Self.shownBytes)
@@ -37,7 +37,7 @@ extension Redaction {
             return nil
         }
         let isForm = headers[.contentType].flatMap { MediaType($0) }?.essence == MediaType.form.essence
-        return redactURLs(isForm ? redactForm(text) : redactJSON(text))
+        return Self.visible(redactURLs(isForm ? redactForm(text) : redactJSON(text)))
     }
 
     private static func multipart(_ headers: HTTPHeaders) -> String? {
@@ -57,11 +57,19 @@ extension Redaction {
     private static func utf8(_ data: Data, isCut: Bool) -> String? {
         for dropped in 0...(isCut ? 3 : 0) where dropped <= data.count {
             if let text = String(data: data.dropLast(dropped), encoding: .utf8) {
-                return text.unicodeScalars.contains { Self.isControl($0) && !"\t\n\r".unicodeScalars.contains($0) }
-                    ? nil : text
+                return text.unicodeScalars.contains(where: isBinary) ? nil : text
             }
         }
         return nil
+    }
+
+    /// Control characters that no text has; line breaks and tabs are shown as escapes.
+    private static func isBinary(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D: false
+        case 0..<0x20, 0x7F...0x9F: true
+        default: false
+        }
     }
 
     private func redactForm(_ text: String) -> String {

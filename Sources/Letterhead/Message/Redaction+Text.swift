@@ -3,7 +3,7 @@ import Foundation
 extension Redaction {
     /// `Name: value`.
     func text(of field: HTTPHeaders.Field) -> String {
-        let isSecret = field.isSecret || headers.contains(field.name)
+        let isSecret = field.isSecret || isSecret(header: field.name)
         return "\(Self.visible(field.name.rawValue)): \(isSecret ? Self.mark : Self.visible(redactURLs(field.value)))"
     }
 
@@ -58,6 +58,8 @@ extension Redaction {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        // Marks that change the direction of a text, and so the order in which a line is read.
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

@@ -7,7 +7,7 @@
 /// written as it is, so add names of your own to a request:
 ///
 /// ```swift
-/// request.redaction = .standard.adding(headers: ["X-Signature"], parameters: ["otp"])
+/// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])
 /// ```
 public struct Redaction: Sendable, Hashable {
     /// Headers whose values are secret.
@@ -15,8 +15,13 @@ public struct Redaction: Sendable, Hashable {
     /// Names whose values are secret in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
     private let bareParameters: Set<String>
+    /// Whether names are also judged by their parts.
+    private let knowsParts: Bool
 
     /// Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords and codes.
+    ///
+    /// Beside these lists, names are judged by their parts: `X-Access-Token`, `PRIVATE-TOKEN`, `X-Goog-Api-Key`, `DPoP`,
+    /// `auth_token`, `jwt`, `otp` and `privateKey` are secret, and so is every name with such a part.
     public static let standard = Redaction(
         headers: [
             .authorization, .cookie, .setCookie, .proxyAuthorization, "X-Api-Key", "Api-Key", "X-Auth-Token",
@@ -26,18 +31,29 @@ public struct Redaction: Sendable, Hashable {
             "access_token", "api_key", "apikey", "assertion", "client_assertion", "client_secret", "code",
             "code_verifier", "id_token", "key", "passwd", "password", "refresh_token", "secret", "sig", "signature",
             "token", "x-amz-credential", "x-amz-security-token", "x-amz-signature",
-        ])
+        ], knowsParts: true)
 
-    /// Makes a set of secret names, without the standard ones.
+    /// Makes a set of secret names, without the standard ones and without judging names by their parts.
     public init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>) {
+        self.init(headers: headers, parameters: parameters, knowsParts: false)
+    }
+
+    private init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>, knowsParts: Bool) {
         self.headers = headers
         self.parameters = Set(parameters.map { ASCII.lowercased($0) })
         bareParameters = Set(parameters.map { Self.bare($0.utf8) })
+        self.knowsParts = knowsParts
     }
 
     /// These names and more.
     public func adding(headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = []) -> Redaction {
-        Redaction(headers: self.headers.union(headers), parameters: self.parameters.union(parameters))
+        Redaction(
+            headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
+    }
+
+    /// Whether the values of a header are secret.
+    func isSecret(header name: HTTPHeaders.Name) -> Bool {
+        headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
     /// Whether the values of a query item, a form field or a JSON member are secret.
@@ -46,6 +62,7 @@ public struct Redaction: Sendable, Hashable {
     /// `user[password]`, `user.password` and `token[]` are secret.
     public func isSecret(parameter name: String) -> Bool {
         name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }
+            || knowsParts && SecretName.matches(name.utf8)
     }
 
     private static func bare(_ name: some Sequence<UInt8>) -> String {

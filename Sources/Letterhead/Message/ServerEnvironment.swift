@@ -22,7 +22,8 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// The query items that each request gets unless it has them.
     public var query: QueryParameters
     private let base: BaseURL
-    private let origin: HTTPOrigin?
+    /// Scheme, host and port of the base URL; nil without a host.
+    let origin: HTTPOrigin?
 
     /// Makes an environment.
     ///
@@ -46,8 +47,7 @@ public struct ServerEnvironment: Sendable, Hashable {
     public func apply(to request: inout HTTPRequest) {
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
-        guard request.origin == origin else { return request.isOutsideEnvironment = true }
-        guard request.withheldHeaders.isEmpty else { return }
+        guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
         // The body's own headers are added behind the chain, and win over these.
         let own = request.body.isEmpty || headers.isEmpty ? [:] : request.body.additionalHeaders
         request.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))

@@ -126,6 +126,8 @@ private struct ClientLoader: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var request = request
         if request.decoder == nil { request.decoder = decoder }
+        // A request that was taken from a response must not bring the origin of another client.
+        request.options.remove(HomeOriginOption.self)
         return try await chain.load(request)
     }
 }

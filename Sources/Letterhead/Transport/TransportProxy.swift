@@ -50,7 +50,11 @@ public struct TransportProxy: Sendable, Hashable {
         TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
     }
 
-    /// The same proxy with a user and a password, told to it alone.
+    /// The same proxy with a user and a password, which are sent to the proxy alone.
+    ///
+    /// This is the one way to give credentials to a proxy. A request's own `Proxy-Authorization` is
+    /// ``HTTPError/Code/invalidRequest``, also for plain http through a proxy that is configured: an exception, a redirect or
+    /// the environment of the process may lead the request to the server itself, which must not see it.
     public func authenticated(user: String, password: String) -> TransportProxy {
         var proxy = self
         proxy.credentials = Credentials(user: user, password: password)

@@ -2,19 +2,28 @@
 ///
 /// ```swift
 /// AltRequestValidator(
-///     request: { _, _ in HTTPRequest(method: .post, url: tokenURL) },
+///     request: { _, result in
+///         // Another host may answer 401, too. It must not get a token.
+///         guard try result.get().request.origin == api else { return nil }
+///         return HTTPRequest(method: .post, url: tokenURL)
+///     },
 ///     onResponse: { original, answer in
 ///         let token = try JSONDecoder().decode(Token.self, from: try await answer.body.data())
-///         original.headers["Authorization"] = "Bearer \(token.value)"
+///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
 ///     })
 /// ```
+///
+/// A header that `onResponse` sets is sent wherever the original goes. Decline, as the example does, for origins that must
+/// not get it.
 ///
 /// Choose it when one request makes another one possible; for tokens as such, an ``HTTPAuthentication`` is the better
 /// way. Put it before ``DefaultValidator``. The repeat counts, so there must be one (`maximumRetries`); it is sent
 /// whatever the method is, if the body can be had again, since a server that answers 401 or 403 has done nothing.
 ///
 /// Loads that need it at the same time share one alternate request: it is sent once, and `onResponse` runs for each of
-/// them with its own original. An attempt that began before that request was answered uses its answer, too.
+/// them with its own original. An attempt that began before that request was answered uses its answer, too. Loads share
+/// only when their originals have the same origin and identity: every secret header and query item, the authentication and
+/// the environment. Where the user is named by something else, such as an option, tell users apart by `key`.
 public struct AltRequestValidator: HTTPValidator {
     /// Makes the alternate request, of the original and how its attempt ended; nil declines.
     public typealias Provider =
@@ -40,7 +49,7 @@ public struct AltRequestValidator: HTTPValidator {
     ///   - maximum: how many one load may take part in; behind them the load fails with `.retriesExhausted` and the
     ///     response. Default: 1; less than zero is none.
     ///   - delay: the wait between it and the original. Default: zero; a negative one is zero.
-    ///   - key: which loads share one, such as those of one user. Default: all.
+    ///   - key: which loads share one, among those of the same origin and identity. Default: all of these.
     ///   - request: makes it; with nil, or when it throws, the next validator judges. It is asked for each load, also for
     ///     those that then share another's.
     ///   - onResponse: hears its response, whatever its status.

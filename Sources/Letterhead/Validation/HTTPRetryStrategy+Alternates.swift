@@ -3,10 +3,10 @@ extension HTTPRetryStrategy {
     ///
     /// ```swift
     /// .after(
-    ///     { _ in HTTPRequest(method: .post, url: tokenURL) },
+    ///     { original in original.origin == api ? HTTPRequest(method: .post, url: tokenURL) : nil },
     ///     onResponse: { original, answer in
     ///         let token = try JSONDecoder().decode(Token.self, from: try await answer.body.data())
-    ///         original.headers["Authorization"] = "Bearer \(token.value)"
+    ///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
     ///     })
     /// ```
     ///

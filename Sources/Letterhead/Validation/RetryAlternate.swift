@@ -22,7 +22,8 @@ extension HTTPRetryStrategy {
     /// Which loads share one alternate request, and how many one load may take part in.
     ///
     /// All that are made of one value, with an equal key, share: of loads that ask at the same time one sends the
-    /// alternate request, and its response goes to all.
+    /// alternate request, and its response goes to all. Whatever the key is, loads share only when their requests have the
+    /// same origin and identity: every secret header and query item, the authentication and the environment.
     public struct Sharing: Sendable {
         /// An identity, which is why it is a class: values are the same only when one is a copy of the other.
         fileprivate final class Identity: Sendable {}

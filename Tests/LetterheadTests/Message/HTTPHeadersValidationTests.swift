@@ -25,6 +25,37 @@ import Testing
         }
     }
 
+    @Test func `a second Host is refused, and one that is no host`() {
+        func refusal(_ headers: HTTPHeaders) -> HTTPError? {
+            var request = HTTPRequest()
+            request.host = "example.com"
+            request.headers = headers
+            do throws(HTTPError) { try request.validate() } catch { return error }
+            return nil
+        }
+        for host in ["a.test", "a.test:8080", "[::1]", "[::1]:1", "127.0.0.1"] {
+            #expect(refusal(["Host": host]) == nil, "\(host)")
+        }
+        for host in [
+            "", "a b", "a.test, b.test", "u@a.test", "a.test/x", "a.test:0", "a.test:x", "a.test?", "a#", ":80",
+        ] {
+            #expect(refusal(["Host": host])?.code == .invalidRequest, "\(host)")
+        }
+        #expect(refusal(["Host": "a.test", "X": "1", "HOST": "a.test"])?.message.contains("Host") == true)
+    }
+
+    @Test func `a request's own Proxy-Authorization is refused, and not repeated`() throws {
+        for name in ["Proxy-Authorization", "proxy-authorization"] {
+            let error = try #require(refusal(name: name, value: "Basic SECRET"))
+            #expect(error.code == .invalidRequest && !error.mayHaveBeenSent)
+            #expect(error.message.contains("authenticated(user:password:)") && !"\(error)".contains("SECRET"))
+        }
+        var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://a.test/")))
+        request.body = DataBody(Data([1]), additionalHeaders: ["Proxy-Authorization": "Basic SECRET"])
+        let refused = request
+        #expect(throws: HTTPError.self) { try refused.validate() }
+    }
+
     @Test func `an empty name is refused`() {
         #expect(refusal(name: "", value: "v")?.code == .invalidRequest)
     }

@@ -51,7 +51,11 @@ import Testing
         ),
         (
             "a bearer token",
-            { try await HTTPClient(authentication: .bearer(Secret(bad)), transport: $0).send(base) }
+            {
+                try await HTTPClient(
+                    environment: .of("https://h"), authentication: .bearer(Secret(bad)), transport: $0
+                ).send(base)
+            }
         ),
         (
             "a body's media type",

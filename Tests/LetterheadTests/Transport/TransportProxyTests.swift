@@ -52,6 +52,24 @@
             #expect(status == 0 && output.contains("ok: "), "\(output)")
         }
 
+        @Test(arguments: [true, false])
+        func `A request's own Proxy-Authorization reaches neither a server nor a proxy`(isProxied: Bool) async throws {
+            let heads = Heads()
+            let server = RawServer { connection, _ in
+                while let head = connection.readHead() {
+                    heads.add(head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            var request = HTTPRequest(url: server.url("/"))
+            request.headers["Proxy-Authorization"] = "Basic SECRET"
+            let (refused, loader) = (request, loader(isProxied ? .http("127.0.0.1", port: server.port) : .direct))
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(refused) }
+            #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
+            #expect(try await loader.load(HTTPRequest(url: server.url("/"))).status == 204)
+            #expect(heads.all.count == 1 && !heads.all[0].contains("SECRET"))
+        }
+
         @Test func `A refused tunnel says that nothing was sent`() async throws {
             let proxy = RawServer.answering("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", closing: true)
             let url = try #require(URL(string: "https://nowhere.example/"))

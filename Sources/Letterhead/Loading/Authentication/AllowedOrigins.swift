@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where credentials may go.
-struct AllowedOrigins: Sendable {
+struct AllowedOrigins: Hashable, Sendable {
     /// What becomes of one request.
     enum Verdict: Equatable {
         case sign
@@ -9,40 +9,73 @@ struct AllowedOrigins: Sendable {
         case refuse(String)
     }
 
+    /// Who chose the credentials for a request.
+    enum Chooser: Equatable {
+        /// The client, for every request.
+        case client
+        /// The request, by the name of a method that its client has.
+        case name
+        /// The request, which brings its own.
+        case request
+
+        init(_ own: HTTPAuthentication?) {
+            switch own?.choice {
+            case nil: self = .client
+            case .named: self = .name
+            default: self = .request
+            }
+        }
+    }
+
     private let listed: Set<HTTPOrigin>?
     private let isMalformed: Bool
 
-    /// - Parameter urls: URLs of the origins; nil for wherever the request was addressed to.
+    /// - Parameter urls: URLs of the origins; nil for the one origin that the credentials belong to.
     init(_ urls: [URL]?) {
         let origins = urls.map { $0.map { HTTPOrigin(URLParts($0.absoluteString)) } }
         listed = origins.map { Set($0.compactMap { $0 }) }
         isMalformed = origins?.contains(nil) ?? false
     }
 
-    /// Whether a request is signed: where its credentials belong, and never behind a redirect to another origin.
-    ///
-    /// - Parameter isOwn: whether the request itself asked for these credentials, rather than its client.
-    func verdict(on request: HTTPRequest, isOwn: Bool) -> Verdict {
+    /// Whether origins were named. Otherwise the credentials belong to the one origin for which they were obtained.
+    var areNamed: Bool { listed != nil }
+
+    /// Whether a request is signed: never after a redirect to another origin, and only where its credentials belong.
+    func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("one of the allowed origins has no scheme or no host") }
         guard request.withheldHeaders.isEmpty, let origin = request.origin else { return .leaveUnsigned }
-        if let listed { return verdict(at: origin, listed: listed, isOwn: isOwn) }
-        guard isOwn || !request.isOutsideEnvironment else { return .leaveUnsigned }
+        if let listed { return verdict(at: origin, listed: listed, chooser) }
+        guard chooser == .request || request.homeOrigin?.origin == origin else {
+            return Self.elsewhere(chooser, belongingTo: request.homeOrigin?.origin)
+        }
         return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
     }
 
-    private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, isOwn: Bool) -> Verdict {
+    /// The verdict on a request to an origin that the credentials do not belong to.
+    ///
+    /// The client's credentials fill a gap, so a request to another origin goes without them. A request that asks for
+    /// credentials is refused.
+    ///
+    /// - Parameter origin: where they belong; nil when no origin is known.
+    static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
+        if chooser == .client { return .leaveUnsigned }
+        let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
+        return .refuse("the credentials \(owner); to send them to another origin, add it to allowedOrigins")
+    }
+
+    private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, _ chooser: Chooser) -> Verdict {
         if listed.contains(origin) { return .sign }
         if origin.scheme != "https", listed.contains(where: { $0.scheme == "https" && $0.host == origin.host }) {
             return .refuse(Self.insecure)
         }
-        return isOwn
-            ? .refuse("the credentials belong to other origins; add this one to allowedOrigins") : .leaveUnsigned
+        return chooser == .client
+            ? .leaveUnsigned : .refuse("the credentials belong to other origins; add this one to allowedOrigins")
     }
 
     /// Whether secrets may be sent to an origin that is no API: an authorization server's.
     func areSafe(for origin: HTTPOrigin) -> Bool { Self.isSafe(origin) || listed?.contains(origin) == true }
 
-    /// https, or this machine itself, which no network lies before.
+    /// Whether no network can read what is sent to an origin: https, or this machine itself.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
         let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }

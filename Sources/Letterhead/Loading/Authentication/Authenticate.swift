@@ -1,24 +1,31 @@
 import Synchronization
 
-/// Signs each request as it says itself, or else as its client says.
+/// Signs each request as the request itself specifies, or else as its client does.
 ///
 /// ```swift
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put it behind redirects and the environment, so that each hop is judged by its own origin. A client's credentials fill
-/// a gap only: a request that brings its own goes out with it. A reset forgets what the methods remember, of those that
-/// came with requests too as long as somebody keeps them.
+/// Put it below redirects and the environment, so that each hop is judged by its own origin. The client's credentials fill
+/// a gap only: a request that brings its own is sent with it. Credentials that name no `allowedOrigins` need an
+/// ``ApplyEnvironment`` above: without one, the client signs nothing. A reset forgets what the methods remember,
+/// including the methods that came with requests, as long as the program still holds them.
 public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
+    /// Where the client's credentials belong that remember nothing, each by itself.
+    private let homes: [ObjectIdentifier: CredentialHome]
 
     /// Makes the link.
     ///
-    /// - Parameter authentication: signs requests that say nothing themselves. Default: nobody.
-    public init(_ authentication: HTTPAuthentication = .anonymous) { self.authentication = authentication }
+    /// - Parameter authentication: signs requests that specify no authentication. Default: ``HTTPAuthentication/anonymous``.
+    public init(_ authentication: HTTPAuthentication = .anonymous) {
+        self.authentication = authentication
+        homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
+        }
+    }
 
-    /// Signs the request, where its credentials may go, and has it answered.
+    /// Signs the request, where its credentials may go, and sends it on.
     ///
     /// - Throws: ``HTTPError/Code/cannotAuthenticate``, before anything is sent, when there are no credentials or they must
     ///   not go there; ``HTTPError/Code/invalidRequest`` for credentials that cannot be sent.
@@ -28,7 +35,7 @@ public struct Authenticate: LoaderLink {
             return try await next.load(request)
         }
         if own == nil, method.place?.isFilled(in: request) == true { return try await next.load(request) }
-        switch method.origins.verdict(on: request, isOwn: own != nil) {
+        switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own)) {
         case .leaveUnsigned: return try await next.load(request)
         case .refuse(let rule):
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
@@ -46,6 +53,22 @@ public struct Authenticate: LoaderLink {
             for method in methods { group.addTask { await method.reset() } }
         }
         await below
+    }
+
+    /// What becomes of a request, by the origins that were named, else by the origin that the credentials belong to.
+    private func verdict(
+        of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser
+    ) -> AllowedOrigins.Verdict {
+        let verdict = method.origins.verdict(on: request, chosenBy: chooser)
+        guard verdict == .sign, !method.origins.areNamed, let origin = request.origin else { return verdict }
+        let home: CredentialHome? =
+            switch method.memory {
+            case .given: chooser == .request ? nil : homes[ObjectIdentifier(method)]
+            case .bound: nil
+            case .unknown(let home): home
+            }
+        guard let owner = home?.claim(origin), owner != origin else { return .sign }
+        return AllowedOrigins.elsewhere(chooser, belongingTo: owner)
     }
 }
 

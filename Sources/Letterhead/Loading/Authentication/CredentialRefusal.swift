@@ -8,6 +8,8 @@ package enum CredentialRefusal: Error {
     case tooMany(CredentialLimit)
     /// It was asked for, and could not be had.
     case failed(any Error)
+    /// The credential was obtained for this origin, and the request goes to another one.
+    case otherOrigin(HTTPOrigin)
     /// The request was cancelled while it waited.
     case left
     /// The request's deadline passed while it waited.
@@ -39,6 +41,11 @@ package enum CredentialRefusal: Error {
         switch self {
         case .resetting: (.resetInProgress, nil, "the credentials are being forgotten")
         case .reset: (.cancelled, nil, "the credentials were forgotten while the request was under way")
+        case .otherOrigin(let origin):
+            (
+                .cannotAuthenticate, nil,
+                "the credentials belong to \(origin); to send them to another origin, add it to allowedOrigins"
+            )
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
         case .tooMany(let limit):
             Self.content(

@@ -11,8 +11,12 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         package let id: Int
         /// The credential that a 401 refused; nil for a request that has not been sent.
         package var refused: Held?
+        /// The origin of the request, where credentials are bound to one; nil where origins were named.
+        package let origin: HTTPOrigin?
 
-        package init(id: Int, refused: Held? = nil) { (self.id, self.refused) = (id, refused) }
+        package init(id: Int, refused: Held? = nil, origin: HTTPOrigin? = nil) {
+            (self.id, self.refused, self.origin) = (id, refused, origin)
+        }
     }
 
     package enum Answer {
@@ -55,6 +59,9 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     private var waiters: [Int: Waiter] = [:]
     private var starts: [Duration] = []
     private var failure: (generation: Int, error: any Error)?
+    /// The origin for which the credential was obtained, or is being obtained; nil without one, or where origins were
+    /// named.
+    package private(set) var origin: HTTPOrigin?
     private let limit: CredentialLimit
 
     package init(limit: CredentialLimit) { self.limit = limit }
@@ -68,6 +75,19 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         }
     }
 
+    /// What a request to an origin can use or judge without waiting; nil for any origin where origins were named.
+    ///
+    /// - Throws: `.otherOrigin` when the credential was, or is being, obtained for another origin.
+    package func available(to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
+        if let owner = owner(otherThan: origin) { throw .otherOrigin(owner) }
+        return available
+    }
+
+    private func owner(otherThan candidate: HTTPOrigin?) -> HTTPOrigin? {
+        guard let candidate, let origin, candidate != origin else { return nil }
+        return origin
+    }
+
     /// Answers one who needs a credential, and keeps it as a waiter when it has to wait.
     ///
     /// - Parameter verdict: what the asker thinks of the credential that was ``available``; nil when there was none.
@@ -76,6 +96,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
             guard refused.epoch == epoch else { return .refuse(.reset) }
             refuse(refused)
         }
+        if let owner = owner(otherThan: ticket.origin) { return .refuse(.otherOrigin(owner)) }
         switch phase {
         case .resetting: return .refuse(.resetting)
         case .obtaining:
@@ -113,6 +134,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         phase = .obtaining(flight: flights)
         failure = nil
         self.keepsHeld = keepsHeld
+        origin = origin ?? ticket.origin
         waiters[ticket.id] = waiter
         return .obtain(flight: flights, previous: held)
     }
@@ -125,6 +147,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     ) -> (waiters: [Waiter], result: Result<Held, CredentialRefusal>) {
         guard phase == .obtaining(flight: flight) else { return ([], .failure(.reset)) }
         phase = .open
+        defer { if held == nil { origin = nil } }
         switch result {
         case .success(let credential?):
             generation += 1
@@ -153,6 +176,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         phase = .resetting
         epoch += 1
         held = nil
+        origin = nil
         failure = nil
         starts = []
         return leaveAll()

@@ -36,10 +36,6 @@ extension HTTPAuthentication {
         let value: Result<String, RefusedCredential> =
             isSendable
             ? .success(key.reveal()) : .failure(RefusedCredential("the API key is empty or holds a control character"))
-        return HTTPAuthentication(
-            .method(
-                SigningMethod(
-                    "API key", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false,
-                    link: SignRequest(value, in: place))))
+        return given("API key", value, in: place, allowedOrigins: allowedOrigins)
     }
 }

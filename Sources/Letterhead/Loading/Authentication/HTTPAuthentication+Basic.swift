@@ -10,12 +10,8 @@ extension HTTPAuthentication {
     public static func basic(
         username: String, password: Secret, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
-        let place = CredentialPlace.header(.authorization)
-        let link = SignRequest(BasicCredentials(username: username, password: password).headerValue, in: place)
-        return HTTPAuthentication(
-            .method(
-                SigningMethod(
-                    "basic", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false, link: link)))
+        let value = BasicCredentials(username: username, password: password).headerValue
+        return given("basic", value, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
 }
 

@@ -7,12 +7,7 @@ extension HTTPAuthentication {
     ///   - token: the token. Empty, or with anything but visible ASCII in it, each request is `.invalidRequest`.
     ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
     public static func bearer(_ token: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
-        let place = CredentialPlace.header(.authorization)
-        let link = SignRequest(token.bearerHeaderValue, in: place)
-        return HTTPAuthentication(
-            .method(
-                SigningMethod(
-                    "bearer", place: place, origins: AllowedOrigins(allowedOrigins), isStateful: false, link: link)))
+        given("bearer", token.bearerHeaderValue, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
 }
 

@@ -7,9 +7,12 @@ extension HTTPAuthentication {
     /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
-    /// It is asked only for requests that its credentials belong to, each attempt and each hop of a redirect anew. A reset
-    /// reaches it. For credentials that are remembered, refreshed and asked for once, whoever waits, write a
+    /// It is asked only for requests that its credentials belong to, for each attempt and each hop of a redirect. A reset
+    /// reaches it. For credentials that are remembered, refreshed and shared by concurrent requests, write a
     /// ``CredentialProvider`` instead.
+    ///
+    /// The library cannot know what the link remembers. Without `allowedOrigins`, the link therefore signs for the first
+    /// origin only that it was asked for, until a reset.
     ///
     /// - Parameters:
     ///   - name: what it prints as; no secret.
@@ -22,6 +25,7 @@ extension HTTPAuthentication {
         HTTPAuthentication(
             .method(
                 SigningMethod(
-                    name, place: nil, origins: AllowedOrigins(allowedOrigins), isStateful: true, link: link)))
+                    name, place: nil, origins: AllowedOrigins(allowedOrigins), memory: .unknown(CredentialHome()),
+                    link: link)))
     }
 }

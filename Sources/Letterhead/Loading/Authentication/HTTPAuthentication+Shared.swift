@@ -28,7 +28,8 @@ extension HTTPAuthentication {
         HTTPAuthentication(
             .method(
                 SigningMethod(
-                    name, place: place, origins: AllowedOrigins(allowedOrigins), isStateful: true,
-                    link: SharedCredential(provider, limit: limit, clock: clock))))
+                    name, place: place, origins: AllowedOrigins(allowedOrigins), memory: .bound,
+                    link: SharedCredential(
+                        provider, limit: limit, isBound: allowedOrigins == nil, clock: clock))))
     }
 }

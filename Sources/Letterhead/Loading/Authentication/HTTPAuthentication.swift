@@ -9,11 +9,20 @@
 /// Choose: ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `oauth2`, or a method
 /// of your own with ``method(_:allowedOrigins:link:)``. What a request says replaces what its client says, whole.
 ///
-/// Credentials belong to origins and go nowhere else. Give `allowedOrigins` to say which; an origin with `http` in it is
-/// allowed by being named. Without them, a client's credentials belong to the origin of its environment, those of a
-/// request to the origin that it was addressed to; they go over https only, or to this machine itself. Named or not, they
-/// stay behind when a redirect leads to another origin, and nothing puts them back for the rest of the load. A credential
-/// that is asked for where it must not go is ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+/// Credentials belong to origins and are sent to no other. `allowedOrigins` names them; an origin with `http` in it is
+/// allowed by being named. Without `allowedOrigins`:
+///
+/// - A client's credentials belong to the origin of the client's environment. A request that brings an environment or a
+///   base URL of another origin is sent without them. A client without an environment signs nothing.
+/// - A client whose environment is a closure keeps its credentials at the first origin that they are used for. To use them
+///   with several environments, name the origins.
+/// - Credentials that are remembered, such as tokens, belong to the origin for which they were obtained, until a reset.
+/// - The credentials of a request belong to the origin that the request is addressed to.
+/// - All of them are sent over https only, or to this machine itself.
+///
+/// Named or not, credentials are withheld when a redirect leads to another origin, and nothing puts them back for the rest
+/// of the load. A request that asks for credentials where they must not go is ``HTTPError/Code/cannotAuthenticate``, and
+/// nothing is sent.
 public struct HTTPAuthentication: Sendable {
     /// What it does; a request is signed by at most one method.
     enum Choice: Sendable {

@@ -4,7 +4,8 @@ extension OAuth2 {
     /// Keeps tokens in a file that only its owner may read.
     ///
     /// The file is replaced as a whole, and is on disk before anybody gets the tokens: a crash leaves the last or the new
-    /// ones. It is JSON and not encrypted; where the system has a keychain, write a ``TokenStore`` for that.
+    /// ones. A file that other users can write is refused: it could hold their tokens. It is JSON and not encrypted; where
+    /// the system has a keychain, write a ``TokenStore`` for that.
     public struct FileTokenStore: TokenStore {
         private let url: URL
 
@@ -13,16 +14,10 @@ extension OAuth2 {
 
         /// What the file holds; nil when there is none.
         ///
-        /// - Throws: ``StoreFailure`` when it cannot be read, or holds something else.
+        /// - Throws: ``StoreFailure`` when it cannot be read, holds something else or more than 1 MiB, belongs to another
+        ///   user than the process's or root, or can be written by its group or by everybody.
         public func load() async throws -> Tokens? {
-            let data: Data
-            do {
-                data = try Data(contentsOf: url)
-            } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-                return nil
-            } catch {
-                throw StoreFailure("the file of tokens cannot be read")
-            }
+            guard let data = try PrivateFile.read(url) else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
                 throw StoreFailure("the file of tokens holds something else; a reset deletes it")
             }
@@ -64,17 +59,19 @@ private struct Document: Codable {
     var refresh_token: String?
     var scope: [String]?
     var expires_at: Date?
+    var origin: String?
 
     init(_ tokens: OAuth2.Tokens) {
         access_token = tokens.accessToken.reveal()
         refresh_token = tokens.refreshToken?.reveal()
         scope = tokens.scope?.sorted()
         expires_at = tokens.expiresAt
+        origin = tokens.origin?.description
     }
 
     var tokens: OAuth2.Tokens {
         OAuth2.Tokens(
             accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
-            scope: scope.map { Set($0) }, expiresAt: expires_at)
+            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) })
     }
 }

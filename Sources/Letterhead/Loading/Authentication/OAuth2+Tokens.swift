@@ -11,15 +11,20 @@ extension OAuth2 {
         public var scope: Set<String>?
         /// When the access token runs out, by the device's date; nil when nobody said.
         public var expiresAt: Date?
+        /// The origin for which they were obtained: they sign requests to no other. Nil when the authentication names its
+        /// `allowedOrigins`.
+        public var origin: HTTPOrigin?
 
         /// Makes tokens, as for a store that keeps them in a form of its own.
         public init(
-            accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil
+            accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
+            origin: HTTPOrigin? = nil
         ) {
             self.accessToken = accessToken
             self.refreshToken = refreshToken
             self.scope = scope
             self.expiresAt = expiresAt
+            self.origin = origin
         }
     }
 }

@@ -9,12 +9,15 @@ final class OAuth2Provider: CredentialProvider {
     private let grant: OAuth2.Grant
     private let keeper: TokenKeeper
     private let random: @Sendable (Int) -> [UInt8]
+    /// Whether the tokens belong to the one origin for which they were obtained.
+    private let isBound: Bool
     /// The refresh token that was given beforehand, until it is used up.
     private let given: Mutex<Secret?>
 
     init(
         endpoint: TokenEndpoint, grant: OAuth2.Grant, keeper: TokenKeeper, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
+        isBound = !endpoint.origins.areNamed
         self.endpoint = endpoint
         self.grant = grant
         self.keeper = keeper
@@ -24,6 +27,7 @@ final class OAuth2Provider: CredentialProvider {
 
     func credential(for need: CredentialNeed<OAuth2Credential>) async throws -> OAuth2Credential? {
         let kept = try await keeper.load(previous: need.previous)
+        try requireOrigin(of: need, for: kept)
         if let kept, isGood(kept, for: need) { return kept }
         do {
             return try await renewed(kept, for: need)
@@ -59,6 +63,21 @@ final class OAuth2Provider: CredentialProvider {
         try? await keeper.delete()
     }
 
+    /// Refuses kept tokens of another origin: they may come from an earlier run of the program.
+    private func requireOrigin(
+        of need: CredentialNeed<OAuth2Credential>, for kept: OAuth2Credential?
+    ) throws(OAuth2.Failure) {
+        guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return }
+        throw OAuth2.Failure(
+            .misconfigured,
+            "the stored tokens were obtained for \(owner), and the request goes to \(origin); "
+                + "name both in allowedOrigins, or reset the client to obtain others")
+    }
+
+    private func origin(of need: CredentialNeed<OAuth2Credential>) -> HTTPOrigin? {
+        isBound ? need.request.origin : nil
+    }
+
     private func isGood(_ kept: OAuth2Credential, for need: CredentialNeed<OAuth2Credential>) -> Bool {
         if need.isRefused, need.previous?.tokens.accessToken == kept.tokens.accessToken { return false }
         return freshness(of: kept, for: need.request) == .fresh
@@ -78,31 +97,31 @@ extension OAuth2Provider {
         let scope = need.request.requiredScopes.union(kept?.granted ?? grant.scope)
         let isWider = kept.map { !need.request.requiredScopes.isSubset(of: $0.granted) } ?? false
         guard !isWider, let token = kept?.tokens.refreshToken ?? given.withLock({ $0 }) else {
-            return try await granted(scope, over: need.next, isSignedIn: isWider)
+            return try await granted(scope, for: need, isSignedIn: isWider)
         }
         do {
-            return try await refreshed(token, kept: kept, over: need.next)
+            return try await refreshed(token, kept: kept, for: need)
         } catch let failure as OAuth2.Failure where failure.endsSession {
             given.withLock { $0 = nil }
             try await keeper.delete()
-            return try await grantedAnew(scope, over: need.next, after: failure)
+            return try await grantedAnew(scope, for: need, after: failure)
         }
     }
 
     /// RFC 6749, 6; an answer without a refresh token keeps the old one.
     private func refreshed(
-        _ token: Secret, kept: OAuth2Credential?, over next: any HTTPLoader
+        _ token: Secret, kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
-        return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, over: next)
+        return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, for: need)
     }
 
     /// Tokens by the grant, when those that there were are gone.
     private func grantedAnew(
-        _ scope: Set<String>, over next: any HTTPLoader, after failure: OAuth2.Failure
+        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, after failure: OAuth2.Failure
     ) async throws -> OAuth2Credential {
         do {
-            return try await granted(scope, over: next)
+            return try await granted(scope, for: need)
         } catch let second as OAuth2.Failure {
             var message = "logged out: \(failure.message)"
             if second.reason != .loggedOut { message += ", and signing in again failed: \(second.message)" }
@@ -114,7 +133,7 @@ extension OAuth2Provider {
 
     /// Tokens by the grant.
     private func granted(
-        _ scope: Set<String>, over next: any HTTPLoader, isSignedIn: Bool = false
+        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {
         guard scope.allSatisfy(Self.isScope) else {
             throw OAuth2.Failure(
@@ -124,14 +143,14 @@ extension OAuth2Provider {
         switch grant.kind {
         case .clientCredentials:
             let form = [("grant_type", "client_credentials")] + text
-            return try await exchange(form, asked: scope, refreshToken: nil, over: next)
+            return try await exchange(form, asked: scope, refreshToken: nil, for: need)
         case .authorizationCode(let page):
             let proof = try await page.proof(client: endpoint.client, scope: scope, random: random)
             let form = [
                 ("grant_type", "authorization_code"), ("code", proof.code.reveal()),
                 ("redirect_uri", page.redirectURI.absoluteString), ("code_verifier", proof.verifier.reveal()),
             ]
-            return try await exchange(form, asked: scope, refreshToken: nil, over: next)
+            return try await exchange(form, asked: scope, refreshToken: nil, for: need)
         case .refreshToken:
             throw isSignedIn
                 ? OAuth2.Failure(.refused, "the tokens do not allow what the request requires; sign in for more")
@@ -140,13 +159,15 @@ extension OAuth2Provider {
     }
 
     private func exchange(
-        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?, over next: any HTTPLoader
+        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?,
+        for need: CredentialNeed<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         // The life of a token is counted from before it was asked for, so that it never seems longer than it is.
         let instant = keeper.instant
-        let answer = try await endpoint.tokens(form, over: next)
+        let answer = try await endpoint.tokens(form, over: need.next)
         try Task.checkCancellation()
-        return try await keeper.keep(answer, asked: asked, refreshToken: refreshToken, since: instant)
+        return try await keeper.keep(
+            answer, asked: asked, refreshToken: refreshToken, origin: origin(of: need), since: instant)
     }
 
     private static func isScope(_ text: String) -> Bool {

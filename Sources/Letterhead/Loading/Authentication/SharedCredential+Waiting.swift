@@ -1,15 +1,27 @@
 import Synchronization
 
 extension SharedCredential {
-    /// The credential for a request: what is remembered, or what is got for all who wait.
+    /// The credential for a request that has not been sent; nil when the request goes without one.
+    ///
+    /// The client's credentials fill a gap, so a request to an origin that they do not belong to goes without them. A
+    /// request that asks for credentials is refused.
+    func firstCredential(for request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Held? {
+        do throws(CredentialRefusal) {
+            return try await credential(for: request, next: next, refused: nil)
+        } catch {
+            if case .otherOrigin = error, request.authentication == nil { return nil }
+            throw error.error(for: request, response: nil)
+        }
+    }
+
+    /// The credential for a request that a server refused with a 401: one that replaced the refused one since, or a new one.
     ///
     /// - Parameters:
-    ///   - refused: the one that a 401 refused; nil for a request that has not been sent.
-    ///   - response: that 401.
-    func credential(
-        for request: HTTPRequest, next: any HTTPLoader, refused: Held? = nil, by response: HTTPResponse? = nil
+    ///   - refused: the credential that was refused.
+    ///   - response: the 401.
+    func newerCredential(
+        for request: HTTPRequest, next: any HTTPLoader, refused: Held, by response: HTTPResponse
     ) async throws(HTTPError) -> Held {
-        if Task.isCancelled { throw CredentialRefusal.left.error(for: request, response: response) }
         do throws(CredentialRefusal) {
             return try await credential(for: request, next: next, refused: refused)
         } catch {
@@ -21,9 +33,13 @@ extension SharedCredential {
     private func credential(
         for request: HTTPRequest, next: any HTTPLoader, refused: Held?
     ) async throws(CredentialRefusal) -> Held {
+        if Task.isCancelled { throw .left }
+        let origin = isBound ? request.origin : nil
         var waits = 0
         while true {
-            let held = state.withLock { $0.machine.available }
+            let held = try state.withLock { state throws(CredentialRefusal) in
+                try state.machine.available(to: origin)
+            }
             let freshness = held.map { provider.freshness(of: $0.credential, for: request) }
             if refused == nil, let held, freshness == .fresh, !held.isRefused { return held }
             let waiter = Waiter()
@@ -67,7 +83,8 @@ extension SharedCredential {
         let now = timeline.now
         return state.withLock { state in
             state.lastTicket += 1
-            let ticket = Machine.Ticket(id: state.lastTicket, refused: refused)
+            let ticket = Machine.Ticket(
+                id: state.lastTicket, refused: refused, origin: isBound ? request.origin : nil)
             let answer = state.machine.enter(ticket, as: waiter, verdict: verdict, now: now)
             if case .obtain(let flight, let previous) = answer {
                 let need = CredentialNeed(

@@ -19,23 +19,28 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     }
 
     let provider: Provider
+    /// Whether the credential belongs to the one origin for which it was obtained.
+    let isBound: Bool
     let clock: any Clock<Duration>
     let timeline: Timeline
     let state: Mutex<State>
 
-    init(_ provider: Provider, limit: CredentialLimit, clock: any Clock<Duration>) {
+    init(_ provider: Provider, limit: CredentialLimit, isBound: Bool, clock: any Clock<Duration>) {
         self.provider = provider
+        self.isBound = isBound
         self.clock = clock
         timeline = Timeline(clock)
         state = Mutex(State(machine: Machine(limit: limit)))
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let held = try await credential(for: request, next: next)
+        guard let held = try await firstCredential(for: request, next: next) else {
+            return try await next.load(request)
+        }
         switch try await attempt(request, with: held, next: next) {
         case .answered(let response): return response
         case .refused(let response):
-            let newer = try await credential(for: request, next: next, refused: held, by: response)
+            let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
             return try await next.load(try signed(request, with: newer))
         }
     }

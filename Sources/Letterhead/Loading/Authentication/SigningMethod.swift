@@ -2,64 +2,50 @@
 ///
 /// A class, because a reset must find the one whose remembered credentials all copies of an authentication share.
 final class SigningMethod: Sendable {
+    /// What a method knows from one request to the next, and who binds it to an origin.
+    enum Memory {
+        /// Nothing: it signs every request with a credential that was given beforehand. Each client binds it by itself.
+        case given(GivenCredential)
+        /// A credential that the link obtains, remembers and binds by itself.
+        case bound
+        /// Whatever a link of the user's own remembers: all of it belongs to the first origin.
+        case unknown(CredentialHome)
+    }
+
     /// What it prints as.
     let name: String
     /// Where its credential stands in a request; nil when only the link knows.
     let place: CredentialPlace?
     /// Where its credentials belong.
     let origins: AllowedOrigins
-    /// Whether there is something to reset.
-    let isStateful: Bool
-    /// Signs, has the request answered, and looks at the answer.
+    /// What it remembers.
+    let memory: Memory
+    /// Signs, sends the request on, and judges the response.
     let link: any LoaderLink
 
-    init(
-        _ name: String, place: CredentialPlace?, origins: AllowedOrigins, isStateful: Bool, link: any LoaderLink
-    ) {
+    init(_ name: String, place: CredentialPlace?, origins: AllowedOrigins, memory: Memory, link: any LoaderLink) {
         self.name = name
         self.place = place
         self.origins = origins
-        self.isStateful = isStateful
+        self.memory = memory
         self.link = link
     }
 
+    /// Whether there is something to reset.
+    var isStateful: Bool {
+        if case .given = memory { false } else { true }
+    }
+
     /// Resets this method alone; what is below it is reset by whoever calls.
-    func reset() async { await link.reset(next: Nothing()) }
+    func reset() async {
+        await link.reset(next: Nothing())
+        if case .unknown(let home) = memory { home.forget() }
+    }
 
     /// Stands where the rest of the chain would, so that several methods reset it once and not once each.
     private struct Nothing: HTTPLoader {
         func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             throw HTTPError(.resetInProgress, request: request, mayHaveBeenSent: false)
-        }
-    }
-}
-
-/// Where a credential stands in a request.
-enum CredentialPlace: Sendable {
-    case header(HTTPHeaders.Name)
-    case query(String)
-
-    /// Whether the request brings a credential of its own there.
-    func isFilled(in request: HTTPRequest) -> Bool {
-        switch self {
-        case .header(let name): request.headers.contains(name)
-        case .query(let name): request.query.contains(name)
-        }
-    }
-
-    /// Puts a credential there, in place of any other, so that no text shows it, nor what an answer repeats of it by name.
-    func put(_ credential: String, into request: inout HTTPRequest) {
-        switch self {
-        case .header(let name):
-            request.headers.setSecret(credential, for: name)
-            if !request.redaction.headers.contains(name) {
-                request.redaction = request.redaction.adding(headers: [name])
-            }
-        case .query(let name):
-            request.query.setSecret(credential, for: name)
-            if !request.redaction.isSecret(parameter: name) {
-                request.redaction = request.redaction.adding(parameters: [name])
-            }
         }
     }
 }

@@ -63,11 +63,12 @@ final class TokenKeeper: Sendable {
 
     /// Makes a credential of what the server gave at an instant, and saves it before anybody gets it.
     func keep(
-        _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, since instant: Duration
+        _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, origin: HTTPOrigin?,
+        since instant: Duration
     ) async throws(OAuth2.Failure) -> OAuth2Credential {
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
-            expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) })
+            expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin)
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 

@@ -8,7 +8,9 @@ import Synchronization
 /// request.deduplication = .key("settings") // with others of this key
 /// ```
 ///
-/// Equal are requests of the same safe method, URL, headers, body and credentials. The load belongs to all who wait: it is
+/// Equal are requests of the same safe method, URL, headers, body and credentials. With a key, requests share when the key,
+/// the origin and the identity are equal: every secret header and query item, the authentication and the environment. A
+/// header is secret by its name (see ``Redaction``), or when it was set by ``HTTPHeaders/setSecret(_:for:)``. The load belongs to all who wait: it is
 /// cancelled when the last of them leaves, and each leaves when its own task is cancelled or its own deadline passes. Each
 /// gets the response labelled with its own request; ``HTTPResponse/sharedFrom`` names the one that was sent. Failures are
 /// shared, and nothing is kept when the load is over. Streamed bodies are not shared.
@@ -24,7 +26,8 @@ public final class Deduplicate: LoaderLink {
     /// Makes the link.
     ///
     /// - Parameters:
-    ///   - ignored: headers in which equal requests may differ, such as one with a fresh value each time. Default: none.
+    ///   - ignored: headers in which equal requests may differ, such as one with a fresh value each time. Secret headers
+    ///     are compared all the same. Default: none.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored

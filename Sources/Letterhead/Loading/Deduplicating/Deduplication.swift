@@ -36,7 +36,11 @@ public struct Deduplication: Hashable, Sendable {
     /// With none.
     public static let never = Deduplication(kind: .never)
 
-    /// With those of the same key and the same credentials, whatever their method; the caller vouches for it.
+    /// With requests of the same key, whatever their method, path and body, but of the same origin and identity.
+    ///
+    /// Requests never share across origins, users or environments: every secret header and secret query item, the
+    /// authentication and its scopes are compared. So is the body of a request that is ``HTTPRequest/isSecret``. A user
+    /// that is named in the path or in a body only must be part of the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 

@@ -8,9 +8,11 @@ final class DeduplicationKey: Hashable, Sendable {
     private let key: String?
     private let headers: HTTPHeaders
     private let body: Data?
-    private let signers: [ObjectIdentifier]
+    private let authentication: AuthenticationIdentity?
+    /// What a key of the caller's does not name; nil without such a key, when everything is compared.
+    private let identity: RequestIdentity?
 
-    /// nil when the request shares with none: it is not safe, is answered by a stream, or its body cannot be compared.
+    /// nil when the request shares with none: it is not safe, its response is streamed, or its body cannot be compared.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered else { return nil }
         switch request.deduplication.kind {
@@ -21,14 +23,18 @@ final class DeduplicationKey: Hashable, Sendable {
         case .key(let own): key = own
         }
         let headers: HTTPHeaders
-        if request.body.isEmpty || key != nil {
+        // The caller vouches for what a key names, but a body that is secret as a whole may hold a password.
+        if request.body.isEmpty || key != nil && !request.isSecret {
             (headers, body) = (request.headers, nil)
         } else {
             guard request.body.isReplayable, let data = try? request.body.encode() else { return nil }
             (headers, body) = (request.framedHeaders(), data)
         }
-        self.headers = ignored.isEmpty ? headers : HTTPHeaders(headers.filter { !ignored.contains($0.name) })
-        signers = request.authentication?.methods.map { ObjectIdentifier($0) } ?? []
+        self.headers =
+            ignored.isEmpty
+            ? headers : HTTPHeaders(headers.filter { !ignored.contains($0.name) || request.isSecret($0) })
+        authentication = request.authentication?.identity
+        identity = key == nil ? nil : RequestIdentity(request)
         self.request = request
     }
 
@@ -41,9 +47,10 @@ final class DeduplicationKey: Hashable, Sendable {
 
     static func == (left: DeduplicationKey, right: DeduplicationKey) -> Bool {
         if left === right { return true }
-        guard left.key == right.key, left.hasEqualCredentials(right) else { return false }
-        return left.key != nil
-            || (left.hasEqualTarget(right) && left.headers == right.headers && left.body == right.body)
+        guard left.key == right.key, left.identity == right.identity, left.body == right.body,
+            left.hasEqualSigner(right)
+        else { return false }
+        return left.key != nil || (left.hasEqualTarget(right) && left.headers == right.headers)
     }
 
     private func hasEqualTarget(_ other: DeduplicationKey) -> Bool {
@@ -54,13 +61,10 @@ final class DeduplicationKey: Hashable, Sendable {
             && left.responseLimit == right.responseLimit
     }
 
-    /// Requests of different users never share; who signs further down is told apart by identity.
-    private func hasEqualCredentials(_ other: DeduplicationKey) -> Bool {
+    /// Requests of different users never share, also where the link stands above what signs them.
+    private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
-        return signers == other.signers && left.authentication?.description == right.authentication?.description
+        return authentication == other.authentication && left.requiredScopes == right.requiredScopes
             && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
-            && Self.credentialNames.allSatisfy { left.headers.values(for: $0) == right.headers.values(for: $0) }
     }
-
-    private static let credentialNames: [HTTPHeaders.Name] = [.authorization, .cookie, .proxyAuthorization]
 }

@@ -8,7 +8,9 @@
 ///
 /// `Location` is resolved by RFC 3986 against the URL that was answered. When scheme, host or port change, credentials,
 /// secret headers and those that the policy names stay behind, for the rest of the load; user and password in a `Location`
-/// are never used. A redirect that is refused, by the policy, to another scheme, from https to http, or because its body
+/// are never used. A header is secret by the parts of its name, as ``Redaction/standard`` judges it, by the request's own
+/// redaction, or by ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is ``HTTPRequest/isSecret`` is not sent to
+/// another origin: the redirect is refused. A redirect that is refused, by the policy, to another scheme, from https to http, or because its body
 /// can be sent only once, is itself the result, with ``HTTPResponse/redirectRefusal``; too many, or a circle, are
 /// `.tooManyRedirects`, with the last response. What was followed is in ``HTTPResponse/redirects``.
 ///
@@ -122,6 +124,7 @@ public struct FollowRedirects: LoaderLink {
                     "the custom redirect policy replaced the request by another one; change the one that it is given")
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
+        if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }
         hop.withheldHeaders.formUnion(proposal.withheldHeaders)
         if hop.origin != proposal.origin { RedirectRules.withhold(from: &hop, after: response.request, policy: policy) }
         return .success(hop)

@@ -19,7 +19,7 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.
     public var description: String {
         let redaction = request.redaction
-        return "\(status) from \(request.method) \(redaction.url(of: request)) to \(target.method) "
+        return "\(status) from \(request.method.shown) \(redaction.url(of: request)) to \(target.method.shown) "
             + redaction.url(of: target)
     }
 }
@@ -28,7 +28,7 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
 public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The policy of the request or the client says so.
     case policy
-    /// It leads to another origin, and the policy is to stay.
+    /// It leads to another origin, and the policy is to stay, or the body is secret as a whole.
     case otherOrigin
     /// It leads from https to http.
     case downgrade
@@ -43,7 +43,8 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .policy: "the redirect was not followed, as the redirect policy says"
-        case .otherOrigin: "the redirect leads to another origin, where the redirect policy does not follow"
+        case .otherOrigin:
+            "the redirect leads to another origin, which the redirect policy or a secret body does not allow"
         case .downgrade: "the redirect leads from https to http; a policy may allow it with allowingDowngrade()"
         case .scheme: "the redirect leads to a scheme that is neither http nor https"
         case .location: "the redirect names no place to go to: its Location is missing or malformed"

@@ -24,6 +24,8 @@ enum RedirectRules {
         default: changeMethod(of: &hop, status: response.status)
         }
         if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
+        // A body that is secret as a whole, such as a login, is for the origin that it was written for.
+        if request.isSecret, !hop.body.isEmpty, hop.origin != answered.origin { throw .otherOrigin }
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
         withhold(from: &hop, after: answered, policy: policy)
         return hop
@@ -36,7 +38,7 @@ enum RedirectRules {
             names.formUnion(RedirectPolicy.standardWithheldHeaders)
             names.formUnion(policy.withheldHeaders)
             names.formUnion(hop.redaction.headers)
-            names.formUnion(hop.headers.lazy.filter(\.isSecret).map(\.name))
+            names.formUnion(hop.secretHeaders.map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
         hop.withheldHeaders = names

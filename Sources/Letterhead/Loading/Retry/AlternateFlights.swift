@@ -6,7 +6,12 @@ import Synchronization
 /// A class, because all loads of a link share it. Its tasks belong to those who wait for them: the last who leaves cancels
 /// his, and a reset cancels and awaits all.
 final class AlternateFlights: Sendable {
-    typealias Key = HTTPRetryStrategy.Sharing.Key
+    /// What is shared, and for whom.
+    struct Key: Hashable, Sendable {
+        let sharing: HTTPRetryStrategy.Sharing.Key
+        let identity: RequestIdentity
+    }
+
     typealias Answer = Result<HTTPResponse?, any Error>
 
     /// What becomes of one who asks.

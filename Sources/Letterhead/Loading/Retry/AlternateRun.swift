@@ -42,7 +42,8 @@ struct AlternateRun {
         guard let sharing = alternate.sharing else {
             return try await Self.send(alternate, for: original, next: next, sharesDeadline: true)
         }
-        let outcome = await flights.outcome(of: sharing.key, since: era, within: original.timeLeft) { [next] in
+        let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
+        let outcome = await flights.outcome(of: key, since: era, within: original.timeLeft) { [next] in
             do {
                 var response = try await Self.send(alternate, for: original, next: next, sharesDeadline: false)
                 if let body = response?.body, body.buffered == nil {

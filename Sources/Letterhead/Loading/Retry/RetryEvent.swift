@@ -15,7 +15,7 @@ public struct RetryEvent: Sendable, CustomStringConvertible {
 
     /// The last attempt and what follows, without secrets.
     public var description: String {
-        "\(request.method) \(request.redaction.outline(of: request)): "
+        "\(request.method.shown) \(request.redaction.outline(of: request)): "
             + (attempts.last?.description ?? "repeated after \(delay)")
     }
 }

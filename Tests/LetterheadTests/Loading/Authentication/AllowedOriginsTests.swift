@@ -45,10 +45,19 @@ private func authorization(
         #expect(try await authorization(of: "https://other.example/me", own: .bearer("t")) == "Bearer t")
     }
 
-    @Test func `A client without an environment signs where a request is addressed to`() async throws {
-        #expect(
-            try await authorization(of: "https://other.example/me", client: .bearer("t"), environment: nil)
-                == "Bearer t")
+    @Test func `A client without an environment signs nothing`() async throws {
+        for client in [HTTPAuthentication.bearer("t"), .bearer { _ in "t" }] {
+            let url = "https://other.example/me"
+            #expect(try await authorization(of: url, client: client, environment: nil) == nil)
+        }
+    }
+
+    @Test(arguments: [("https://b.example/x", "Bearer t"), ("https://other.example/me", nil)])
+    func `A client without an environment signs for the origins that were named`(
+        url: String, expected: String?
+    ) async throws {
+        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
+        #expect(try await authorization(of: url, client: bearer, environment: nil) == expected)
     }
 
     @Test(arguments: [true, false])

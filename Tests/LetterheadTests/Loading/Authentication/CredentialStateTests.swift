@@ -9,10 +9,11 @@ private struct Desk {
     var now = Duration.zero
 
     mutating func enter(
-        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: CredentialFreshness = .fresh
+        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: CredentialFreshness = .fresh,
+        origin: HTTPOrigin? = nil
     ) -> State.Answer {
         let verdict = state.available.map { State.Verdict(generation: $0.generation, freshness: freshness) }
-        return state.enter(.init(id: id, refused: refused), as: id, verdict: verdict, now: now)
+        return state.enter(.init(id: id, refused: refused, origin: origin), as: id, verdict: verdict, now: now)
     }
 
     mutating func obtained(_ credential: String, by id: Int = 0) throws -> HeldCredential<String> {

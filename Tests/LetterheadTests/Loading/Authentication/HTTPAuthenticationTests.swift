@@ -7,7 +7,8 @@ private let api = URL(string: "https://api.example.com/v1/") ?? URL(filePath: "/
 private let token: Secret = "t0ken"
 
 private func sent(
-    _ request: HTTPRequest, client: HTTPAuthentication = .anonymous, environment: ServerEnvironment? = nil
+    _ request: HTTPRequest, client: HTTPAuthentication = .anonymous,
+    environment: ServerEnvironment? = ServerEnvironment(baseURL: api)
 ) async throws -> HTTPRequest {
     let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
     let applied = environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment()

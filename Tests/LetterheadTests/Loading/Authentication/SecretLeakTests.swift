@@ -124,8 +124,10 @@ private func texts(_ value: Any) -> [String] {
         let answer = door.answer
         let transport = MockLoader { request in answer("SECRET", request) }
         let request = door.request("SECRET")
+        let home = ApplyEnvironment(ServerEnvironment(baseURL: try request.url()))
         let chain =
-            PrintLoader(write: write) --> Authenticate(authentication) --> PrintLoader(write: write) --> transport
+            PrintLoader(write: write) --> home --> Authenticate(authentication) --> PrintLoader(write: write)
+            --> transport
         var outputs = ["request": texts(request)]
         for _ in 0..<2 {
             do {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")
+private let home = ApplyEnvironment(ServerEnvironment(baseURL: api))
 
 /// Answers 200 to the tokens that are good, 401 to all others.
 private func server(good: CredentialGate.Tokens) -> MockLoader {
@@ -18,7 +19,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
     @Test func `Ten who wait are one question`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
-        let chain = Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         let loads = (0..<10).map { _ in Task { try await chain.load(HTTPRequest(url: api)).status } }
         try await gate.opened(after: 1)
         gate.tokens.insert("t1")
@@ -34,7 +35,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             await whole.value?.reset()
             return nil
         }
-        let chain = ResetGuard() --> Autocancel() --> Authenticate(ask) --> mock
+        let chain = ResetGuard() --> Autocancel() --> home --> Authenticate(ask) --> mock
         whole.change { $0 = chain }
         #expect(await failure { try await chain.load(HTTPRequest(url: api)) }?.code == .cancelled)
         whole.change { $0 = nil }
@@ -44,7 +45,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
     @Test func `Nothing given fails all who wait, before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
-        let chain = Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         let loads = (0..<3).map { _ in Task { await failure { try await chain.load(HTTPRequest(url: api)) } } }
         try await gate.opened(after: 1)
         for _ in loads { gate.give(nil) }  // One for each: who comes when the others have failed asks again.
@@ -61,7 +62,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             asked.withLock { $0.append(need.isRefused) }
             return BasicCredentials(username: need.isRefused ? "new" : "old", password: "p")
         }
-        let response = try await (Authenticate(basic) --> mock).load(HTTPRequest(url: api))
+        let response = try await (home --> Authenticate(basic) --> mock).load(HTTPRequest(url: api))
         #expect(response.status == .ok)
         #expect(asked.withLock { $0 } == [false, true])
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
@@ -73,7 +74,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let bearer = HTTPAuthentication.bearer { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
-        let response = try await (Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
+        let response = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
         #expect(response.status == .unauthorized)
         #expect(mock.requests.count == 2)
     }
@@ -83,7 +84,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let bearer = HTTPAuthentication.bearer { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
-        let chain = Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         for _ in 0..<5 { _ = try await chain.load(HTTPRequest(url: api)) }
         #expect(counter.load(ordering: .relaxed) == 1)
     }
@@ -91,7 +92,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
     @Test func `Cancelling one who waits cancels nobody else`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t1")
-        let chain = Authenticate(.bearer { _ in await gate.next() }) --> server(good: gate.tokens)
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> server(good: gate.tokens)
         let first = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
         try await gate.opened(after: 1)
         let second = Task { try await chain.load(HTTPRequest(url: api)).status }
@@ -108,7 +109,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             guard counter.add(1, ordering: .relaxed).newValue > 1 else { throw Broken() }
             return "t"
         }
-        let chain = Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         let error = await failure { try await chain.load(HTTPRequest(url: api)) }
         #expect(error?.code == .cannotAuthenticate && error?.underlying is Broken && error?.mayHaveBeenSent == false)
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
@@ -116,7 +117,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 
     @Test func `Who waits for credentials whose request is cancelled is cancelled, too`() async throws {
         let bearer = HTTPAuthentication.bearer { need in throw HTTPError(.cancelled, request: need.request) }
-        let chain = Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         let error = await failure { try await chain.load(HTTPRequest(url: api)) }
         #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false)
         #expect((error?.underlying as? HTTPError)?.code == .cancelled)
@@ -128,7 +129,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             if need.isRefused { throw Broken() }
             return "t"
         }
-        let error = await failure { try await (Authenticate(bearer) --> mock).load(HTTPRequest(url: api)) }
+        let error = await failure { try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api)) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(error?.response?.status == .unauthorized)
     }
@@ -143,7 +144,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let bearer = HTTPAuthentication.bearer { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
-        let chain = Authenticate(bearer) --> mock
+        let chain = home --> Authenticate(bearer) --> mock
         var request = HTTPRequest(method: .post, url: api)
         request.body = OnceBody()
         #expect(try await chain.load(request).status == .unauthorized)
@@ -155,7 +156,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let gate = CredentialGate()
         gate.tokens.insert("t2")
         let mock = server(good: gate.tokens)
-        let chain = Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         let waiting = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
         try await gate.opened(after: 1)
         await chain.reset()
@@ -175,7 +176,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             await answer.wait()
             return HTTPResponse(request: request, status: .unauthorized)
         }
-        let chain = Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         gate.give("old")
         let load = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
         await arrived.wait()
@@ -187,7 +188,8 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
     }
 
     @Test func `Two resets at once are one, and both end when it is done`() async throws {
-        let chain = Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let chain =
+            home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         async let first: Void = chain.reset()
         async let second: Void = chain.reset()
         _ = await (first, second)
@@ -202,7 +204,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let bearer = HTTPAuthentication.bearer(limit: limit, clock: TestClock()) { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
-        let chain = Authenticate(bearer) --> mock
+        let chain = home --> Authenticate(bearer) --> mock
         _ = try await chain.load(HTTPRequest(url: api))
         let error = await failure { try await chain.load(HTTPRequest(url: api)) }
         #expect(error?.code == .cannotAuthenticate)
@@ -213,7 +215,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let (gate, clock) = (CredentialGate(), TestClock())
         gate.tokens.insert("t1")
         let bearer = HTTPAuthentication.bearer(clock: clock) { _ in await gate.next() }
-        let chain = Deadline(clock: clock) --> Authenticate(bearer) --> server(good: gate.tokens)
+        let chain = Deadline(clock: clock) --> home --> Authenticate(bearer) --> server(good: gate.tokens)
         var hurried = HTTPRequest(url: api)
         hurried.deadline = .seconds(5)
         let first = Task { [hurried] in await failure { try await chain.load(hurried) } }
@@ -232,7 +234,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             _ = try await need.next.load(HTTPRequest(url: api))
             return "t"
         }
-        _ = try await (Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
+        _ = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
         #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "Bearer t"])
     }
 }

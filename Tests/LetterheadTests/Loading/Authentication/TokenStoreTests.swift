@@ -135,6 +135,46 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
+    @Test(arguments: [0o620, 0o602, 0o666, 0o777])
+    func `A file that others can write is refused until it is replaced`(permissions: Int) async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: url.path)
+            let failure = await #expect(throws: OAuth2.StoreFailure.self) { try await store.load() }
+            #expect(failure?.description.contains("0600") == true)
+            try await store.save(tokens)
+            #expect(try await store.load() == tokens)
+        }
+    }
+
+    @Test func `A file of another user is refused`() async throws {
+        guard geteuid() == 0 else { return }  // Only root can give a file away.
+        try await inStore { store, url in
+            try await store.save(tokens)
+            #expect(chown(url.path, 12_345, 12_345) == 0)
+            let failure = await #expect(throws: OAuth2.StoreFailure.self) { try await store.load() }
+            #expect(failure?.description.contains("another user") == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A pipe, a directory and a file without end are refused`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try await store.delete()
+            #expect(mkfifo(url.path, 0o600) == 0)
+            await #expect(throws: OAuth2.StoreFailure.self) { try await store.load() }
+            await #expect(throws: OAuth2.StoreFailure.self) {
+                try await OAuth2.FileTokenStore(url.deletingLastPathComponent()).load()
+            }
+            await #expect(throws: OAuth2.StoreFailure.self) {
+                try await OAuth2.FileTokenStore(URL(filePath: "/dev/zero")).load()
+            }
+            #expect(unlink(url.path) == 0)
+            try await store.save(OAuth2.Tokens(accessToken: Secret(String(repeating: "a", count: 1 << 20))))
+            await #expect(throws: OAuth2.StoreFailure.self) { try await store.load() }
+        }
+    }
+
     @Test func `Without a file there is nothing, and deleting nothing is no error`() async throws {
         try await inStore { store, _ in
             #expect(try await store.load() == nil)

@@ -11,12 +11,40 @@ import Testing
         let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
         var first = try HTTPRequest.to("https://a.test/1")
         first.headers = [
-            "authorization": "a", "Cookie": "b", "Proxy-Authorization": "c", "X-Tenant-Key": "d", "X-Api-Key": "e",
+            "authorization": "a", "Cookie": "b", "X-Tenant-Key": "d", "X-Api-Key": "e",
             "Host": "a.test", "X-Other": "f",
         ]
         let chain = FollowRedirects(.safely.withholding(["x-tenant-key"])) --> mock
         let response = try await chain.load(first)
         #expect(response.request.headers == (isKept ? first.headers : ["X-Other": "f"]))
+    }
+
+    @Test(arguments: [307, 308], [true, false])
+    func `a body that is secret as a whole goes to no other origin`(status: Int, isCustom: Bool) async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (status, "/2"), "https://a.test/2": (status, "https://b.test/1"),
+        ])
+        var login = try HTTPRequest.to("https://a.test/1", method: .post)
+        login.body = Words()
+        login.isSecret = true
+        let policy = isCustom ? RedirectPolicy.custom { proposal, _ in proposal } : .safely
+        let response = try await (FollowRedirects(policy) --> mock).load(login)
+        #expect(response.redirectRefusal == .otherOrigin && response.status.code == status)
+        #expect(mock.requests.map(\.path.string) == ["/1", "/2"])
+    }
+
+    @Test func `a custom policy takes a secret body to no other origin either`() async throws {
+        let mock = MockLoader.redirecting(["https://a.test/1": (307, "/2")])
+        var login = try HTTPRequest.to("https://a.test/1", method: .post)
+        login.body = Words()
+        login.isSecret = true
+        let policy = RedirectPolicy.custom { proposal, _ in
+            var hop = proposal
+            hop.host = "b.test"
+            return hop
+        }
+        let response = try await (FollowRedirects(policy) --> mock).load(login)
+        #expect(response.redirectRefusal == .otherOrigin && mock.requests.count == 1)
     }
 
     @Test func `an upgrade to https is another origin`() async throws {
@@ -69,14 +97,14 @@ import Testing
         let both = HTTPAuthentication.bearer("t", allowedOrigins: [home, try #require(URL(string: "https://b.test"))])
         var first = HTTPRequest()
         first.path = "/1"
-        first.headers["Proxy-Authorization"] = "p"
+        first.headers["X-Access-Token"] = "p"
         let chain =
             FollowRedirects(.safely.withholding(["X-Tenant-Key"])) --> ApplyEnvironment(environment)
             --> Authenticate(both) --> mock
         _ = try await chain.load(first)
         #expect(
             mock.requests.map { Set($0.headers.map(\.name)) }
-                == [["Proxy-Authorization", "Cookie", "X-Tenant-Key", "Authorization"], [], [], []])
+                == [["X-Access-Token", "Cookie", "X-Tenant-Key", "Authorization"], [], [], []])
     }
 
     @Test func `what a custom policy adds for another origin goes to that origin alone`() async throws {

@@ -1,0 +1,215 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+private let first = URL(string: "https://a.example") ?? URL(filePath: "/")
+private let second = URL(string: "https://b.example") ?? URL(filePath: "/")
+
+/// An authentication, and how it is made: given beforehand, remembered, or by a link of the user's own.
+struct OriginCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let make: @Sendable ([URL]?) -> HTTPAuthentication
+
+    static let all = [
+        OriginCase(testDescription: "given") { .bearer("t", allowedOrigins: $0) },
+        OriginCase(testDescription: "remembered") { .bearer(allowedOrigins: $0) { _ in "t" } },
+        OriginCase(testDescription: "own link") {
+            .method("own", allowedOrigins: $0, link: ModifyRequest { $0.headers["Authorization"] = "Bearer t" })
+        },
+        OriginCase(testDescription: "composite") {
+            .composite(["user": .bearer("t", allowedOrigins: $0)], default: "user")
+        },
+    ]
+}
+
+extension MockLoader {
+    fileprivate var authorizations: [String?] { requests.map { $0.headers["Authorization"] } }
+}
+
+/// An environment that a test changes. A class, because the client and the test must see one.
+private final class Switch: Sendable {
+    private let url = Mutex(first)
+
+    func turn(to new: URL) { url.withLock { $0 = new } }
+
+    func client(_ authentication: HTTPAuthentication, _ mock: MockLoader) -> HTTPClient {
+        HTTPClient(
+            environment: { _ in ServerEnvironment(baseURL: self.url.withLock { $0 }) }, authentication: authentication,
+            transport: mock)
+    }
+}
+
+@Suite struct CredentialOriginTests {
+    private let mock = MockLoader { .ok($0) }
+
+    @Test(arguments: OriginCase.all)
+    func `A client's credentials stay behind when a request brings an environment of another origin`(
+        kind: OriginCase
+    ) async throws {
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), transport: mock)
+        let upload = Endpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
+        for _ in 0..<2 {
+            _ = try await client.send(upload)
+            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        }
+        #expect(mock.authorizations == [nil, "Bearer t", nil, "Bearer t"])
+    }
+
+    @Test(arguments: OriginCase.all)
+    func `A client's credentials go to an environment of its own origin, and to origins that were named`(
+        kind: OriginCase
+    ) async throws {
+        let home = ServerEnvironment(baseURL: first)
+        let same = Endpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: first.appending(path: "v2")))
+        _ = try await HTTPClient(environment: home, authentication: kind.make(nil), transport: mock).send(same)
+        let upload = Endpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: second))
+        let named = HTTPClient(environment: home, authentication: kind.make([first, second]), transport: mock)
+        _ = try await named.send(upload)
+        #expect(mock.authorizations == ["Bearer t", "Bearer t"])
+    }
+
+    @Test(arguments: OriginCase.all) func `A template's own base URL gets no credentials of a client`(
+        kind: OriginCase
+    ) async throws {
+        struct Elsewhere: RequestTemplate {
+            var baseURL: URL? { second }
+            var path: RequestPath { "me" }
+        }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), transport: mock)
+        _ = try await client.send(Elsewhere())
+        _ = try await HTTPClient(authentication: kind.make(nil), transport: mock).send(Elsewhere())
+        #expect(mock.authorizations == [nil, nil])
+    }
+
+    @Test(arguments: OriginCase.all) func `Credentials do not follow an environment that changes`(
+        kind: OriginCase
+    ) async throws {
+        let environment = Switch()
+        let client = environment.client(kind.make(nil), mock)
+        for url in [first, second, first] {
+            environment.turn(to: url)
+            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        }
+        #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
+    }
+
+    @Test(arguments: OriginCase.all) func `Credentials follow an environment to origins that were named`(
+        kind: OriginCase
+    ) async throws {
+        let environment = Switch()
+        let client = environment.client(kind.make([first, second]), mock)
+        for url in [first, second] {
+            environment.turn(to: url)
+            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        }
+        #expect(mock.authorizations == ["Bearer t", "Bearer t"])
+    }
+
+    @Test func `After a reset, credentials are obtained for the new origin`() async throws {
+        let environment = Switch()
+        let client = environment.client(.bearer { need in Secret(need.request.host ?? "") }, mock)
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        environment.turn(to: second)
+        await client.reset()
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        #expect(mock.authorizations == ["Bearer a.example", "Bearer b.example"])
+    }
+
+    @Test func `A question without a result binds nothing`() async throws {
+        let environment = Switch()
+        let client = environment.client(
+            .bearer { $0.request.host == "a.example" ? nil : Secret($0.request.host ?? "") }, mock)
+        await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        environment.turn(to: second)
+        _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        #expect(mock.authorizations == ["Bearer b.example"])
+    }
+
+    @Test(arguments: OriginCase.all.prefix(3).dropFirst())
+    func `What one client has obtained goes to no other client's origin`(kind: OriginCase) async throws {
+        let shared = kind.make(nil)
+        for url in [first, second] {
+            let environment = ServerEnvironment(baseURL: url)
+            let client = HTTPClient(environment: environment, authentication: shared, transport: mock)
+            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+        }
+        #expect(mock.authorizations == ["Bearer t", nil])
+    }
+
+    @Test(arguments: OriginCase.all.prefix(3).dropFirst())
+    func `A request that asks for what was obtained for another origin is refused`(kind: OriginCase) async throws {
+        let own = kind.make(nil)
+        let client = HTTPClient(transport: mock)
+        var request = HTTPRequest(url: first)
+        request.authentication = own
+        _ = try await client.send(request)
+        var other = HTTPRequest(url: second)
+        other.authentication = own
+        let refused = other
+        let error = await #expect(throws: HTTPError.self) { try await client.send(refused) }
+        #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
+        #expect(error?.message.contains("https://a.example") == true)
+        #expect(mock.authorizations == ["Bearer t"])
+    }
+
+    @Test func `A name of the client's authentication is refused at another origin than the client's`() async throws {
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: .composite(["user": .bearer("t")]),
+            transport: mock)
+        let named = Endpoint<HTTPResponse>("me").authenticated(by: .named("user"))
+        _ = try await client.send(named)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.send(named.environment(ServerEnvironment(baseURL: second)))
+        }
+        #expect(error?.code == .cannotAuthenticate)
+        #expect(mock.authorizations == ["Bearer t"])
+    }
+
+    @Test func `A request of an earlier response brings no origin of another client`() async throws {
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: first), transport: mock)
+        let sent = try await client.send(Endpoint<HTTPResponse>("me")).request
+        let other = HTTPClient(authentication: .bearer("t"), transport: mock)
+        _ = try await other.send(sent)
+        #expect(mock.authorizations == [nil, nil])
+    }
+
+    @Test func `An alternate request to another origin gets no credentials`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .unauthorized : .ok) }
+        let alternate = AltRequestValidator(request: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: first), authentication: .bearer("t"), validators: [alternate],
+            retrying: RetrySettings(maximumRetries: 1), transport: mock)
+        await #expect(throws: HTTPError.self) { try await client.send(Endpoint<HTTPResponse>("me")) }
+        #expect(mock.requests.map(\.host) == ["a.example", "b.example", "a.example"])
+        #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `However requests to two origins race, no credential changes its origin`()
+        async throws
+    {
+        for _ in 0..<20 {
+            let mock = MockLoader { .ok($0) }
+            let authentication = HTTPAuthentication.bearer { need in
+                await Task.yield()
+                return Secret(need.request.host ?? "")
+            }
+            let environment: @Sendable (HTTPRequest) -> ServerEnvironment = {
+                ServerEnvironment(baseURL: $0.path.string.hasSuffix("a") ? first : second)
+            }
+            let client = HTTPClient(environment: environment, authentication: authentication, transport: mock)
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<40 {
+                    let path: RequestPath = index % 2 == 0 ? "a" : "b"
+                    group.addTask { _ = try? await client.send(Endpoint<HTTPResponse>(path)) }
+                }
+            }
+            let signed = mock.requests.filter { $0.headers.contains("Authorization") }
+            #expect(mock.requests.count == 40 && signed.count == 20)
+            #expect(signed.allSatisfy { $0.headers["Authorization"] == "Bearer \($0.host ?? "")" })
+        }
+    }
+}

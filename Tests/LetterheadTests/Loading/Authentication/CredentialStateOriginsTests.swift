@@ -1,0 +1,62 @@
+import Letterhead
+import Testing
+
+private typealias State = CredentialState<String, Int>
+
+private let first = HTTPOrigin(scheme: "https", host: "a.example")
+private let second = HTTPOrigin(scheme: "https", host: "b.example")
+
+private func enter(_ state: inout State, _ id: Int, _ origin: HTTPOrigin?) -> State.Answer {
+    state.enter(.init(id: id, origin: origin), as: id, verdict: nil, now: .zero)
+}
+
+private func number(of answer: State.Answer) -> Int? {
+    if case .obtain(let number, _) = answer { number } else { nil }
+}
+
+private func owner(in answer: State.Answer) -> HTTPOrigin? {
+    if case .refuse(.otherOrigin(let origin)) = answer { origin } else { nil }
+}
+
+@Suite struct CredentialStateOriginsTests {
+    private struct Down: Error {}
+
+    @Test func `A credential that is being obtained is promised to no other origin`() throws {
+        var state = State(limit: .standard)
+        _ = try #require(number(of: enter(&state, 1, first)))
+        #expect(owner(in: enter(&state, 2, second)) == first)
+    }
+
+    @Test func `A credential that is held is available to its origin only`() throws {
+        var state = State(limit: .standard)
+        let flight = try #require(number(of: enter(&state, 1, first)))
+        _ = state.finish(flight, with: .success("a"))
+        #expect(try state.available(to: first)?.credential == "a")
+        #expect(throws: CredentialRefusal.self) { try state.available(to: second) }
+    }
+
+    @Test(arguments: [Result<String?, any Error>.success(nil), .failure(Down())])
+    func `A credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
+        var state = State(limit: .standard)
+        let failed = try #require(number(of: enter(&state, 1, first)))
+        _ = state.finish(failed, with: result)
+        #expect(number(of: enter(&state, 2, second)) != nil)
+    }
+
+    @Test func `A reset ends the binding`() throws {
+        var state = State(limit: .standard)
+        let flight1 = try #require(number(of: enter(&state, 1, first)))
+        _ = state.finish(flight1, with: .success("a"))
+        _ = state.beginReset()
+        state.endReset()
+        #expect(number(of: enter(&state, 2, second)) != nil)
+    }
+
+    @Test func `Where origins were named, the credential is bound to none`() throws {
+        var state = State(limit: .standard)
+        let flight = try #require(number(of: enter(&state, 1, nil)))
+        _ = state.finish(flight, with: .success("a"))
+        #expect(state.origin == nil)
+        #expect(try state.available(to: nil)?.credential == "a")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private func request(_ change: (inout HTTPRequest) -> Void = { _ in }) -> HTTPRequest {
+    var request = HTTPRequest()
+    request.host = "a.test"
+    request.path = "/"
+    request.deduplication = .key("k")
+    change(&request)
+    return request
+}
+
+/// How many loads two requests make that are under way at the same time.
+private func loads(
+    _ first: HTTPRequest, _ second: HTTPRequest, over link: Deduplicate = Deduplicate()
+) async throws -> Int {
+    let held = HeldLoader()
+    let chain = link --> held
+    async let one = chain.load(first)
+    async let other = chain.load(second)
+    await until { link.waiting == 2 }
+    await held.waitForRunning(link.running)
+    let count = link.running
+    held.open()
+    _ = try await (one, other)
+    return count
+}
+
+@Suite(.timeLimit(.minutes(3))) struct DeduplicationIdentityTests {
+    @Test(
+        arguments: [
+            { $0.headers["Authorization"] = "b" }, { $0.headers["Cookie"] = "b" }, { $0.headers["X-Api-Key"] = "b" },
+            { $0.headers["X-Access-Token"] = "b" }, { $0.headers["PRIVATE-TOKEN"] = "b" },
+            { $0.headers["X-Vault-Token"] = "b" }, { $0.headers["DPoP"] = "b" },
+            { $0.headers.setSecret("b", for: "X-Own") },
+            {
+                $0.headers["X-Tenant"] = "b"
+                $0.redaction = .standard.adding(headers: ["X-Tenant"])
+            },
+            { $0.query["access_token"] = "b" }, { $0.query["jwt"] = "b" }, { $0.query.setSecret("b", for: "own") },
+            {
+                $0.headers["X-Api-Key"] = "b"
+                $0.redaction = Redaction(headers: [], parameters: [])
+            },
+            { $0.userInfo = "b" }, { $0.authentication = .bearer("b") }, { $0.authentication = .bearer { _ in "b" } },
+            { $0.authentication = .named("b") }, { $0.authentication = .composite(["b": .bearer("b")], default: "b") },
+            { $0.requiredScopes = ["b"] }, { $0.serverEnvironment = .of("https://a.test", headers: ["X-User": "b"]) },
+            { $0.host = "b.test" }, { $0.scheme = "http" }, { $0.port = 8443 },
+        ] as [@Sendable (inout HTTPRequest) -> Void])
+    func `a key joins no requests of different users or origins`(
+        change: @Sendable (inout HTTPRequest) -> Void
+    ) async throws {
+        #expect(try await loads(request(), request(change)) == 2)
+    }
+
+    @Test(
+        arguments: [
+            { $0.headers["Authorization"] = "b" }, { $0.headers["X-Access-Token"] = "b" },
+            { $0.query["token"] = "b" }, { $0.authentication = .bearer("b") },
+            { $0.authentication = .apiKey("b", queryName: "own") },
+            { $0.serverEnvironment = .of("https://a.test", headers: ["X-User": "b"]) },
+        ] as [@Sendable (inout HTTPRequest) -> Void])
+    func `a key joins what one user asks for`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
+        let other = request {
+            change(&$0)
+            $0.path = "/other"
+            $0.method = .post
+        }
+        #expect(try await loads(request(change), other) == 1)
+    }
+
+    @Test func `a body that is secret as a whole is compared, with a key too`() async throws {
+        func login(_ password: String) -> HTTPRequest {
+            request {
+                $0.method = .post
+                $0.isSecret = true
+                $0.body = DataBody(Data(password.utf8))
+            }
+        }
+        #expect(try await loads(login("a"), login("b")) == 2)
+        #expect(try await loads(login("a"), login("a")) == 1)
+    }
+
+    @Test func `a secret header is compared, though it is to be ignored`() async throws {
+        let names: [HTTPHeaders.Name] = ["Authorization", "Cookie", "X-Access-Token", "X-Own"]
+        for name in names {
+            let requests = ["a", "b"].map { value in
+                request {
+                    $0.deduplication = .automatic
+                    $0.headers.setSecret(value, for: name)
+                }
+            }
+            #expect(try await loads(requests[0], requests[1], over: Deduplicate(ignoring: Set(names))) == 2)
+        }
+    }
+
+    @Test func `equal credentials that were given beforehand are equal wherever they are written`() async throws {
+        func signed(_ token: Secret, _ allowed: [URL]? = nil) -> HTTPRequest {
+            request {
+                $0.deduplication = .automatic
+                $0.authentication = .bearer(token, allowedOrigins: allowed)
+            }
+        }
+        #expect(try await loads(signed("a"), signed("a")) == 1)
+        #expect(try await loads(signed("a"), signed("b")) == 2)
+        #expect(try await loads(signed("a"), signed("a", [URL(filePath: "/")])) == 2)
+    }
+}

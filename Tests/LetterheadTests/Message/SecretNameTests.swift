@@ -1,0 +1,66 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite struct SecretNameTests {
+    static let secret = [
+        "X-Access-Token", "PRIVATE-TOKEN", "X-Vault-Token", "X-Goog-Api-Key", "DPoP", "dpop", "auth_token", "jwt",
+        "otp",
+        "private_key", "privateKey", "X-JWT-Assertion", "jwtBody", "otpCode", "X-Auth", "X-Auth-Key", "x-functions-key",
+        "Ocp-Apim-Subscription-Key", "X-Shopify-Access-Token", "X-CSRF-Token", "XSRF-TOKEN", "X-Hub-Signature-256",
+        "X-Forwarded-Authorization", "Session-Id", "JSESSIONID", "APIKey", "myAPIKey", "user.apiKey", "OAuth2Token",
+        "password1", "secret_2", "aws_secret_access_key", "X-Session", "device_code", "Cookie2",
+    ]
+
+    static let shown = [
+        "Accept", "Content-Type", "X-Request-Id", "Idempotency-Key", "Sec-WebSocket-Key", "WWW-Authenticate", "author",
+        "country_code", "status_code", "tokens", "max_tokens", "keyboard", "keyword", "sort_key", "partitionKey",
+        "session_count", "auth_type", "passenger", "sigma", "userpassword", "next", "ETag", "X-", "", "-_.[]",
+        "designer",
+    ]
+
+    @Test(arguments: secret) func `a name with a secret part is secret in texts, of headers and of queries`(
+        name: String
+    ) throws {
+        #expect(Redaction.standard.isSecret(parameter: name))
+        expectRedacted(QueryParameters([.init(name, "SECRET"), .init("q", "marker")]), shows: "marker")
+        if !name.contains(".") {
+            expectRedacted([HTTPHeaders.Name(name): "SECRET", "X": "marker"] as HTTPHeaders, shows: "marker")
+        }
+        expectRedacted(FormBody([name: "SECRET", "q": "marker"]), shows: "marker")
+        expectRedacted(TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#), shows: "marker")
+        let adding = Redaction.standard.adding(headers: ["X-Other"])
+        #expect(adding.isSecret(parameter: name))
+    }
+
+    @Test(arguments: shown) func `a name without a secret part is shown`(name: String) {
+        #expect(!Redaction.standard.isSecret(parameter: name))
+        let headers: HTTPHeaders = [HTTPHeaders.Name(name): "marker"]
+        #expect("\(headers)".contains("marker"))
+    }
+
+    @Test func `a set of one's own names judges no parts`() {
+        let own = Redaction(headers: ["X-Own"], parameters: ["own"])
+        #expect(own.isSecret(parameter: "own") && !own.isSecret(parameter: "auth_token"))
+    }
+
+    @Test(arguments: secret.filter { !$0.contains(".") }, [false, true])
+    func `a secret header stays behind when a redirect leads to another origin`(
+        name: String, showsAll: Bool
+    ) async throws {
+        let mock = MockLoader.redirecting([
+            "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, "https://a.test/2"),
+        ])
+        var first = try HTTPRequest.to("https://a.test/1")
+        first.headers = [HTTPHeaders.Name(name): "secret", "X-Other": "f"]
+        if showsAll { first.redaction = Redaction(headers: [], parameters: []) }
+        _ = try await (FollowRedirects() --> mock).load(first)
+        #expect(mock.requests.map { $0.headers.map(\.value) } == [["secret", "f"], ["f"], ["f"]])
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["a", "A", "a_", "Ab", "-"])
+    func `a name of a megabyte is judged in a moment`(part: String) {
+        #expect(!Redaction.standard.isSecret(parameter: String(repeating: part, count: 1 << 19)))
+    }
+}
