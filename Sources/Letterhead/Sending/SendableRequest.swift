@@ -29,12 +29,12 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Sends it and gives the value with the response that it was made of.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``, before anything is sent when the template's response can neither be decoded nor has a
+    ///   ``RequestTemplate/decode(_:)``; and `CancellationError` when the calling task was cancelled.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         do {
-            var request = try builder.request()
-            request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+            let request = try requestToDecode()
             let response = try await finish(await result(of: request), request: request)
             return (try await decode(response), response)
         } catch {
@@ -53,6 +53,14 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         } catch {
             throw error.atTheDoor
         }
+    }
+
+    /// The request of which the response will be decoded.
+    private func requestToDecode() throws(HTTPError) -> HTTPRequest {
+        var request = try builder.request()
+        if let rule = Template._undecodable { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+        return request
     }
 
     /// The response if its status is accepted, else the error that says so.

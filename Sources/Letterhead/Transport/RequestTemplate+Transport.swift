@@ -5,10 +5,17 @@ extension RequestTemplate {
         option(ResponseLimitOption.self, bytes)
     }
 
-    /// Calls a closure while the bodies of the request and of its response move; see ``HTTPRequest/onProgress``.
+    /// Adds a closure that is called while the bodies of the request and of its response move; see
+    /// ``HTTPRequest/onProgress``. Closures are called in the order written.
     public func onProgress(
         _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> WithOption<Self, TransferProgressOption> {
-        option(TransferProgressOption.self, report)
+        guard let earlier = options[TransferProgressOption.self] else {
+            return option(TransferProgressOption.self, report)
+        }
+        return option(TransferProgressOption.self) { progress in
+            earlier(progress)
+            report(progress)
+        }
     }
 }
