@@ -35,7 +35,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         do {
             let request = try requestToDecode()
-            let response = try await finish(await result(of: request), request: request)
+            let response = try await finished(request)
             return (try await decode(response), response)
         } catch {
             throw error.atTheDoor
@@ -49,7 +49,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     public func response() async throws -> HTTPResponse {
         do {
             let request = try builder.request()
-            return try await finish(await result(of: request), request: request)
+            return try await finished(request)
         } catch {
             throw error.atTheDoor
         }
@@ -61,6 +61,13 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         if let rule = Template._undecodable { throw HTTPError(.invalidRequest, request: request, message: rule) }
         request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
         return request
+    }
+
+    /// The response that the template has finished. A download replaces its file after that.
+    private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await request.holdingDownload { (request) throws(HTTPError) in
+            try await finish(await result(of: request), request: request)
+        }
     }
 
     /// The response if its status is accepted, else the error that says so.

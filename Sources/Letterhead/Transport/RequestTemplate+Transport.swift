@@ -1,6 +1,6 @@
 extension RequestTemplate {
-    /// Limits how many bytes a buffered response may have, counted when its content coding is undone; one more is
-    /// `.responseTooLarge`. Default without it: 64 MiB.
+    /// Limits how many bytes the body of the response may have, buffered, streamed or downloaded, counted after its content
+    /// codings are undone. One more is `.responseTooLarge`. Default: see ``HTTPRequest/responseLimit``.
     public func responseLimit(_ bytes: Int) -> WithOption<Self, ResponseLimitOption> {
         option(ResponseLimitOption.self, bytes)
     }
