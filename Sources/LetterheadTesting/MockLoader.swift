@@ -15,7 +15,8 @@ import Synchronization
 /// Answers of the script are used once each, in order; behind the last one the default handler answers, and without one
 /// the load fails with `.cannotConnect`, naming the request, so that nothing passes unnoticed. Requests are checked as a
 /// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
-/// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would.
+/// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would. A download
+/// is saved to its file as a transport saves it.
 public final class MockLoader: HTTPLoader {
     // A class, because all who hold it must see one script and one record.
 
@@ -63,6 +64,8 @@ public final class MockLoader: HTTPLoader {
                 message:
                     "the MockLoader has no answer left for \(request.method) \(request.redaction.outline(of: request))")
         }
-        do { return try await handler(request) } catch { throw HTTPError(error, request: request) }
+        let response: HTTPResponse
+        do { response = try await handler(request) } catch { throw HTTPError(error, request: request) }
+        return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 }

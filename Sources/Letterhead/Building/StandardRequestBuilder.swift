@@ -14,12 +14,14 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
 
     /// Makes the request.
     ///
-    /// - Throws: `.invalidRequest` when parameters and body are both set where only one can be sent, or when the
-    ///   template's `body` is no ``HTTPBody``, or its base URL has no host.
+    /// - Throws: `.invalidRequest` when parameters and body are both set where only one can be sent, when the template's
+    ///   `body` is no ``HTTPBody``, when its base URL has no host, or when a member of the template, or of what it
+    ///   decorates, has a type other than ``RequestTemplate`` requires.
     public func request() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
+        if let misfit = Template._misfit { throw HTTPError(.invalidRequest, request: request, message: misfit) }
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)

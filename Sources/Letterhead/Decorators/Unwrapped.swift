@@ -13,6 +13,9 @@ public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorato
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
 
+    /// What the base cannot decode has no parts.
+    public static var _undecodable: String? { Base._undecodable }
+
     /// The part of what the base decodes.
     public func decode(_ response: HTTPResponse) async throws -> Value {
         try await base.decode(response)[keyPath: value]

@@ -17,7 +17,11 @@ public import Foundation
 /// the same each time; a ``contentLength`` that is not nil is exactly how many they are. Encoding happens while the
 /// request is sent, so an error that it throws is a failed load, `.invalidRequest` with that error inside, and nothing
 /// is sent.
-public protocol HTTPBody: Sendable {
+///
+/// Declare each member with exactly the type that it has here. Swift takes a member of another type for something else and
+/// uses the default, so the headers of an `additionalHeaders: [String: String]` would not be sent. A request with such a
+/// body is `.invalidRequest`, naming the member and the right type.
+public protocol HTTPBody: Sendable, _BodyMembers {
     /// Whether there is nothing to send: no bytes and no headers of a body. Default: false.
     var isEmpty: Bool { get }
 

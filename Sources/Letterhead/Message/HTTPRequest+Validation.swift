@@ -8,7 +8,8 @@ extension HTTPRequest {
     ///   the message, which is the library's to write; more than one Content-Type or Host; a Host that is no host;
     ///   Proxy-Authorization, which belongs to a proxy and would reach the server; a scheme that is neither http nor https;
     ///   no host, or a character that a host cannot hold; a port outside 1...65535; user or password in the
-    ///   URL; a ``RequestPath`` that is refused; a ``timeout`` that is not above zero.
+    ///   URL; a ``RequestPath`` that is refused; a query value that has no form in a query; a ``timeout`` that is not above
+    ///   zero; a body with a member whose type is not that of the requirement of ``HTTPBody``.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -18,7 +19,9 @@ extension HTTPRequest {
             return "the method is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
         }
         if let rule = headers.brokenRule { return rule }
-        if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule { return "the body is refused: \(rule)" }
+        if !body.isEmpty, let rule = body._misfit ?? body.additionalHeaders.brokenBodyRule {
+            return "the body is refused: \(rule)"
+        }
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
         if let timeout, timeout <= .zero { return "the timeout is not above zero" }
         return brokenAddress
@@ -70,8 +73,10 @@ extension QueryParameters {
     /// Which rule an item breaks; nil when all can be written.
     fileprivate var brokenRule: String? {
         for place in items.indices {
+            if let refusal = items[place].refusal {
+                return "the query item \(Redaction.visible(items[place].name)) cannot be written: \(refusal)"
+            }
             guard let original = items[place].original else { continue }
-            if items[place].isNoDate { return "a date in the query is not in the years 0...9999" }
             if !ASCII.isPrintable(original) || original.utf8.contains(UInt8(ascii: "#")) {
                 return "the query holds a character that must be escaped"
             }

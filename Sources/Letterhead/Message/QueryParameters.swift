@@ -19,6 +19,8 @@ public struct QueryParameters: Hashable, Sendable {
         public let value: String?
         /// The bytes that it had in a URL, where they differ from those that name and value would be written as.
         let original: String?
+        /// Why the item cannot be written, so that a request with it is refused; nil when it can be.
+        let refusal: String?
         /// Whether no text shows the value, whatever its name is.
         public let isSecret: Bool
 
@@ -32,12 +34,20 @@ public struct QueryParameters: Hashable, Sendable {
             self.name = name
             self.value = value
             self.isSecret = isSecret
-            original = nil
+            (original, refusal) = (nil, nil)
+        }
+
+        /// In place of a value that has no form in a query: a request with it is refused.
+        init(_ name: String, refused rule: String) {
+            self.name = name
+            (value, original, refusal) = (nil, nil, rule)
+            isSecret = false
         }
 
         /// Whether both are written the same; what a text shows of them does not count.
         public static func == (first: Item, second: Item) -> Bool {
             first.name == second.name && first.value == second.value && first.original == second.original
+                && first.refusal == second.refusal
         }
 
         /// Hashes name and value.
@@ -46,25 +56,13 @@ public struct QueryParameters: Hashable, Sendable {
             hasher.combine(value)
         }
 
-        private init(_ name: String, unwritable original: String) {
-            self.name = name
-            value = nil
-            isSecret = false
-            self.original = original
-        }
-
-        /// In place of a date that cannot be written; it has a request refused.
-        static func noDate(_ name: String) -> Item { Item(name, unwritable: "no date") }
-
-        /// Whether it stands for a date that cannot be written.
-        var isNoDate: Bool { original == "no date" }
-
         init(original text: Substring) {
             let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
             name = PercentEncoding.unescape(text[..<end])
             value = end == text.endIndex ? nil : PercentEncoding.unescape(text[text.utf8.index(after: end)...])
             let written = Self(name, value).escaped
             original = written.utf8.elementsEqual(text.utf8) ? nil : String(text)
+            refusal = nil
             isSecret = false
         }
     }

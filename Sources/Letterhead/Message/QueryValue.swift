@@ -77,7 +77,8 @@ extension Date: QueryValue {
     /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`; a request with a date outside of the years 0...9999 is
     /// refused before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
-        if let internetTime { query.append(name, internetTime) } else { query.append(.noDate(name)) }
+        if let internetTime { return query.append(name, internetTime) }
+        query.append(QueryParameters.Item(name, refused: "the date is not in the years 0...9999"))
     }
 }
 

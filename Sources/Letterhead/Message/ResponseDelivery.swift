@@ -4,11 +4,23 @@ public import Foundation
 public enum ResponseDelivery: Sendable, Hashable {
     /// In memory, when all of it is there; never more than ``HTTPRequest/responseLimit`` allows.
     case buffered
-    /// In pieces, as the reader asks for them, behind the head. It can be walked once.
+    /// In pieces, as the reader asks for them, after the head. It can be iterated once.
     case streamed
-    /// To a file, which appears when it is whole, over one that is there already; the body of the response is empty. Only
-    /// a status that counts as success is saved, any other is handed over in memory.
+    /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
+    ///
+    /// The file appears when it is whole and the response has been judged: a response that a validator refuses, that a
+    /// template refuses in `finish`, or whose status is not accepted, leaves a file that is there alone. The body of a
+    /// response with another status is in memory.
     case file(URL)
+
+    /// The limit of a body when a request sets none; see ``HTTPRequest/responseLimit``.
+    var standardLimit: Int {
+        switch self {
+        case .buffered: 64 << 20
+        case .file: 16 << 30
+        case .streamed: .max
+        }
+    }
 }
 
 /// How the body of a response is handed over.
@@ -17,9 +29,9 @@ public enum ResponseDeliveryOption: HTTPRequestOption {
     public static let defaultOptionValue = ResponseDelivery.buffered
 }
 
-/// How many bytes a buffered response may have.
+/// How many bytes the body of a response may have.
 public enum ResponseLimitOption: HTTPRequestOption {
-    /// 64 MiB.
+    /// 64 MiB, the limit of a buffered response.
     public static let defaultOptionValue = 64 << 20
 }
 
@@ -30,12 +42,21 @@ extension HTTPRequest {
         set { self[option: ResponseDeliveryOption.self] = newValue }
     }
 
-    /// How many bytes the body of a buffered response may have, counted when its content coding is undone.
+    /// How many bytes the body of the response may have, counted after its content codings are undone.
     ///
-    /// The body of a redirect that is followed does not count. Default: 64 MiB. One more is `.responseTooLarge`, and the connection is closed; less than zero is
-    /// `.invalidRequest`.
+    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose reader
+    /// decides when to stop. One byte more is `.responseTooLarge`, and the connection is closed. A length that the response
+    /// declares is judged before its body is read. The body of a redirect that is followed
+    /// does not count. Less than zero is `.invalidRequest`.
     public var responseLimit: Int {
-        get { self[option: ResponseLimitOption.self] }
+        get {
+            options.contains(ResponseLimitOption.self)
+                ? self[option: ResponseLimitOption.self] : responseDelivery.standardLimit
+        }
         set { self[option: ResponseLimitOption.self] = newValue }
     }
+
+    /// How many bytes of a response may be held in memory: those of a buffered response, of a response that is not saved
+    /// because of its status, and of a stream whose reader is slow.
+    var bufferLimit: Int { min(responseLimit, max(self[option: ResponseLimitOption.self], 64 << 20)) }
 }

@@ -18,10 +18,12 @@ extension HTTPClient {
 
     /// Sends a template and saves the body of its response in a file, never holding more than a part of it in memory.
     ///
-    /// The file appears when it is whole, over one that is there already. The template decodes nothing, and the body of
-    /// the response that is given back is empty.
+    /// The file appears when it is whole and the response has been judged by validators, by its status and by the
+    /// template's `finish`; until then, a file that is there already stays what it was. It has at most 16 GiB, or as many
+    /// bytes as ``RequestTemplate/responseLimit(_:)`` allows. The template decodes nothing, and the body of the response
+    /// that is returned is empty; see ``HTTPResponse/savedFile``.
     ///
-    /// - Throws: ``HTTPError``, also for a status that is no success, whose body is not saved, and
+    /// - Throws: ``HTTPError``, also for a status that is not accepted, whose body is not saved, and
     ///   ``HTTPError/Code/cannotSaveResponse`` when the file cannot be written; and `CancellationError` when the calling
     ///   task was cancelled.
     @discardableResult

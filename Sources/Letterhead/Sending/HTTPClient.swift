@@ -103,7 +103,10 @@ public struct HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         do throws(HTTPError) {
             let request = request.placed(in: environment)
-            return try await ClientLoader(chain: chain, decoder: decoder).load(request).accepted(by: request)
+            let loader = ClientLoader(chain: chain, decoder: decoder)
+            return try await request.holdingDownload { (request) throws(HTTPError) in
+                try await loader.load(request).accepted(by: request)
+            }
         } catch {
             throw error.atTheDoor
         }

@@ -36,13 +36,13 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Sends it and gives the value with the response that it was made of.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``, before anything is sent when the template's response can neither be decoded nor has a
+    ///   ``RequestTemplate/decode(_:)``; and `CancellationError` when the calling task was cancelled.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         do {
-            var request = try request()
-            request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
-            let response = try await finish(await result(of: request), request: request)
+            let request = try requestToDecode()
+            let response = try await finished(request)
             return (try await decode(response), response)
         } catch {
             throw error.atTheDoor
@@ -56,7 +56,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     public func response() async throws -> HTTPResponse {
         do {
             let request = try request()
-            return try await finish(await result(of: request), request: request)
+            return try await finished(request)
         } catch {
             throw error.atTheDoor
         }
@@ -68,6 +68,21 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             return try builder.request().placed(in: environment)
         } catch {
             throw error.with(request: error.request.placed(in: environment))
+        }
+    }
+
+    /// The request of which the response will be decoded.
+    private func requestToDecode() throws(HTTPError) -> HTTPRequest {
+        var request = try request()
+        if let rule = Template._undecodable { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+        return request
+    }
+
+    /// The response that the template has finished. A download replaces its file after that.
+    private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await request.holdingDownload { (request) throws(HTTPError) in
+            try await finish(await result(of: request), request: request)
         }
     }
 

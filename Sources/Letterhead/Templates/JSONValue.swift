@@ -99,10 +99,14 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue: QueryValue {
-    /// Appends a text, number or boolean as it is, and each element of a list; null and objects are left out.
+    /// Appends a text, a number or a boolean, and each element of a list.
+    ///
+    /// Null and objects have no form in a query. A request that has one in its query is `.invalidRequest`, naming the item;
+    /// a Swift nil is left out.
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
-        case .null, .object: break
+        case .null: query.append(QueryParameters.Item(name, refused: "JSON null has no form in a query; leave it out"))
+        case .object: query.append(QueryParameters.Item(name, refused: "a JSON object has no form in a query"))
         case .bool(let value): value.append(to: &query, name: name)
         case .int(let value): value.append(to: &query, name: name)
         case .uint(let value): value.append(to: &query, name: name)

@@ -12,12 +12,12 @@ public struct PagePlace: Sendable {
         (query, parameters, method) = (template.query, template.parameters, template.method)
     }
 
-    /// Writes a value where a parameter belongs.
+    /// Writes a value where a parameter belongs; null removes a query parameter.
     public mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         switch parameter.place(in: self) {
         case .query(let name) where value.hasObject:
             refuse([name], "it is a JSON object, which a query cannot hold")
-        case .query(let name): query.set(name, to: value)
+        case .query(let name): query.set(name, to: value == .null ? nil : value)
         case .json(let path): setMember(value, at: path)
         }
     }

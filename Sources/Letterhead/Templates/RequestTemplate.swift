@@ -17,13 +17,17 @@ public import Foundation
 /// let user = try await client.send(CreateUser(user: ada).header("X-Trace", "1"))
 /// ```
 ///
-/// Laws: it is a value, and every read of a member gives the same; it holds no client. Write each member with exactly the
-/// type that it has here: Swift takes a member of another type for something else and uses the default
-/// (`TemplateLaws` of LetterheadTesting finds such members). ``body`` alone may have any type, `some HTTPBody`,
-/// `any HTTPBody` or your own; one that is no body is `.invalidRequest` when the request is built.
-public protocol RequestTemplate<Response>: Sendable {
+/// Laws: it is a value, and every read of a member gives the same; it holds no client.
+///
+/// Declare each member with exactly the type that it has here. Swift takes a member of another type for something else
+/// and uses the default, so a `var method: String` would send a GET. The builder refuses such a template with
+/// `.invalidRequest`, naming the member and the right type. It also refuses a `timeout`, `deadline` or `environment`
+/// of the type of that setting, since a template has no such member: write `.timeout(…)` where you send it.
+/// ``body`` may have any type that is an ``HTTPBody``: `some HTTPBody`, `any HTTPBody` or your own.
+public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
     /// What the answer is decoded to: a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an
-    /// empty answer), or ``HTTPResponse``, which is the default. For any other, write ``decode(_:)``.
+    /// empty answer), or ``HTTPResponse``, which is the default. For any other, write ``decode(_:)``; without it, sending
+    /// the template is `.invalidRequest`.
     associatedtype Response: Sendable = HTTPResponse
 
     /// What the body of a failure is decoded to. Default: `Never`, the endpoint has none of its own.
@@ -92,8 +96,18 @@ extension RequestTemplate {
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
 
     /// Decodes by the type of ``Response``.
-    public func decode(_ response: HTTPResponse) async throws -> Response {
-        try await ResponseDecoding.decode(Response.self, from: response)
+    ///
+    /// It is generic so that the library can tell whether a template declares its own ``decode(_:)``.
+    ///
+    /// - Throws: ``HTTPError``; `.invalidRequest` when it is called for another type than ``Response``.
+    @_disfavoredOverload
+    public func decode<Value>(_ response: HTTPResponse) async throws -> Value {
+        guard Value.self == Response.self else {
+            throw HTTPError(
+                .invalidRequest, request: response.request, response: response,
+                message: "\(Self.self) decodes \(Response.self), and \(Value.self) was asked for")
+        }
+        return try await ResponseDecoding.decode(Value.self, from: response)
     }
 
     /// Passes the result on.

@@ -18,6 +18,19 @@ enum ResponseDecoding {
         return type != Data.self && type != String.self && type is any Decodable.Type
     }
 
+    /// Whether values of a type can be made at all.
+    static func canDecode<Value>(_ type: Value.Type) -> Bool {
+        if type is any Decodable.Type || type == HTTPResponse.self || type == Void.self { return true }
+        if let optional = type as? any EmptyRepresentable.Type { return canDecodeWrapped(optional.wrapped) }
+        // A type of which a response is a value, such as `any Sendable`.
+        return HTTPResponse(request: HTTPRequest(), status: .ok) is Value
+    }
+
+    private static func canDecodeWrapped(_ type: Any.Type) -> Bool {
+        func open<Value>(_ type: Value.Type) -> Bool { canDecode(type) }
+        return _openExistential(type, do: open)
+    }
+
     private static func decode<Value>(_ type: Value.Type, from data: Data, of response: HTTPResponse) throws -> Value {
         if let optional = type as? any EmptyRepresentable.Type {
             if data.isEmpty, let none = optional.empty as? Value { return none }

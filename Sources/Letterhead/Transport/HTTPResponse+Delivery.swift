@@ -1,34 +1,72 @@
 import Foundation
+import Synchronization
 
 extension HTTPResponse {
-    /// A response whose body still arrives, as its request wants it: streamed, in memory, or in a file.
+    /// A response whose body still arrives, in the form that its request asks for: streamed, in memory, or in a file.
     ///
-    /// What is no success does not go to the file: its body is in memory, for the error that it becomes.
-    func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    /// A response whose status is not accepted does not go to the file: its body is in memory, for the error that it becomes.
+    package func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
             switch request.responseDelivery {
-            case .streamed: break
+            case .streamed: response.body = try body.limited(to: request.responseLimit, response: self)
             case .file(let url) where request.accepts(status):
-                try await ResponseFile(url).save(body)
+                let body = try body.limited(to: request.responseLimit, response: self)
+                response.draft = try await ResponseFile(url).save(body)
                 response.body = HTTPResponseBody()
+                if !request.isDownloadHeld { try response.draft?.put() }
             case .buffered, .file:
-                response.body = HTTPResponseBody(try await body.data(upTo: request.responseLimit))
+                let limit = request.bufferLimit
+                response.body = HTTPResponseBody(try await body.data(upTo: limit))
             }
         } catch let error as BodyTooLarge {
-            response.body = HTTPResponseBody()
-            throw HTTPError(
-                .responseTooLarge, request: request, response: response, underlying: error,
-                message: "the body is larger than the \(error.limit) bytes allowed; see responseLimit")
+            throw tooLarge(error)
         } catch {
             response.body = HTTPResponseBody()
             if error is HTTPError || error is CancellationError {
                 throw HTTPError(error, request: request, response: response)
             }
-            throw HTTPError(
-                .cannotSaveResponse, request: request, response: response, underlying: error,
-                message: "the response could not be written to its file")
+            throw response.unsaved(error)
         }
         return response
+    }
+
+    fileprivate func tooLarge(_ error: BodyTooLarge) -> HTTPError {
+        var response = self
+        response.body = HTTPResponseBody()
+        return HTTPError(
+            .responseTooLarge, request: request, response: response, underlying: error,
+            message: "the body is larger than the \(error.limit) bytes allowed; see responseLimit")
+    }
+}
+
+extension HTTPResponseBody {
+    /// The same body, which fails with `.responseTooLarge` at its first byte too many, or at once when its length says so.
+    fileprivate func limited(to limit: Int, response: HTTPResponse) throws -> HTTPResponseBody {
+        guard limit < .max else { return self }
+        let error = response.tooLarge(BodyTooLarge(limit: limit))
+        if let length, length > limit { throw error }
+        let left = ByteAllowance(limit)
+        return passing { next in
+            let chunk = try await next()
+            guard left.take(chunk?.count ?? 0) else { throw error }
+            return chunk
+        }
+    }
+}
+
+/// How many bytes of a body may still come. A class, because the closure that counts is a value.
+private final class ByteAllowance: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) { left = Mutex(count) }
+
+    /// Takes so many bytes; false when they are too many.
+    func take(_ count: Int) -> Bool {
+        left.withLock { left in
+            guard count <= left else { return false }
+            left -= count
+            return true
+        }
     }
 }

@@ -1,14 +1,21 @@
 extension RequestTemplate {
-    /// Limits how many bytes a buffered response may have, counted when its content coding is undone; one more is
-    /// `.responseTooLarge`. Default without it: 64 MiB.
+    /// Limits how many bytes the body of the response may have, buffered, streamed or downloaded, counted after its content
+    /// codings are undone. One more is `.responseTooLarge`. Default: see ``HTTPRequest/responseLimit``.
     public func responseLimit(_ bytes: Int) -> WithOption<Self, ResponseLimitOption> {
         option(ResponseLimitOption.self, bytes)
     }
 
-    /// Calls a closure while the bodies of the request and of its response move; see ``HTTPRequest/onProgress``.
+    /// Adds a closure that is called while the bodies of the request and of its response move; see
+    /// ``HTTPRequest/onProgress``. Closures are called in the order written.
     public func onProgress(
         _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> WithOption<Self, TransferProgressOption> {
-        option(TransferProgressOption.self, report)
+        guard let earlier = options[TransferProgressOption.self] else {
+            return option(TransferProgressOption.self, report)
+        }
+        return option(TransferProgressOption.self) { progress in
+            earlier(progress)
+            report(progress)
+        }
     }
 }

@@ -47,7 +47,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     public var decodesContent = true
 
     /// How many times larger than its coded bytes a body may be, once it has more than 16 MiB; one that is larger is
-    /// `.responseTooLarge`. Default: 200.
+    /// `.responseTooLarge`. The bytes that came over the connection count, however many codings the body has. Default: 200.
     public var maximumDecodingRatio = 200
 
     /// The defaults.

@@ -4,7 +4,8 @@
 /// ContentTypeValidator(["application/json", "application/*+json"])
 /// ```
 ///
-/// Only accepted statuses with a body are judged: the body of an error may be anything. The failure is
+/// Only accepted statuses with a body are judged: the body of an error may be anything. The body of a download is what was
+/// saved. The failure is
 /// `.validationFailed`, naming what came and what was expected.
 public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
@@ -22,7 +23,7 @@ public struct ContentTypeValidator: HTTPValidator {
 
     /// Fails another media type.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
-        guard request.accepts(response.status), request.method != .head, response.body.length != 0 else {
+        guard request.accepts(response.status), request.method != .head, response.contentCount != 0 else {
             return .nextValidator
         }
         let type = response.headers[.contentType].flatMap { MediaType($0) }?.essence

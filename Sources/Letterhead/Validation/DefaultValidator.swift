@@ -25,7 +25,8 @@ public struct DefaultValidator: HTTPValidator {
     /// Whether a response may be empty. Default: true.
     ///
     /// If not, one with a 2xx status and no body is `.emptyResponse`; 204, 205 and 304 and the answer to a HEAD, which
-    /// never have one, may be empty all the same (RFC 9110, 6.4.1), and so may a body that is still arriving.
+    /// never have one, may be empty all the same (RFC 9110, 6.4.1), and so may a body that is still arriving. A download is empty when nothing was
+    /// saved.
     public var allowsEmptyResponses: Bool
 
     /// Makes the validator; see its properties for the defaults.
@@ -52,7 +53,8 @@ public struct DefaultValidator: HTTPValidator {
     /// Suggests a repeat, else judges whether it may be empty.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         if let strategy = retriableStatuses[response.status] { return .retry(strategy.asFallback()) }
-        guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered?.isEmpty == true,
+        guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered != nil,
+            response.contentCount == 0,
             ![.noContent, .resetContent].contains(response.status), request.method != .head
         else { return .nextValidator }
         return .failChain(

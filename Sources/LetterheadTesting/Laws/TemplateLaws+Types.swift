@@ -55,7 +55,8 @@ extension TemplateLaws {
     private static func violation(_ member: TemplateMember, written: String, required: String) -> LawViolation {
         LawViolation(
             law: "types", member: member,
-            reason: "has the type \(written) and the requirement \(required), so the default is used and it is ignored")
+            reason:
+                "has the type \(written) and the requirement \(required), so no request can be built from the template")
     }
 
     private static func swiftFiles(at path: String) throws -> [String] {

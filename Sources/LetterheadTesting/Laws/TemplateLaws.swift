@@ -11,10 +11,10 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// The laws: **types**: a member that has another type than the requirement of the same name is no witness of it, and
-/// Swift uses the default without a word, so a `headers: [String: String]` is never sent. A stored one is found on the
-/// instance. A computed one leaves no trace there and is found in the source, where the type must be spelled as the
-/// requirement spells it. **Stability**: every read of a member gives the same.
+/// The laws: **types**: a member has the type of the requirement of the same name. The builder refuses a template with a
+/// `headers: [String: String]`; this check reports all such members at once. A stored member is found on the instance. A
+/// computed member is found in the source, where its type must be spelled as the requirement spells it. **Stability**:
+/// every read of a member returns the same.
 public enum TemplateLaws {
     /// The laws that a template breaks; empty when it keeps them all.
     ///

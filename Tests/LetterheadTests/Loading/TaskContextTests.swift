@@ -58,12 +58,13 @@ private enum Context {
     }
 
     @Test func `a provider of credentials sees those of the request that needs them`() async throws {
-        let bearer = HTTPAuthentication.bearer { _ in
+        let request = HTTPRequest.plain { $0.scheme = "https" }
+        let bearer = HTTPAuthentication.bearer(allowedOrigins: [try request.url()]) { _ in
             note("provider")
             return "token"
         }
         let chain = Authenticate(bearer) --> transport()
-        _ = try await asCaller { try await chain.load(.plain { $0.scheme = "https" }) }
+        _ = try await asCaller { try await chain.load(request) }
         #expect(journal.all == ["provider mine high", "transport mine high"])
     }
 

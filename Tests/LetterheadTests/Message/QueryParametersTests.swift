@@ -44,6 +44,27 @@ import Testing
         #expect(query.escaped == "yes=1&number=2")
     }
 
+    @Test(
+        arguments: [
+            (["filter": ["a": 1] as JSONValue], "JSON object"), (["filter": JSONValue.null], "JSON null"),
+            (["filter": ["a", nil] as JSONValue], "JSON null"), (["filter": [["a": 1]] as JSONValue], "JSON object"),
+            (["filter": Date(timeIntervalSince1970: 1e15)], "years 0...9999"),
+        ] as [(QueryParameters, String)])
+    func `a value that has no form in a query is refused, naming the item`(query: QueryParameters, rule: String) throws
+    {
+        var request = HTTPRequest(url: try #require(URL(string: "https://h.example")))
+        request.query = query
+        let error = #expect(throws: HTTPError.self) { try request.validate() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.hasPrefix("the query item filter cannot be written: ") == true)
+        #expect(error?.message.contains(rule) == true)
+    }
+
+    @Test func `a list of JSON values is written element by element`() {
+        let query: QueryParameters = ["tag": ["a", 1, true, 0.5] as JSONValue, "none": JSONValue?.none]
+        #expect(query.escaped == "tag=a&tag=1&tag=true&tag=0.5")
+    }
+
     @Test(arguments: [
         "", "a=1&a=2&b", "a=&b", "a", "=", "a==b", "&", "&&a=1&", "a%20b=c+d", "a=%2f&b=%2F", "x=1;y=2",
         "q=é".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "",

@@ -154,8 +154,8 @@ private struct Shouting: HTTPBodyDecoder {
 
     @Test func `a type that cannot be decoded is an error that says what to write`() async {
         let error = await #expect(throws: HTTPError.self) { try await send(Opaque.self, "x") }
-        #expect(error?.code == .cannotDecodeResponse)
-        #expect(error?.message.contains("decode") == true)
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("declare decode(_:) in the template") == true)
     }
 
     @Test func `a template's own decoding is used`() async throws {

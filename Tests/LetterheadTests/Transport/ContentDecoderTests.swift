@@ -167,6 +167,24 @@
             #expect(try await loader.load(small).body.data().count == 1 << 20)
         }
 
+        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        func `Codings inside one another may grow no more than one alone`(delivery: ResponseDelivery) async throws {
+            // Each member grows less than the ratio, and so do the members in the outer coding; both together do not.
+            var noise = SeededGenerator(seed: 1)
+            let start = Data((0..<1_200).map { _ in UInt8.random(in: 0 ... .max, using: &noise) })
+            let member = try (start + Data(count: 128 << 10)).deflated(window: 31)
+            #expect(128 << 10 < member.count * 200)
+            let inner = Data(repeatElement(member, count: 400).joined())
+            let outer = try inner.deflated(window: 31)
+            #expect(inner.count < outer.count * 300 && outer.count < 20_000)
+            let request = request(server("gzip, gzip", outer), delivery)
+            let error = await #expect(throws: HTTPError.self) {
+                for try await _ in try await loader.load(request).body {}
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(error?.message.contains("maximumDecodingRatio") == true)
+        }
+
         @Test(arguments: [0, 1])
         func `The limit counts decoded bytes`(less: Int) async throws {
             var request = request(server("gzip", try text.deflated(window: 31)), .buffered)

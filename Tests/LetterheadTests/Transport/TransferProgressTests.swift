@@ -29,6 +29,14 @@ struct TransferProgressTests {
         return box.all
     }
 
+    @Test func `Each closure that a template adds is called`() {
+        let (first, second) = (Seen(), Seen())
+        let template = Endpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
+        template.options[TransferProgressOption.self]?(
+            TransferProgress(direction: .upload, completedBytes: 1, totalBytes: 2))
+        #expect(first.all.count == 1 && second.all == first.all)
+    }
+
     @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
     func `Both directions grow and end at 1`(_ transport: Transport, delivery: ResponseDelivery) async throws {
         let steps = try await steps(over: transport, DataBody(Data(count: size)), delivery)

@@ -36,6 +36,9 @@ public struct CompressedBody: HTTPBody {
     /// Whether the body can be had again.
     public var isReplayable: Bool { body.isReplayable }
 
+    /// Which member of the body has a type that the library does not read.
+    public var _misfit: String? { body._misfit }
+
     /// The compressed bytes, in memory.
     ///
     /// - Throws: what the body throws, and ``InvalidBody`` for a level that there is not.

@@ -104,6 +104,12 @@ public struct MultipartBody: HTTPBody {
         parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
     }
 
+    /// Which member of a part's body has a type that the library does not read.
+    public var _misfit: String? {
+        for case .body(let body) in parts.lazy.map(\.content) { if let misfit = body._misfit { return misfit } }
+        return nil
+    }
+
     /// How many bytes it has; nil when a part does not know.
     public var contentLength: Int? { length(of: parts) }
 

@@ -32,21 +32,28 @@ extension RequestTemplate {
         option(IdempotencyOption.self, Idempotency(key: key))
     }
 
-    /// Sets the validators of this endpoint; they judge before those of the client.
+    /// Adds validators for this endpoint. They judge in the order written, before those of the client.
     public func validated(by validators: any HTTPValidator...) -> WithOption<Self, ValidatorsOption> {
-        option(ValidatorsOption.self, validators)
+        option(ValidatorsOption.self, options[ValidatorsOption.self] + validators)
     }
 
-    /// Sets what changes the responses of this endpoint before validators judge them; it runs behind what the client has.
+    /// Adds transformers that change the responses of this endpoint before validators judge them. They run in the order
+    /// written, after those of the client.
     public func transformed(by transformers: HTTPResponseTransformer...) -> WithOption<Self, ResponseTransformersOption>
     {
-        option(ResponseTransformersOption.self, transformers)
+        option(ResponseTransformersOption.self, options[ResponseTransformersOption.self] + transformers)
     }
 
-    /// Has a closure hear of each repeat before its wait begins.
+    /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
     public func onRetry(
         _ observer: @escaping @Sendable (RetryEvent) async -> Void
     ) -> WithOption<Self, RetryObserverOption> {
-        option(RetryObserverOption.self, observer)
+        guard let earlier = options[RetryObserverOption.self] else {
+            return option(RetryObserverOption.self, observer)
+        }
+        return option(RetryObserverOption.self) { event in
+            await earlier(event)
+            await observer(event)
+        }
     }
 }

@@ -52,8 +52,10 @@ public struct Retry: LoaderLink {
 
     /// Has the request answered, as often as it takes.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        if isPlain(request) { return try await loadOnce(request, next: next) }
-        return try await loadRepeatedly(request, next: next)
+        try await request.holdingDownload { (request) throws(HTTPError) in
+            if isPlain(request) { return try await loadOnce(request, next: next) }
+            return try await loadRepeatedly(request, next: next)
+        }
     }
 
     /// Has the request answered, as often as it takes, from its first attempt on or from behind it.

@@ -45,42 +45,32 @@ struct ContentDecoder: Sendable {
 
     /// The whole body; never more than `limit` bytes.
     func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
-        var data = data
-        for isGzip in areGzip.reversed() {
-            let inflater = Inflater(isGzip: isGzip, maximumRatio: maximumRatio)
-            var decoded = Data()
-            do throws(Inflater.Fault) {
-                inflater.feed(data)
-                while let piece = try inflater.next() {
-                    guard decoded.count + piece.count <= limit else { throw .bomb }
-                    decoded.append(piece)
-                }
-                try inflater.finish()
-            } catch {
-                throw Self.failure(error)
+        let stack = InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio)
+        var decoded = Data()
+        do throws(Inflater.Fault) {
+            stack.feed(data)
+            while let piece = try stack.next() {
+                guard decoded.count + piece.count <= limit else { throw .limit }
+                decoded.append(piece)
             }
-            data = decoded
+            try stack.finish()
+        } catch {
+            throw Self.failure(error)
         }
-        return data
+        return decoded
     }
 
     /// A source of decoded bytes over one of coded bytes; nothing is decoded before it is asked for.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
-        areGzip.reversed().reduce(source) { source, isGzip in layer(source, isGzip) }
-    }
-
-    private func layer(
-        _ source: @escaping @Sendable () async throws -> Data?, _ isGzip: Bool
-    ) -> @Sendable () async throws -> Data? {
-        let inflater = LockedInflater(isGzip: isGzip, maximumRatio: maximumRatio)
+        let stack = LockedStack(InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio))
         return {
             while true {
-                if let piece = try inflater.next() { return piece }
+                if let piece = try stack.next() { return piece }
                 guard let input = try await source() else {
-                    try inflater.finish()
+                    try stack.finish()
                     return nil
                 }
-                inflater.feed(input)
+                stack.feed(input)
             }
         }
     }
@@ -91,29 +81,31 @@ struct ContentDecoder: Sendable {
         case .cutShort: TransportFailure(.cannotDecodeResponse, "the body's content coding is cut short")
         case .surplus:
             TransportFailure(.cannotDecodeResponse, "there are bytes behind the end of the body's content coding")
-        case .bomb: TransportFailure(.responseTooLarge, "the decoded body is larger than allowed; see responseLimit")
+        case .limit: TransportFailure(.responseTooLarge, "the decoded body is larger than allowed; see responseLimit")
+        case .bomb:
+            TransportFailure(
+                .responseTooLarge,
+                "the decoded body is too many times larger than its coded bytes; see maximumDecodingRatio")
         case .memory: TransportFailure(.unknown, "there is no memory to decode the body")
         }
     }
 }
 
-/// An inflater that a body's reader may carry from task to task. A class, since the reader's closure shares it.
-private final class LockedInflater: Sendable {
-    private let inflater: Mutex<Inflater>
+/// The codings of a body whose reader may move from task to task. A class, since the reader's closure shares it.
+private final class LockedStack: Sendable {
+    private let stack: Mutex<InflaterStack>
 
-    init(isGzip: Bool, maximumRatio: Int) {
-        inflater = Mutex(Inflater(isGzip: isGzip, maximumRatio: maximumRatio))
-    }
+    init(_ stack: sending InflaterStack) { self.stack = Mutex(stack) }
 
     func next() throws -> Data? {
-        do { return try inflater.withLock { try $0.next() } } catch { throw translated(error) }
+        do { return try stack.withLock { try $0.next() } } catch { throw translated(error) }
     }
 
     func finish() throws {
-        do { try inflater.withLock { try $0.finish() } } catch { throw translated(error) }
+        do { try stack.withLock { try $0.finish() } } catch { throw translated(error) }
     }
 
-    func feed(_ bytes: Data) { inflater.withLock { $0.feed(bytes) } }
+    func feed(_ bytes: Data) { stack.withLock { $0.feed(bytes) } }
 
     private func translated(_ error: any Error) -> any Error {
         (error as? Inflater.Fault).map(ContentDecoder.failure) ?? error

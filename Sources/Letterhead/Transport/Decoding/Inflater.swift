@@ -11,25 +11,25 @@ final class Inflater {
         case cutShort
         case surplus
         case bomb
+        case limit
         case memory
     }
 
     private let isGzip: Bool
-    private let maximumRatio: Int
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
     /// Whether the end of a member was seen, behind which another may begin.
     private var isAtEnd = false
-    private var (consumed, produced) = (0, 0)
+    /// How many coded bytes it has used up.
+    private(set) var consumed = 0
+    /// How many bytes it has made of them.
+    private(set) var produced = 0
 
     private static let pieceSize = 64 << 10
-    /// Ratios are judged only past this size: a small body of blanks is no bomb.
-    private static let harmlessSize = 16 << 20
 
-    init(isGzip: Bool, maximumRatio: Int) {
+    init(isGzip: Bool) {
         self.isGzip = isGzip
-        self.maximumRatio = maximumRatio
         stream = .allocate(capacity: 1)
         stream.initialize(to: CZlibStream())
     }
@@ -48,7 +48,6 @@ final class Inflater {
             if !isOpen { try open() }
             if isAtEnd { try beginMember() }
             let piece = try inflatePiece()
-            guard produced <= Self.harmlessSize || produced / max(consumed, 1) <= maximumRatio else { throw .bomb }
             if !piece.isEmpty { return piece }
         }
         return nil

@@ -27,10 +27,11 @@ extension URLSessionExchange {
         }
     }
 
-    /// How much of a body may be held: one that is handed over as it arrives has no limit where the task can rest.
+    /// How much of a body may be held; without limit for one that is handed over as it arrives, where the task can be
+    /// suspended.
     var heldLimit: Int {
         #if canImport(FoundationNetworking)
-            request.responseLimit
+            request.bufferLimit
         #else
             request.responseDelivery == .buffered ? request.responseLimit : .max
         #endif

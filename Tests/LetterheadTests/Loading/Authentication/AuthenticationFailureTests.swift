@@ -10,10 +10,13 @@ private struct Closed: Error, Equatable {}
 /// Why a request could not be signed is told by the type of the error underneath.
 @Suite(.timeLimit(.minutes(3))) struct AuthenticationFailureTests {
     private func error(
-        _ authentication: HTTPAuthentication, status: HTTPStatus = .ok,
+        _ authentication: HTTPAuthentication, baseURL: URL = api, status: HTTPStatus = .ok,
         _ configure: (inout HTTPRequest) -> Void = { _ in }
     ) async throws -> HTTPError {
-        let chain = Authenticate(authentication) --> MockLoader { HTTPResponse(request: $0, status: status) }
+        // Credentials without allowedOrigins belong to the environment's origin.
+        let chain =
+            ApplyEnvironment(ServerEnvironment(baseURL: baseURL)) --> Authenticate(authentication)
+            --> MockLoader { HTTPResponse(request: $0, status: status) }
         var request = HTTPRequest(url: api)
         configure(&request)
         let sent = request
@@ -39,7 +42,8 @@ private struct Closed: Error, Equatable {}
     }
 
     @Test func `an origin that is not allowed is originNotAllowed`() async throws {
-        let insecure = try await error(.bearer("t")) { $0.scheme = "http" }
+        let plain = URL(string: "http://api.example.com/me") ?? URL(filePath: "/")
+        let insecure = try await error(.bearer("t"), baseURL: plain) { $0.scheme = "http" }
         #expect(reason(insecure) == .originNotAllowed && insecure.message.contains("https only"))
         #expect(!insecure.mayHaveBeenSent)
         let foreign = try await error(.anonymous) {

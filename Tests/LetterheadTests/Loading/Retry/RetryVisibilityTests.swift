@@ -55,6 +55,22 @@ import Testing
             ])
     }
 
+    @Test func `validators and observers of a template that are written later are added, in order`() async throws {
+        let journal = Journal()
+        let judge: @Sendable (String) -> AnyValidator = { name in
+            AnyValidator { _, _ in
+                journal.write(name)
+                return .nextValidator
+            }
+        }
+        let template = Endpoint("x").validated(by: judge("1")).header("a", "b").validated(by: judge("2"), judge("3"))
+            .onRetry { _ in journal.write("first") }.onRetry { _ in journal.write("second") }
+            .retry(.delayed(.zero), maximumRetries: 1)
+        let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader.answering(503, 200))
+        _ = try await client.send(template)
+        #expect(journal.all == ["1", "2", "3", "first", "second", "1", "2", "3"])
+    }
+
     @Test func `validators and the links below know the number of the attempt, and the caller's request does not`()
         async throws
     {

@@ -159,6 +159,6 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         #expect(
             try #require(error).description
                 == "types: headers has the type [String:String] and the requirement HTTPHeaders, "
-                + "so the default is used and it is ignored")
+                + "so no request can be built from the template")
     }
 }

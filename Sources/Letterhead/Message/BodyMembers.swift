@@ -1,0 +1,57 @@
+import Foundation
+
+// Swift uses the default of HTTPBody when a member is declared with another type than the requirement has. These protocols
+// repeat the requirements with any type, so that a request with such a body can be refused. They are two because the
+// compiler tries every combination of candidates within one protocol.
+
+/// The members of a body with the types with which they are declared. Do not use its members.
+public protocol _BodyMembers: _BodyDescription, _BodyContent {
+    /// Which member has a type that the library does not read; nil when all can be read.
+    var _misfit: String? { get }
+}
+
+/// `isEmpty`, `additionalHeaders`, `contentLength` with any type. Do not use its members.
+public protocol _BodyDescription {
+    /// The declared type of `isEmpty`.
+    associatedtype _IsEmpty = _Unwritten
+    /// The declared type of `additionalHeaders`.
+    associatedtype _AdditionalHeaders = _Unwritten
+    /// The declared type of `contentLength`.
+    associatedtype _ContentLength = _Unwritten
+
+    /// `isEmpty` with any type.
+    @_disfavoredOverload var isEmpty: _IsEmpty { get }
+    /// `additionalHeaders` with any type.
+    @_disfavoredOverload var additionalHeaders: _AdditionalHeaders { get }
+    /// `contentLength` with any type.
+    @_disfavoredOverload var contentLength: _ContentLength { get }
+}
+
+/// `isReplayable`, `encode()`, `chunks()` with any type. Do not use its members.
+public protocol _BodyContent {
+    /// The declared type of `isReplayable`.
+    associatedtype _IsReplayable = _Unwritten
+    /// The declared type of `encode()`.
+    associatedtype _Encoded = _Unwritten
+    /// The declared type of `chunks()`.
+    associatedtype _Chunks = _Unwritten
+
+    /// `isReplayable` with any type.
+    @_disfavoredOverload var isReplayable: _IsReplayable { get }
+    /// `encode()` with any type.
+    @_disfavoredOverload func encode() throws -> _Encoded
+    /// `chunks()` with any type.
+    @_disfavoredOverload func chunks() throws -> _Chunks
+}
+
+extension HTTPBody {
+    /// Which member has a type that the library does not read; nil when all can be read.
+    public var _misfit: String? {
+        MemberTypes.misfit("additionalHeaders", of: Self.self, is: _AdditionalHeaders.self, required: HTTPHeaders.self)
+            ?? MemberTypes.misfit("contentLength", of: Self.self, is: _ContentLength.self, required: Int?.self)
+            ?? MemberTypes.misfit("isReplayable", of: Self.self, is: _IsReplayable.self, required: Bool.self)
+            ?? MemberTypes.misfit("isEmpty", of: Self.self, is: _IsEmpty.self, required: Bool.self)
+            ?? MemberTypes.misfit("encode()", of: Self.self, is: _Encoded.self, required: Data.self)
+            ?? MemberTypes.misfit("chunks()", of: Self.self, is: _Chunks.self, required: BodyChunks.self)
+    }
+}

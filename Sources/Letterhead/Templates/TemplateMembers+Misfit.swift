@@ -1,0 +1,76 @@
+import Foundation
+
+extension RequestTemplate {
+    /// Which member has a type that the library does not read; nil when all can be read.
+    public static var _misfit: String? { ownMisfit }
+
+    /// Why no response can be decoded; nil when one can.
+    public static var _undecodable: String? { ownUndecodable }
+
+    fileprivate static var ownMisfit: String? { mistypedProperty ?? misplacedSetting ?? mistypedFunction }
+
+    fileprivate static var ownUndecodable: String? {
+        // A template that declares `decode(_:)` needs no decoder.
+        guard _Decoded.self == _Unwritten.self, !ResponseDecoding.canDecode(Response.self) else { return nil }
+        return "the Response of \(Self.self), \(Response.self), is not Decodable: declare decode(_:) in the template"
+    }
+
+    private static var mistypedProperty: String? {
+        misfit("path", _Path.self, RequestPath.self) ?? misfit("method", _Method.self, HTTPMethod.self)
+            ?? misfit("headers", _Headers.self, HTTPHeaders.self) ?? misfit("query", _Query.self, QueryParameters.self)
+            ?? misfit("parameters", _Parameters.self, RequestParameters.self)
+            ?? misfit("baseURL", _BaseURL.self, URL?.self) ?? misfit("boundary", _Boundary.self, String?.self)
+            ?? misfit("acceptedStatuses", _AcceptedStatuses.self, HTTPStatusSet?.self)
+            ?? misfit("options", _Options.self, HTTPRequestOptions.self)
+    }
+
+    /// A member of any other type is the template's own business: a `timeout: Int` is a value of its query.
+    private static var misplacedSetting: String? {
+        if _Timeout.self == Duration.self || _Timeout.self == Duration?.self {
+            return misplaced("timeout", "TimeoutOption")
+        }
+        if _Deadline.self == Duration.self || _Deadline.self == Duration?.self {
+            return misplaced("deadline", "DeadlineOption")
+        }
+        if _Environment.self == ServerEnvironment.self || _Environment.self == ServerEnvironment?.self {
+            return misplaced("environment", "ServerEnvironmentOption")
+        }
+        return nil
+    }
+
+    private static var mistypedFunction: String? {
+        if _Decoded.self == _Unwritten.self, _DecodedFromData.self != _Unwritten.self {
+            return "decode(_:) of \(Self.self) takes Data and would never be called: declare it with an HTTPResponse"
+        }
+        if _Decoded.self != _Unwritten.self, _Decoded.self != Response.self {
+            return "decode(_:) of \(Self.self) returns \(_Decoded.self) and would never be called: its Response is "
+                + "\(Response.self)"
+        }
+        if _Finished.self != HTTPResponse.self || _FinishedAny.self != _Unwritten.self
+            || _FinishedResponse.self != _Unwritten.self
+        {
+            return "finish(_:) of \(Self.self) would never be called: declare it as "
+                + "finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse"
+        }
+        return nil
+    }
+
+    private static func misfit(_ member: String, _ written: Any.Type, _ required: Any.Type) -> String? {
+        MemberTypes.misfit(member, of: Self.self, is: written, required: required)
+    }
+
+    private static func misplaced(_ member: String, _ option: String) -> String {
+        "the member \(member) of \(Self.self) would be ignored, since no template has such a member: write .\(member)(…) "
+            + "where the template is sent, or set \(option) in its options"
+    }
+}
+
+extension RequestDecorator {
+    /// Which member of the decorator or of its base has a type that the library does not read; nil when all can be read.
+    public static var _misfit: String? { ownMisfit ?? Base._misfit }
+
+    /// Why no response can be decoded; nil when one can. A base with another response is not asked to decode.
+    public static var _undecodable: String? {
+        ownUndecodable ?? (Base.Response.self == Response.self ? Base._undecodable : nil)
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// A download replaces its file when everything that judges a response has accepted it, and not before.
+@Suite(.timeLimit(.minutes(3))) struct DownloadTests {
+    typealias Transport = TransportTests.Transport
+
+    private struct Refusal: Error {}
+
+    private struct Finishing: RequestTemplate {
+        var path: RequestPath { "a" }
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refusal() }
+    }
+
+    /// A folder with a file that was there before.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "download-\(UInt64.random(in: 0 ... .max))")
+        var file: URL { url.appending(path: "saved") }
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try Data("before".utf8).write(to: file)
+        }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        var content: String? { try? String(contentsOf: file, encoding: .utf8) }
+        var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+        var isUntouched: Bool { content == "before" && files == ["saved"] }
+    }
+
+    private func client(
+        _ server: MockServer, _ transport: Transport? = nil, validators: [any HTTPValidator] = [DefaultValidator()]
+    ) -> HTTPClient {
+        HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), validators: validators,
+            transport: transport?.loader ?? HTTPClient.defaultTransport)
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a download that a validator refuses leaves the file alone`(_ transport: Transport) async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in .text("after") }
+        let seen = Mutex<Data?>(nil)
+        let judge = AnyValidator { response, _ in
+            #expect(response.savedByteCount == 5)
+            if let file = response.savedFile { seen.withLock { $0 = try? Data(contentsOf: file) } }
+            return .failChain(Refusal())
+        }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(server, transport).download(Endpoint("a").validated(by: judge), to: folder.file)
+        }
+        #expect(error?.code == .validationFailed && error?.response?.status == 200)
+        #expect(seen.withLock { $0 } == Data("after".utf8))
+        #expect(folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a download that the template refuses at the end leaves the file alone`(_ transport: Transport) async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in .text("after") }
+        await #expect(throws: HTTPError.self) {
+            try await client(server, transport).download(Finishing(), to: folder.file)
+        }
+        #expect(folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test func `a status that a transformer sets counts before the file is replaced`() async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in .text("after") }
+        let honest = HTTPResponseTransformer { $0.status = 500 }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(server).download(Endpoint("a").transformed(by: honest), to: folder.file)
+        }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test func `a download that is retried saves what was accepted`() async throws {
+        let folder = try Folder()
+        let count = Mutex(0)
+        let server = try await MockServer.start { _ in
+            .text("attempt \(count.withLock { $0 += 1; return $0 })")
+        }
+        let judge = AnyValidator { response, request in
+            request.attemptNumber == 1 ? .retry(.immediate) : .nextValidator
+        }
+        let template = Endpoint("a").validated(by: judge).maximumRetries(1)
+        let response = try await client(server).download(template, to: folder.file)
+        #expect(folder.content == "attempt 2" && folder.files == ["saved"])
+        #expect(response.savedFile == folder.file && response.savedByteCount == 9)
+        #expect(response.body.buffered?.isEmpty == true)
+        await server.stop()
+    }
+
+    @Test func `a plain request and a chain without a client hold the file back too`() async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in .text("after") }
+        var request = HTTPRequest(url: server.url)
+        request.responseDelivery = .file(folder.file)
+        request.validators = [AnyValidator { _, _ in .failChain(Refusal()) }]
+        let refused = request
+        await #expect(throws: HTTPError.self) { try await client(server).send(refused) }
+        await #expect(throws: HTTPError.self) { try await (Retry() --> HTTPClient.defaultTransport).load(refused) }
+        #expect(folder.isUntouched)
+        request.validators = []
+        request.acceptedStatuses = [201]
+        let unaccepted = request
+        await #expect(throws: HTTPError.self) { try await client(server).send(unaccepted) }
+        #expect(folder.isUntouched)
+        request.acceptedStatuses = nil
+        let response = try await (Retry() --> HTTPClient.defaultTransport).load(request)
+        #expect(folder.content == "after")
+        // What was answered can be sent again by whoever has it.
+        try Data("before".utf8).write(to: folder.file)
+        _ = try await HTTPClient.defaultTransport.load(response.request)
+        #expect(folder.content == "after" && folder.files == ["saved"])
+        await server.stop()
+    }
+
+    @Test func `the content type of a download is judged by what was saved`() async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { request in
+            request.path == "/none" ? MockServer.Response(headers: ["Content-Type": "text/html"]) : .text("<html>")
+        }
+        let client = client(server, validators: [ContentTypeValidator(["application/json"])])
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.download(Endpoint("a"), to: folder.file)
+        }
+        #expect(error?.code == .validationFailed)
+        #expect(folder.isUntouched)
+        try await client.download(Endpoint("none"), to: folder.file)
+        #expect(folder.content == "")
+        await server.stop()
+    }
+
+    @Test func `a download is empty when nothing was saved`() async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { request in request.path == "/none" ? .text("") : .text("after") }
+        let client = client(server, validators: [DefaultValidator(allowsEmptyResponses: false)])
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.download(Endpoint("none"), to: folder.file)
+        }
+        #expect(error?.code == .emptyResponse)
+        #expect(folder.isUntouched)
+        try await client.download(Endpoint("a"), to: folder.file)
+        #expect(folder.content == "after")
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [true, false])
+    func `the limit counts for a download, whether its length is known or not`(
+        _ transport: Transport, isLengthKnown: Bool
+    ) async throws {
+        let folder = try Folder()
+        let body = Data(repeating: UInt8(ascii: "x"), count: 300_000)
+        let server = try await MockServer.start { _ in body.response(isLengthKnown: isLengthKnown) }
+        let client = client(server, transport)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.download(Endpoint("a").responseLimit(body.count - 1), to: folder.file)
+        }
+        #expect(error?.code == .responseTooLarge)
+        #expect(folder.isUntouched)
+        try await client.download(Endpoint("a").responseLimit(body.count), to: folder.file)
+        #expect(folder.content?.utf8.count == body.count)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases, [true, false])
+    func `the limit counts for a stream, whether its length is known or not`(
+        _ transport: Transport, isLengthKnown: Bool
+    ) async throws {
+        let body = Data(repeating: UInt8(ascii: "x"), count: 300_000)
+        let server = try await MockServer.start { _ in body.response(isLengthKnown: isLengthKnown) }
+        let client = client(server, transport)
+        let error = await #expect(throws: HTTPError.self) {
+            let response = try await client.stream(Endpoint("a").responseLimit(body.count - 1))
+            var count = 0
+            for try await chunk in response.body { count += chunk.count }
+            Issue.record("\(count) bytes came without an error")
+        }
+        #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
+        let response = try await client.stream(Endpoint("a").responseLimit(body.count))
+        #expect(try await response.body.data() == body)
+        await server.stop()
+    }
+
+    @Test func `each delivery has a limit of its own by default`() {
+        var request = HTTPRequest()
+        #expect(request.responseLimit == 64 << 20)
+        request.responseDelivery = .file(URL(filePath: "/x"))
+        #expect(request.responseLimit == 16 << 30)
+        request.responseDelivery = .streamed
+        #expect(request.responseLimit == .max)
+        request.responseLimit = 5
+        #expect(request.responseLimit == 5)
+    }
+
+    @Test func `a mock is downloaded as a server is`() async throws {
+        let folder = try Folder()
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: 404, body: HTTPResponseBody(Data("missing".utf8))) }
+            .then { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("after".utf8))) }
+        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.download(Endpoint("a"), to: folder.file)
+        }
+        #expect(error?.response?.body.buffered == Data("missing".utf8) && folder.isUntouched)
+        let response = try await client.download(Endpoint("a"), to: folder.file)
+        #expect(folder.content == "after" && response.body.buffered?.isEmpty == true)
+    }
+}
+
+extension Data {
+    /// A response with these bytes, whose length its head tells or not.
+    fileprivate func response(isLengthKnown: Bool) -> MockServer.Response {
+        guard !isLengthKnown else { return MockServer.Response(body: self) }
+        let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+        for _ in 0..<3 { continuation.yield(Data(prefix(count / 3))) }
+        continuation.finish()
+        return MockServer.Response(chunks: chunks)
+    }
+}
