@@ -27,7 +27,8 @@ public struct HTTPClient: Sendable {
     /// - Parameters:
     ///   - environment: fills what requests leave open. Default: nil, each request says everything itself.
     ///   - decoder: decodes responses whose template names no decoder of its own. Default: a plain `JSONDecoder`.
-    ///   - authentication: who signs the requests. Default: nil, nobody.
+    ///   - authentication: signs the requests to the environment's origin, or to the `allowedOrigins` that it names;
+    ///     without an environment and without such names, it signs nothing. Default: nil (requests are not signed).
     ///   - transformers: change each response before it is judged, in order, before those of the template. Default: none.
     ///   - validators: judge each attempt, in order, behind those of the template. Default: ``DefaultValidator``.
     ///   - retrying: how requests are sent again. Default: not at all, unless a request says so.
@@ -48,6 +49,9 @@ public struct HTTPClient: Sendable {
     }
 
     /// Makes a client whose environment is asked for at every load, so that a change counts from the next one on.
+    ///
+    /// Credentials that name no `allowedOrigins` stay with the first origin that they are used for. Call ``reset()`` when
+    /// the environment changes, so that remembered credentials are forgotten, or name the origins.
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
