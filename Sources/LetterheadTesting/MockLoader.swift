@@ -17,6 +17,9 @@ import Synchronization
 /// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
 /// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would. A download
 /// is saved to its file as a transport saves it.
+///
+/// The time limits of a request hold: `timeout`, `deadline` and `idleTimeout` end the load with `.timedOut`, and the task of
+/// the handler is cancelled. Give the loader a ``TestClock`` to move the time yourself.
 public final class MockLoader: HTTPLoader {
     // A class, because all who hold it must see one script and one record.
 
@@ -29,12 +32,17 @@ public final class MockLoader: HTTPLoader {
     }
 
     private let fallback: Handler?
+    private let clock: any Clock<Duration>
     private let state = Mutex(State())
 
     /// Makes a loader.
     ///
-    /// - Parameter fallback: answers when the script is at its end. Default: nil, such a load fails.
-    public init(_ fallback: Handler? = nil) { self.fallback = fallback }
+    /// - Parameters:
+    ///   - clock: measures the time limits of requests. Default: the continuous clock.
+    ///   - fallback: answers when the script is at its end. Default: nil, such a load fails.
+    public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
+        (self.clock, self.fallback) = (clock, fallback)
+    }
 
     /// Adds an answer at the end of the script.
     @discardableResult
@@ -64,8 +72,18 @@ public final class MockLoader: HTTPLoader {
                 message:
                     "the MockLoader has no answer left for \(request.method) \(request.redaction.outline(of: request))")
         }
-        let response: HTTPResponse
-        do { response = try await handler(request) } catch { throw HTTPError(error, request: request) }
+        let response = try await response(to: request, by: handler)
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
+    }
+
+    private func response(
+        to request: HTTPRequest, by handler: @escaping Handler
+    ) async throws(HTTPError) -> HTTPResponse {
+        do {
+            guard let time = MockTime(request, clock: clock) else { return try await handler(request) }
+            return time.timing(try await time.head { try await handler(request) })
+        } catch {
+            throw HTTPError(error, request: request)
+        }
     }
 }

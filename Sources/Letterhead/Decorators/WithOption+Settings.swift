@@ -9,6 +9,12 @@ extension RequestTemplate {
         option(TimeoutOption.self, timeout)
     }
 
+    /// Limits how long nothing may move on the connection of this request; nil is the limit of the transport. Passing it is
+    /// `.timedOut`.
+    public func idleTimeout(_ limit: Duration?) -> WithOption<Self, IdleTimeoutOption> {
+        option(IdleTimeoutOption.self, limit)
+    }
+
     /// Sets the decoder of the response, in place of the client's.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> WithOption<Self, ResponseDecoderOption> {
         option(ResponseDecoderOption.self, decoder)

@@ -10,6 +10,12 @@ public enum TimeoutOption: HTTPRequestOption {
     public static let defaultOptionValue: Duration? = nil
 }
 
+/// How long nothing may move on the connection of one request.
+public enum IdleTimeoutOption: HTTPRequestOption {
+    /// As the transport's configuration says.
+    public static let defaultOptionValue: Duration? = nil
+}
+
 /// Which statuses count as success.
 public enum AcceptedStatusesOption: HTTPRequestOption {
     /// ``HTTPStatusSet/success``, and 304 when the request is conditional.
@@ -42,13 +48,28 @@ extension HTTPRequest {
         set { self[option: ServerEnvironmentOption.self] = newValue }
     }
 
-    /// How long one attempt may take, from its start to the last byte of a buffered body, to the millisecond.
+    /// How long one attempt may take, from its start to the last byte of the body, to the millisecond.
     ///
-    /// Default: nil, no limit. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    /// Of a streamed response with an accepted status only the head counts, since its reader sets the pace of the body. The
+    /// body of any other status is part of an error and counts. Default: nil, no limit. Passing it is `.timedOut`; zero or
+    /// less is `.invalidRequest`.
     public var timeout: Duration? {
         get { self[option: TimeoutOption.self] }
         set { self[option: TimeoutOption.self] = newValue }
     }
+
+    /// How long nothing may move on the connection, in either direction, while this request is under way.
+    ///
+    /// Time in which the reader of a streamed body does not ask for more does not count. Default: nil, the
+    /// ``TransportConfiguration/idleTimeout`` of the transport. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    /// ``URLSessionLoader`` rounds it up to whole seconds, at most one day.
+    public var idleTimeout: Duration? {
+        get { self[option: IdleTimeoutOption.self] }
+        set { self[option: IdleTimeoutOption.self] = newValue }
+    }
+
+    /// Whether the body of a response may take as long as its reader likes: a streamed one with an accepted status.
+    package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
 
     /// Which statuses count as success at the front door. Default: nil, 2xx, and 304 when the request is conditional.
     public var acceptedStatuses: HTTPStatusSet? {

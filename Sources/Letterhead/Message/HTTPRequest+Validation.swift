@@ -8,8 +8,8 @@ extension HTTPRequest {
     ///   the message, which is the library's to write; more than one Content-Type or Host; a Host that is no host;
     ///   Proxy-Authorization, which belongs to a proxy and would reach the server; a scheme that is neither http nor https;
     ///   no host, or a character that a host cannot hold; a port outside 1...65535; user or password in the
-    ///   URL; a ``RequestPath`` that is refused; a query value that has no form in a query; a ``timeout`` that is not above
-    ///   zero; a body with a member whose type is not that of the requirement of ``HTTPBody``.
+    ///   URL; a ``RequestPath`` that is refused; a query value that has no form in a query; a ``timeout`` or
+    ///   ``idleTimeout`` that is not above zero; a body with a member whose type is not that of the requirement of ``HTTPBody``.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -24,6 +24,7 @@ extension HTTPRequest {
         }
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
         if let timeout, timeout <= .zero { return "the timeout is not above zero" }
+        if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not above zero" }
         return brokenAddress
     }
 

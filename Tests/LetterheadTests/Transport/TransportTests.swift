@@ -114,6 +114,32 @@ struct TransportTests {
         await server.stop()
     }
 
+    @Test func `a timeout bounds the body of a streamed response whose status is not accepted`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(status: 500, body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.timeout = .milliseconds(300)
+        request.responseDelivery = .streamed
+        // A machine so busy that the head comes too late gets the same error earlier.
+        let error = await #expect(throws: HTTPError.self) {
+            _ = try await Transport.urlSession.loader.load(request).body.data()
+        }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    @Test func `a request may have an idle timeout of its own`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.idleTimeout = .milliseconds(300)
+        let error = await #expect(throws: HTTPError.self) { try await Transport.urlSession.loader.load(request) }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
     @Test(arguments: Transport.allCases)
     func `a timeout ends with the head of a streamed response`(_ transport: Transport) async throws {
         let loader = transport.loader

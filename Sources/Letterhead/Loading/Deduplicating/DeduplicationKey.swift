@@ -58,6 +58,7 @@ final class DeduplicationKey: Hashable, Sendable {
         return left.method == right.method && left.path == right.path && left.query == right.query
             && left.scheme == right.scheme && left.host == right.host && left.port == right.port
             && left.userInfo == right.userInfo && left.timeout == right.timeout
+            && left.idleTimeout == right.idleTimeout
             && left.responseLimit == right.responseLimit
     }
 

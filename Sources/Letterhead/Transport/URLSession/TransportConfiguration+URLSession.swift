@@ -26,9 +26,14 @@ extension TransportConfiguration {
     }
 
     /// Whole seconds, at least one: Foundation on Linux cuts fractions off, and takes less for none at all.
-    var idleSeconds: TimeInterval {
-        guard let idleTimeout else { return 86_400 }
-        return min(86_400, max(1, (idleTimeout / .seconds(1)).rounded(.up)))
+    var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
+
+    /// The same for a request, which may have a limit of its own.
+    func idleSeconds(for request: HTTPRequest) -> TimeInterval { Self.seconds(of: request.idleTimeout ?? idleTimeout) }
+
+    private static func seconds(of limit: Duration?) -> TimeInterval {
+        guard let limit else { return 86_400 }
+        return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
     }
 
     /// Which setting is out of its range, or nothing that `URLSession` has means for.

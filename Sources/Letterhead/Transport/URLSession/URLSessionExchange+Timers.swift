@@ -12,8 +12,8 @@ extension URLSessionExchange {
         waitForFirstByte()
         if let limit = request.timeout {
             after(limit) { [weak self] in
-                // A streamed body is read at the reader's pace.
-                guard let self, !hasHead || request.responseDelivery != .streamed else { return }
+                // A streamed body is read at the reader's pace, but for that of an error.
+                guard let self, !isOpenEnded else { return }
                 expire("the attempt took longer than its timeout of \(limit)")
             }
         }
@@ -26,6 +26,11 @@ extension URLSessionExchange {
     }
 
     private var hasHead: Bool { state.withLock { $0.head != nil } }
+
+    private var isOpenEnded: Bool {
+        let head = state.withLock { $0.head }
+        return head.map { request.isOpenEnded(after: HTTPStatus($0.statusCode)) } ?? false
+    }
 
     /// Starts the wait for the first byte, anew as long as the request is still going out.
     func waitForFirstByte() {

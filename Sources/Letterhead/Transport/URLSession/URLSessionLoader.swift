@@ -56,7 +56,7 @@ public final class URLSessionLoader: HTTPLoader {
         if let left = request.timeLeft, left <= .zero {
             throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
         }
-        let upload = try await URLSessionUpload(request, idleSeconds: configuration.idleSeconds)
+        let upload = try await URLSessionUpload(request, idleSeconds: configuration.idleSeconds(for: request))
         let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }

@@ -1,0 +1,85 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+/// The time limits of one request to a ``MockLoader``, kept as a transport keeps them.
+struct MockTime: Sendable {
+    private let request: HTTPRequest
+    private let clock: any Clock<Duration>
+    private let timeline: Timeline
+
+    /// Starts the limits of a request; nil when it has none.
+    init?(_ request: HTTPRequest, clock: any Clock<Duration>) {
+        guard request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil else { return nil }
+        (self.request, self.clock, timeline) = (request, clock, Timeline(clock))
+    }
+
+    /// Waits for the head of the response.
+    func head(_ work: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
+        try await limited("waiting for the answer", isOpenEnded: false, work)
+    }
+
+    /// The response with the same limits on a body that is still arriving.
+    func timing(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.body.buffered == nil else { return response }
+        var response = response
+        let isOpenEnded = request.isOpenEnded(after: response.status)
+        let chunks = response.body.makeAsyncIterator()
+        response.body = HTTPResponseBody(length: response.body.length) {
+            try await limited("receiving the body", isOpenEnded: isOpenEnded) {
+                var chunks = chunks
+                return try await chunks.next()
+            }
+        }
+        return response
+    }
+
+    /// Does some work, and fails as soon as a limit passes, whether or not the work ends when it is cancelled.
+    private func limited<Value: Sendable>(
+        _ phase: String, isOpenEnded: Bool, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let end = OneShot<Result<Value, any Error>>()
+        let start = timeline.now
+        if let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first(where: { $0.left <= .zero }) {
+            throw late.error
+        }
+        // Both tasks end with this call, or are cancelled by it.
+        let worker = Task {
+            do { end.set(.success(try await work())) } catch { end.set(.failure(error)) }
+        }
+        let timer = Task {
+            // Limits are read anew, since a deadline may run on another clock.
+            while let next = limits(since: start, isOpenEnded: isOpenEnded, phase).min(by: { $0.left < $1.left }) {
+                if next.left <= .zero {
+                    end.set(.failure(next.error))
+                    return worker.cancel()
+                }
+                try await clock.pause(for: next.left)
+            }
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            await end.value
+        } onCancel: {
+            worker.cancel()
+        }.get()
+    }
+
+    private func limits(
+        since start: Duration, isOpenEnded: Bool, _ phase: String
+    ) -> [(left: Duration, error: HTTPError)] {
+        var limits: [(left: Duration, error: HTTPError)] = []
+        if let left = request.timeLeft { limits.append((left, request.deadlinePassed(while: phase))) }
+        if let limit = request.timeout, !isOpenEnded {
+            limits.append((limit - timeline.now, passed("attempt timeout", phase)))
+        }
+        if let limit = request.idleTimeout {
+            limits.append((start + limit - timeline.now, passed("idle timeout", phase)))
+        }
+        return limits
+    }
+
+    private func passed(_ limit: String, _ phase: String) -> HTTPError {
+        HTTPError(.timedOut, request: request, message: "the \(limit) passed while \(phase)")
+    }
+}
