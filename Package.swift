@@ -63,7 +63,9 @@ let package = Package(
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .executableTarget(
             name: "transport-stress",
-            dependencies: ["Letterhead", "RawServer", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "Letterhead", "RawServer", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ],
             path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
