@@ -19,7 +19,10 @@ enum Fuzz {
                 reader.read(mutator.mutated(reader.samples[number % reader.samples.count]))
             }
         }
-        for reader in Reader.all { expectLinear(reader) }
+        for reader in Reader.all {
+            expectLinear(reader)
+            readNested(reader)
+        }
         print("ok: \(count) inputs, \(Reader.all.count) readers, seed \(seed)")
     }
 
@@ -35,6 +38,24 @@ enum Fuzz {
             guard best > 8 else { continue }
             print("failed: \(reader.name) takes \(best) times as long for four times \(piece.debugDescription)")
             exit(1)
+        }
+    }
+
+    /// Reads what is nested deeper than any stack, on a thread with as small a stack as threads have on Apple platforms.
+    private static func readNested(_ reader: Reader) {
+        for level in reader.nested {
+            for depth in [60, 400, 100_000] {
+                let text =
+                    String(repeating: level.open, count: depth) + "1" + String(repeating: level.close, count: depth)
+                let isDone = DispatchSemaphore(value: 0)
+                let thread = Thread {
+                    reader.read(Array(text.utf8))
+                    isDone.signal()
+                }
+                thread.stackSize = 512 << 10
+                thread.start()
+                isDone.wait()
+            }
         }
     }
 

@@ -6,9 +6,11 @@ struct Reader: Sendable {
     let name: String
     let samples: [String]
     let hostile: [String]
+    /// What opens and closes a level, for readers of what is nested.
+    var nested: [(open: String, close: String)] = []
     let read: @Sendable ([UInt8]) -> Void
 
-    static let all = [links, mediaTypes, urls, queries, pages, headers, dates]
+    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates]
 
     static let links = Reader(
         name: "Link",
@@ -63,8 +65,12 @@ struct Reader: Sendable {
             #"{"items":[1,2],"next":"/a?b=c","n":9007199254740993,"x":null,"y":[{"z":-1.5e3}]}"#,
             #"{"type":"about:blank","title":"x","status":403,"more":{"a":[true,false]}}"#,
         ],
-        hostile: []
+        hostile: [], nested: [("[", "]"), (#"{"a":"#, "}")]
     ) { bytes in
+        var response = HTTPResponse(
+            request: HTTPRequest(), status: 422, headers: ["Content-Type": "application/problem+json"])
+        response.body = HTTPResponseBody(Data(bytes))
+        _ = HTTPError(.unacceptableStatus, request: HTTPRequest(), response: response).problem
         _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(PageLink.self, from: Data(bytes))
@@ -72,6 +78,17 @@ struct Reader: Sendable {
         do { _ = try JSONDecoder().decode(Shape.self, from: Data(bytes)) } catch {
             _ = HTTPError(error, request: HTTPRequest()).description
         }
+    }
+
+    static let propertyLists = Reader(
+        name: "property list",
+        samples: [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?><plist version=\"1.0\"><dict><key>a</key><array/></dict></plist>",
+            "<plist><array><!-- a --><string><![CDATA[b]]></string><true/></array></plist>",
+        ],
+        hostile: [], nested: [("<array>", "</array>"), ("<dict><key>a</key>", "</dict>"), ("(", ")"), ("{a=", ";}")]
+    ) { bytes in
+        _ = try? PropertyListDecoder().decoder(for: nil).decode(JSONValue.self, from: Data(bytes))
     }
 
     /// What a page is expected to be, so that what it is instead is told.

@@ -26,10 +26,11 @@ enum TransportStress {
             case "claims": try await HostileHeads(count: count).claims()
             case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
             case "rest": try await Transfers(size: count).rest()
+            case "deallocators": try await Deallocators(count: count).run()
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers, proxy, rest, "
-                        + "folds, claims or fuzz, and how many")
+                        + "folds, claims, fuzz or deallocators, and how many")
             }
         #endif
     }

@@ -85,14 +85,21 @@ extension HTTPHeaders {
     /// The fields as a dictionary, those of one name joined.
     var joined: [String: String] {
         // An empty dictionary with room for all costs more than one that is made of the fields.
-        var joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
-        for place in fields.indices.dropFirst() {
-            guard let earlier = (0..<place).first(where: { fields[$0].name == fields[place].name }) else { continue }
-            let name = fields[place].name
-            if fields[earlier].name.rawValue != name.rawValue { joined[name.rawValue] = nil }
-            joined[fields[earlier].name.rawValue] =
-                name == .setCookie ? values(for: name).joined(separator: ", ") : self[name]
+        let joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
+        guard hasRepeatedName else { return joined }
+        var groups: [Name: (spelling: String, values: [String])] = [:]
+        for field in fields { groups[field.name, default: (field.name.rawValue, [])].values.append(field.value) }
+        return Dictionary(
+            uniqueKeysWithValues: groups.map { name, group in
+                (group.spelling, group.values.joined(separator: name == .cookie ? "; " : ", "))
+            })
+    }
+
+    /// Few names are compared with each other, which costs less than to hash them.
+    private var hasRepeatedName: Bool {
+        guard fields.count <= 16 else { return Set(fields.lazy.map(\.name)).count < fields.count }
+        return fields.indices.contains { index in
+            fields[..<index].contains { $0.name == fields[index].name }
         }
-        return joined
     }
 }

@@ -16,9 +16,16 @@ extension HTTPLoader {
     public func start(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
     ) -> LoadHandle {
-        LoadHandle {
+        var request = request
+        let progress = request.ownProgressReport()
+        return LoadHandle { [request] in
             let result: Result<HTTPResponse, HTTPError>
-            do throws(HTTPError) { result = .success(try await load(request)) } catch { result = .failure(error) }
+            do throws(HTTPError) {
+                result = .success(try await load(request).ending(progress))
+            } catch {
+                progress?.finish()
+                result = .failure(error)
+            }
             return { completion(result) }
         }
     }
@@ -83,9 +90,11 @@ public final class LoadHandle: Sendable {
     }
 
     private func finish() {
-        state.withLock { state in
-            if case .running = state { state = .finished }
+        // Handlers are released after the lock: what they hold may cancel this handle when it is freed.
+        _ = state.withLock { state in
+            defer { if case .running = state { state = .finished } }
+            return state
         }
-        task.withLock { $0 = nil }
+        _ = task.withLock { $0.take() }
     }
 }

@@ -14,7 +14,7 @@ final class ResetRound: Sendable {
         if let current, current.reached.withLock({ $0 != nil }) { return await walk(current) }
         let round = ResetRound()
         await $current.withValue(round) { await walk(round) }
-        round.reached.withLock { $0 = nil }
+        _ = round.reached.withLock { $0.take() }
     }
 
     /// Whether it is the first time that the round comes to a link; always, for one that is a value.

@@ -9,6 +9,9 @@ extension DecodingError {
         case .typeMismatch(let type, let context):
             "\(context.codingPath.place): expected \(type), found \(context.kindFound ?? "something else")"
         case .valueNotFound(let type, let context): "\(context.codingPath.place): expected \(type), found null"
+        case .dataCorrupted(let context) where context.underlyingError is InvalidDocument:
+            (context.codingPath.isEmpty ? "" : context.codingPath.suffix(3).place + ": ")
+                + "\(context.underlyingError ?? InvalidDocument(""))"
         case .dataCorrupted(let context):
             context.codingPath.isEmpty ? "the data is malformed" : "\(context.codingPath.place): the value is malformed"
         @unknown default: "the data cannot be decoded"

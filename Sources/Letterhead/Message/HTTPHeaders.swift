@@ -97,15 +97,21 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Adds the fields whose names are not here yet, all values of each.
     public mutating func fill(from other: HTTPHeaders) {
         guard !fields.isEmpty else { return fields = other.fields }
-        let missing = other.fields.filter { !contains($0.name) }
-        fields += missing
+        let names = names(for: other.fields.count)
+        fields += other.fields.filter { !(names?.contains($0.name) ?? contains($0.name)) }
     }
 
     /// Replaces, for each name in `other`, all values here by those there.
     public mutating func replace(with other: HTTPHeaders) {
         guard !other.fields.isEmpty else { return }
-        fields.removeAll { other.contains($0.name) }
+        let names = other.names(for: fields.count)
+        fields.removeAll { names?.contains($0.name) ?? other.contains($0.name) }
         fields += other.fields
+    }
+
+    /// The names, where they are looked up so often that a set costs less than to compare each with each.
+    private func names(for count: Int) -> Set<Name>? {
+        fields.count > 16 && count > 16 ? Set(fields.lazy.map(\.name)) : nil
     }
 }
 

@@ -109,14 +109,20 @@ public struct QueryParameters: Hashable, Sendable {
     /// Adds the items whose names are not here yet, all values of each.
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
-        let missing = other.items.filter { !contains($0.name) }
-        items += missing
+        let names = names(for: other.items.count)
+        items += other.items.filter { !(names?.contains($0.name) ?? contains($0.name)) }
     }
 
     /// Replaces, for each name in `other`, all values here by those there.
     public mutating func replace(with other: QueryParameters) {
-        items.removeAll { other.contains($0.name) }
+        let names = other.names(for: items.count)
+        items.removeAll { names?.contains($0.name) ?? other.contains($0.name) }
         items += other.items
+    }
+
+    /// The names, where they are looked up so often that a set costs less than to compare each with each.
+    private func names(for count: Int) -> Set<String>? {
+        items.count > 16 && count > 16 ? Set(items.lazy.map(\.name)) : nil
     }
 
     /// Replaces all values of a name by those of a value, at the end; nil removes them.

@@ -36,11 +36,19 @@ public enum TransferProgressOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// Called while the bodies of the request and of its response move, in order for each direction; a body of at least
-    /// one byte and of known length ends with ``TransferProgress/fractionCompleted`` of 1. Default: nil, nobody hears.
+    /// one byte and of known length ends with ``TransferProgress/fractionCompleted`` of 1. Default: nil.
     ///
-    /// It is called where the bytes are read, and holds them up for as long as it takes. A repeat begins anew.
+    /// The closure is called where the bytes are read, and holds them up for as long as it takes. A retry begins anew.
+    /// Where a ``progressReport`` is set, the closure that is read here reports there, too.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { self[option: TransferProgressOption.self] }
+        get {
+            let closure = self[option: TransferProgressOption.self]
+            guard options.contains(ProgressReportOption.self), let report = progressReport else { return closure }
+            return { progress in
+                closure?(progress)
+                report(progress)
+            }
+        }
         set { self[option: TransferProgressOption.self] = newValue }
     }
 }

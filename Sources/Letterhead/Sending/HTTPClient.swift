@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// The front door: sends templates and plain requests over one chain.
 ///
@@ -21,6 +22,8 @@ public struct HTTPClient: Sendable {
     private let decoder: any HTTPBodyDecoder
     /// The environment as texts show it before it is applied; nil when there is none yet.
     private let environment: ClientEnvironment?
+    /// How often the client was reset, by which page sequences find out that they belong to a user of before.
+    let resets = ResetCount()
 
     /// Makes a client and its chain.
     ///
@@ -105,24 +108,42 @@ public struct HTTPClient: Sendable {
     @discardableResult
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var request = request
+        let progress = request.ownProgressReport()
         do throws(HTTPError) {
-            let request = request.placed(in: environment)
+            let placed = request.placed(in: environment)
             let loader = ClientLoader(chain: chain, decoder: decoder)
-            return try await request.holdingDownload { (request) throws(HTTPError) in
+            return try await placed.holdingDownload { (request) throws(HTTPError) in
                 try await loader.load(request).accepted(by: request)
-            }
+            }.ending(progress)
         } catch {
+            progress?.finish()
             throw error.atTheDoor
         }
     }
 
     /// Ends what is in flight, wipes what the chain keeps, and returns when all of it is done.
-    public func reset() async { await chain.reset() }
+    ///
+    /// Page sequences that have begun end with `.cancelled`, and each ``Pager`` starts over at the first page, since a cursor
+    /// belongs to the user for whom it was obtained.
+    public func reset() async {
+        resets.increment()
+        await chain.reset()
+    }
 }
 
 extension HTTPClient: CustomStringConvertible {
     /// The chain, link by link.
     public var description: String { "HTTPClient(\(chain))" }
+}
+
+/// Counts the resets of a client. A class, because copies of the client share the count.
+final class ResetCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .acquiring) }
+
+    func increment() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
 /// A client's chain, which hands its decoder to requests that have none.

@@ -11,10 +11,14 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
-    /// The problem that the server describes, when it does as RFC 9457 has it.
+    /// The problem that the server describes in the form of RFC 9457; nil for a response of another media type, and for
+    /// JSON that is malformed or nested more than 64 levels deep.
+    ///
+    /// The body, of which an error keeps at most 1 MiB, is parsed at each call, in one pass.
     public var problem: ProblemDetails? {
         guard let type = mediaType, type.essence == MediaType.problemJSON.essence else { return nil }
-        return decoded(ProblemDetails.self)
+        guard let data = response?.body.buffered, !data.isEmpty else { return nil }
+        return try? JSONDecoder().value(of: ProblemDetails.self, from: data)
     }
 
     /// The beginning of a body of text, at most 512 bytes, with the values of secret names redacted; nil for a body that
@@ -30,6 +34,6 @@ extension HTTPError {
     private func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
         guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
         let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
-        return try? (decoder ?? JSONDecoder()).decode(type, from: data)
+        return try? (decoder ?? JSONDecoder()).value(of: type, from: data)
     }
 }

@@ -8,7 +8,8 @@ extension HTTPClient {
     /// Lazy: a page is asked for when it is wanted, and breaking off asks for no more. An error ends the walk behind the
     /// pages that came before it; asking the iterator again asks for that page again. A page that was walked over
     /// already, too many empty ones, or too many at all, are `.paginationLoop`, and a link that must not be followed is
-    /// `.invalidResponse`: both behind the page that leads there.
+    /// `.invalidResponse`: both behind the page that leads there. After ``reset()`` a sequence that has begun ends with
+    /// `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: what to walk over.
@@ -24,7 +25,8 @@ extension HTTPClient {
 /// The pages of a walk, asked for one by one. Made by ``HTTPClient/pages(of:from:walk:)``.
 public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient
-    private let template: Template
+    /// The template at the first page, and at the page where the sequence begins.
+    private let (first, template): (Template, Template)
     let walk: PageWalk
     private let itemCount: @Sendable (Template.Response) -> Int?
 
@@ -33,16 +35,25 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
         itemCount: @escaping @Sendable (Template.Response) -> Int?
     ) {
         self.client = client
+        first = template
         self.template = checkpoint.map { template.resumed(from: $0) } ?? template
         self.walk = walk
         self.itemCount = itemCount
     }
 
-    /// Starts the walk.
-    public func makeAsyncIterator() -> Iterator {
+    /// How often the client was reset.
+    var resets: Int { client.resets.value }
+
+    /// Starts the iteration.
+    public func makeAsyncIterator() -> Iterator { iterator(from: template) }
+
+    /// Starts an iteration at the first page, whatever the checkpoint is.
+    func makeIteratorFromFirstPage() -> Iterator { iterator(from: first) }
+
+    private func iterator(from template: Template) -> Iterator {
         Iterator(
             loader: PageLoader(client: client, itemCount: itemCount), walk: walk,
-            walker: PageWalker(template, settings: walk))
+            walker: PageWalker(template, settings: walk), resets: resets)
     }
 
     /// Asks for the pages in order.
@@ -50,12 +61,15 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
         var loader: PageLoader<Template>
         let walk: PageWalk
         var walker: PageWalker<Template>
+        /// How often the client had been reset when the iteration began.
+        let resets: Int
         var ahead: PagePrefetch<Template>?
 
         /// The next page, nil behind the last.
         ///
-        /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. Asked again after an
-        ///   error, it asks for the same page again; where there is no way to it, it throws the same error again.
+        /// - Throws: ``HTTPError``, also `.cancelled` when the client was reset since the iteration began; and
+        ///   `CancellationError` when the calling task was cancelled. Asked again after an error, it asks for the same page
+        ///   again; where there is no way to it, it throws the same error again.
         public mutating func next() async throws -> Page<Template.Response>? {
             guard let current = walker.template else {
                 if let fault = walker.fault, !isAtMaximum { throw fault }
@@ -69,6 +83,7 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
             if let deadline = walk.deadline, loader.deadline == nil {
                 loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
             }
+            try refuseIfStale(current)
             let prefetched = ahead
             ahead = nil
             let arrival: PageArrival<Template.Response>
@@ -78,6 +93,7 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
             } else {
                 arrival = try await loader.load(current, after: walker.pages > 0 ? walk.delay : .zero, on: walk.clock)
             }
+            try refuseIfStale(current)
             let page = try await walker.take(arrival, of: current)
             prefetch()
             return page
@@ -90,6 +106,16 @@ public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable
 
         /// Whether as many pages were given as were asked for.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
+
+        /// Whether the client was reset since the iteration began.
+        var isStale: Bool { loader.client.resets.value != resets }
+
+        private func refuseIfStale(_ template: Template) throws {
+            guard isStale else { return }
+            throw HTTPError(
+                .cancelled, request: try StandardRequestBuilder(template).request(),
+                message: "the client was reset: begin a new page sequence", mayHaveBeenSent: false)
+        }
 
         private mutating func prefetch() {
             guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }

@@ -15,9 +15,14 @@ public struct ProblemDetails: Sendable, Hashable {
 }
 
 extension ProblemDetails: Decodable {
-    /// Reads the members; one of another type than the RFC has counts as absent.
+    /// Decodes the members; one of another type than the RFC has counts as absent.
     public init(from decoder: any Decoder) throws {
-        var members = try [String: JSONValue](from: decoder)
+        // As a value, so that no key strategy changes the names of extensions.
+        self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
+    }
+
+    private init(members: [String: JSONValue]) {
+        var members = members
         func text(_ name: String) -> String? {
             if case .string(let text) = members.removeValue(forKey: name) { text } else { nil }
         }
@@ -28,4 +33,8 @@ extension ProblemDetails: Decodable {
         status = if case .int(let code) = members.removeValue(forKey: "status") { Int(code) } else { nil }
         extensions = members
     }
+}
+
+extension ProblemDetails: JSONDocument {
+    init(json: JSONValue) throws { self.init(members: try [String: JSONValue](json: json)) }
 }

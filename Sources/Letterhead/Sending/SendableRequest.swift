@@ -40,11 +40,16 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     ///   ``RequestTemplate/decode(_:)``; and `CancellationError` when the calling task was cancelled.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
+        var progress: ProgressUpdates.Report?
         do {
-            let request = try requestToDecode()
+            var request = try requestToDecode()
+            progress = request.ownProgressReport()
             let response = try await finished(request)
-            return (try await decode(response), response)
+            let value = try await decode(response)
+            progress?.finish()
+            return (value, response)
         } catch {
+            finish(progress)
             throw error.atTheDoor
         }
     }
@@ -54,12 +59,20 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
     @concurrent
     public func response() async throws -> HTTPResponse {
+        var progress: ProgressUpdates.Report?
         do {
-            let request = try request()
-            return try await finished(request)
+            var request = try request()
+            progress = request.ownProgressReport()
+            return try await finished(request).ending(progress)
         } catch {
+            finish(progress)
             throw error.atTheDoor
         }
+    }
+
+    /// Ends the updates of a request that failed: those of the template, when the request could not be built.
+    private func finish(_ progress: ProgressUpdates.Report?) {
+        (progress ?? builder.template.options[ProgressReportOption.self])?.finish()
     }
 
     /// Builds the request.

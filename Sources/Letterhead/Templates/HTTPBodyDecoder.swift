@@ -40,6 +40,25 @@ extension JSONDecoder: HTTPBodyDecoder {
 extension PropertyListDecoder: HTTPBodyDecoder {
     /// `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
+
+    /// Returns this decoder with a check in front of it: a property list that is nested more than 512 levels deep, or that
+    /// refers to one collection more than once, is an error. Foundation's parser would overflow the stack, or never end.
+    public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
+        CheckedPropertyListDecoder(decoder: self)
+    }
+}
+
+/// A decoder of property lists that looks at their structure first.
+private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
+    let decoder: PropertyListDecoder
+
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        do { try PropertyListStructure.check(data) } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: error.description, underlyingError: error))
+        }
+        return try decoder.decode(type, from: data)
+    }
 }
 
 /// The decoder of a request's response.

@@ -1,6 +1,7 @@
 /// Any JSON value, for documents whose shape belongs to somebody else: cursors, sort keys, filters.
 ///
-/// Whole numbers keep every digit that 64 bits hold. Literals make one: `["after": nil, "size": 20]`.
+/// Whole numbers keep every digit that 64 bits hold. Literals make one: `["after": nil, "size": 20]`. A document that is
+/// decoded may be nested 64 levels deep.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -38,30 +39,63 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
+extension JSONValue {
+    /// How many levels of arrays and objects a document that is read may have, so that neither its time nor the stack
+    /// that it needs depends on who wrote it.
+    static let maximumDepth = 64
+}
+
 extension JSONValue: Codable {
-    /// Reads any JSON value.
+    /// Decodes any JSON value.
+    ///
+    /// A response that is decoded as a `JSONValue` by a plain `JSONDecoder`, and ``ProblemDetails``, are parsed in one
+    /// pass over the bytes.
+    ///
+    /// - Throws: `DecodingError`, also for a value that is more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
+        // Strings and objects first: each kind that fails costs an error with the whole path to the value.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .int(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .uint(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
+        } else if let value = Self.number(in: container) {
+            self = value
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = try Self.nested(in: container)
         }
     }
 
-    /// Writes the value.
+    private static func number(in container: any SingleValueDecodingContainer) -> JSONValue? {
+        if let value = try? container.decode(Int64.self) { return .int(value) }
+        guard let value = try? container.decode(Double.self) else { return nil }
+        return (value >= 0x1p63 ? try? container.decode(UInt64.self) : nil).map { .uint($0) } ?? .double(value)
+    }
+
+    private static func nested(in container: any SingleValueDecodingContainer) throws -> JSONValue {
+        let depth = container.codingPath.count
+        guard depth < maximumDepth else {
+            let rule = "a JSONValue is more than \(maximumDepth) levels deep in its document"
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: container.codingPath, debugDescription: rule, underlyingError: InvalidDocument(rule)))
+        }
+        /// nil for a value of another kind; what is wrong inside the value is thrown.
+        func value<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+            do { return try container.decode(type) } catch let error as DecodingError {
+                guard case .typeMismatch(_, let context) = error, context.codingPath.count <= depth else { throw error }
+                return nil
+            }
+        }
+        if let members = try value([String: JSONValue].self) { return .object(members) }
+        if let elements = try value([JSONValue].self) { return .array(elements) }
+        if let value = try? container.decode(UInt64.self) { return .uint(value) }
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "this is not a JSON value")
+    }
+
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

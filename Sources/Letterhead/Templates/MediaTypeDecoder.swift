@@ -26,12 +26,12 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         guard let mediaType else {
             guard let first = decoders.first?.decoder else { throw UnreadableMediaType(mediaType: nil) }
-            return first
+            return try first.decoder(for: nil)
         }
         let exact = decoders.first { $0.type.essence == mediaType.essence }
         let json = mediaType.isJSON ? decoders.first { $0.type.isJSON } : nil
         guard let match = exact ?? json else { throw UnreadableMediaType(mediaType: mediaType.essence) }
-        return match.decoder
+        return try match.decoder.decoder(for: mediaType)
     }
 }
 

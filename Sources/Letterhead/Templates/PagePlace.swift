@@ -72,7 +72,7 @@ extension JSONValue {
         if let json = value as? JSONValue {
             self = json
         } else if let data = try? JSONEncoder().encode(value),
-            let json = try? JSONDecoder().decode(JSONValue.self, from: data)
+            let json = try? JSONText.value(of: data)
         {
             self = json
         } else {

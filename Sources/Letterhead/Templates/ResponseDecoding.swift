@@ -54,7 +54,7 @@ enum ResponseDecoding {
         }
         let mediaType = response.headers[.contentType].flatMap { MediaType($0) }
         let decoder = try decoder(for: mediaType, of: response)
-        guard let value = try decoder.decode(decodable, from: data.withoutByteOrderMark) as? Value else {
+        guard let value = try decoder.value(of: decodable, from: data) as? Value else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
                 message: "the decoder gave something other than \(type)")
@@ -103,9 +103,12 @@ extension Optional: EmptyRepresentable {
     fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
-extension Data {
-    /// The bytes behind a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
-    fileprivate var withoutByteOrderMark: Data {
-        first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self
+extension HTTPBodyDecoder {
+    /// Decodes a body, without a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
+    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
+        let data = hasMark ? Data(body.dropFirst(3)) : body
+        if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: data) }
+        return try decode(type, from: data)
     }
 }

@@ -20,19 +20,31 @@ struct HeadLines {
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         fields.reserveCapacity(16)
+        // The parts of a folded value (RFC 9112, 5.2), joined once, when the next field begins.
+        var folded: [String] = []
         while let line = next() {
             guard let first = line.first else { continue }
             if Self.isBlank(first) {
-                // obs-fold (RFC 9112, 5.2): the value goes on, one blank in between.
-                guard let last = fields.popLast() else {
+                guard let last = fields.last else {
                     throw TransportFailure(.invalidResponse, "the first header line is folded")
                 }
-                fields.append(HTTPHeaders.Field(last.name, last.value + " " + (try Self.value(line))))
+                if folded.isEmpty { folded.append(last.value) }
+                let part = try Self.value(line)
+                if !part.isEmpty { folded.append(part) }
             } else {
+                Self.unfold(&folded, into: &fields)
                 fields.append(try Self.field(line))
             }
         }
+        Self.unfold(&folded, into: &fields)
         return fields
+    }
+
+    /// Replaces the last field by one with the whole value, its parts separated by one space.
+    private static func unfold(_ parts: inout [String], into fields: inout [HTTPHeaders.Field]) {
+        guard !parts.isEmpty, let last = fields.popLast() else { return }
+        fields.append(HTTPHeaders.Field(last.name, parts.joined(separator: " ")))
+        parts = []
     }
 
     private static func field(_ line: Line) throws(TransportFailure) -> HTTPHeaders.Field {

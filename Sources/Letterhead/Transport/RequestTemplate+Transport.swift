@@ -18,4 +18,9 @@ extension RequestTemplate {
             report(progress)
         }
     }
+
+    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends.
+    public func onProgress(_ report: ProgressUpdates.Report) -> WithOption<Self, ProgressReportOption> {
+        option(ProgressReportOption.self, report)
+    }
 }

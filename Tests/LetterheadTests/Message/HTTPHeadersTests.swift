@@ -98,4 +98,30 @@ import Testing
     func `the usual names are spelled as they are registered`(name: HTTPHeaders.Name, text: String) {
         #expect(name.rawValue == text)
     }
+
+    @Test func `the time to join headers grows with their number`() {
+        func headers(_ count: Int, _ prefix: String) -> HTTPHeaders {
+            HTTPHeaders((0..<count).map { HTTPHeaders.Field(HTTPHeaders.Name("\(prefix)-\($0)"), "1") })
+        }
+        let ratio = growth(of: 500) { count in
+            var filled = headers(count, "A")
+            filled.fill(from: headers(count, "B"))
+            var replaced = headers(count, "A")
+            replaced.replace(with: headers(count, "B"))
+            #expect(filled.count == 2 * count && replaced == filled)
+        }
+        #expect(ratio < 8)
+    }
+
+    @Test func `many headers are filled and replaced as few are`() {
+        let many = HTTPHeaders((0..<40).map { HTTPHeaders.Field(HTTPHeaders.Name("N-\($0 % 20)"), "\($0)") })
+        let others = HTTPHeaders((10..<50).map { HTTPHeaders.Field(HTTPHeaders.Name("n-\($0 % 30)"), "new") })
+        var filled = many
+        filled.fill(from: others)
+        #expect(filled.map(\.value).prefix(40) == many.map(\.value)[...])
+        #expect(filled.dropFirst(40).allSatisfy { $0.value == "new" } && filled.count == 50)
+        var replaced = many
+        replaced.replace(with: others)
+        #expect(replaced.map(\.value) == Array(repeating: "new", count: 40))
+    }
 }

@@ -176,4 +176,18 @@ import Testing
         #expect(throws: Never.self) { try request.validate() }
         #expect(request.query["until"] == "9999-12-31T23:59:59Z")
     }
+
+    @Test func `the time to join queries grows with their size`() {
+        func query(_ count: Int, _ prefix: String) -> QueryParameters {
+            QueryParameters((0..<count).map { QueryParameters.Item("\(prefix)\($0)", "1") })
+        }
+        let ratio = growth(of: 500) { count in
+            var filled = query(count, "a")
+            filled.fill(from: query(count, "b"))
+            var replaced = query(count, "a")
+            replaced.replace(with: query(count, "b"))
+            #expect(filled.count == 2 * count && replaced == filled)
+        }
+        #expect(ratio < 8)
+    }
 }

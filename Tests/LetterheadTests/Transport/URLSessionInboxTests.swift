@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Letterhead
@@ -35,5 +36,37 @@ import Testing
             return
         }
         #expect(inbox.heldBytes == 10)
+    }
+
+    @Test func `readers that wait get pieces and the end in the order in which they asked`() async throws {
+        let shared = SharedInbox()
+        var readers: [Task<Data?, any Error>] = []
+        for count in 1...3 {
+            readers.append(Task { try await shared.read() })
+            while shared.asked.load(ordering: .acquiring) < count { await Task.yield() }
+        }
+        guard case .wanted(let first) = shared.inbox.withLock({ $0.add(Data("x".utf8), limit: 1) }) else {
+            Issue.record("nobody wanted the piece")
+            return
+        }
+        first.resume(returning: Data("x".utf8))
+        for reader in shared.inbox.withLock({ $0.finish(.success(nil)) }) { reader.resume(returning: nil) }
+        var pieces: [Data?] = []
+        for reader in readers { pieces.append(try await reader.value) }
+        #expect(pieces == [Data("x".utf8), nil, nil])
+    }
+}
+
+/// An inbox that several tasks read. A class, because they share it.
+private final class SharedInbox: Sendable {
+    let inbox = Mutex(URLSessionInbox())
+    let asked = Atomic<Int>(0)
+
+    func read() async throws -> Data? {
+        try await withCheckedThrowingContinuation { reader in
+            let answer = inbox.withLock { $0.ask(reader) }
+            asked.add(1, ordering: .releasing)
+            if let answer { reader.resume(with: answer) }
+        }
     }
 }

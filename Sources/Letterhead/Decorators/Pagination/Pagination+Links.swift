@@ -5,11 +5,7 @@ extension Pagination {
     /// characters outside ASCII, which are percent-encoded. The template's own query is not added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
     /// there.
     public static var linkHeader: Pagination {
-        linked { page in
-            let links = LinkHeader.links(in: page.response.headers.values(for: .link))
-            return links.first { $0.relations.contains("next") && page.isContext($0["anchor"]) }
-                .map { PageLink(href: $0.target) }
-        }
+        linked { try $0.nextLink().map { PageLink(href: $0.target) } }
     }
 
     /// By a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
@@ -28,7 +24,7 @@ extension Pagination {
         linked { $0.value[keyPath: hasMore] ? $0.value[keyPath: link].pageLink : nil }
     }
 
-    private static func linked(find: @escaping @Sendable (PageArrival<Value>) -> PageLink?) -> Pagination {
+    private static func linked(find: @escaping @Sendable (PageArrival<Value>) throws -> PageLink?) -> Pagination {
         Pagination(
             firstPage: 1, start: .first,
             isOwn: { if case .url = $0 { true } else { $0 == .first } },
@@ -40,9 +36,25 @@ extension Pagination {
 extension PageArrival {
     private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
 
-    /// Whether a link with an anchor is one of this page (RFC 8288, 3.2).
-    fileprivate func isContext(_ anchor: String?) -> Bool {
-        guard let anchor, var context else { return true }
+    /// The first link to the next page.
+    ///
+    /// - Throws: `.invalidResponse` when more than 100 links before it have an anchor at another document: each anchor is
+    ///   resolved against the whole URL of the page, both of which a server can make long.
+    fileprivate func nextLink() throws -> LinkHeader.Link? {
+        var foreign = 0
+        for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
+            guard let anchor = link["anchor"], !isContext(anchor) else { return link }
+            foreign += 1
+            if foreign > 100 {
+                throw error(.invalidResponse, "more than 100 links to a next page have an anchor at another document")
+            }
+        }
+        return nil
+    }
+
+    /// Whether an anchor is this page (RFC 8288, 3.2).
+    private func isContext(_ anchor: String) -> Bool {
+        guard var context else { return true }
         var target = context.resolving(URLParts(anchor))
         (target.fragment, context.fragment) = (nil, nil)
         return target == context

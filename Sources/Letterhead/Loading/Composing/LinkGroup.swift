@@ -1,7 +1,7 @@
 /// Several links as one, under a name that a printed chain shows.
 ///
 /// ```swift
-/// let resilience = LinkGroup("resilience", Throttle(limit: 4) --> LimitRate(10, per: .seconds(1)))
+/// let resilience = LinkGroup("resilience", LimitRate(10, per: .seconds(1)) --> Throttle(limit: 4))
 /// let chain = resilience --> HTTPClient.defaultTransport
 /// ```
 ///
@@ -28,6 +28,6 @@ public struct LinkGroup: CompositeLink, CustomStringConvertible {
     /// Resets the links in order, and what is below, once.
     public func reset(next: any HTTPLoader) async { await (link --> next).reset() }
 
-    /// `resilience(Throttle(4) --> LimitRate)`.
+    /// `resilience(LimitRate --> Throttle(4))`.
     public var description: String { "\(name)(\(link.map { chainName(of: $0) } ?? ""))" }
 }

@@ -74,16 +74,19 @@ struct SharedLoads {
     }
 
     /// Forgets a load that has ended; those who waited are to be told.
-    mutating func finish(_ load: OwnedLoad) -> (first: Waiter?, others: [Waiter]) {
+    ///
+    /// - Returns: who waited, and the key, which is to be released after the lock: it holds the data of a body, whose
+    ///   deallocator may cancel a load that waits here.
+    mutating func finish(_ load: OwnedLoad) -> (first: Waiter?, others: [Waiter], key: DeduplicationKey?) {
         let ended: Load
         if lone?.load === load, let own = lone.take() {
             ended = own
         } else {
-            guard let listed = loads.removeValue(forKey: ObjectIdentifier(load)) else { return (nil, []) }
+            guard let listed = loads.removeValue(forKey: ObjectIdentifier(load)) else { return (nil, [], nil) }
             close(listed)
             ended = listed
         }
-        return (ended.first?.waiter, ended.others.map(\.waiter))
+        return (ended.first?.waiter, ended.others.map(\.waiter), ended.key)
     }
 
     /// Waits for a load that runs already, if there is an equal one.

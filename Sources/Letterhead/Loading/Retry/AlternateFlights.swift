@@ -29,7 +29,7 @@ final class AlternateFlights: Sendable {
     }
 
     private struct State {
-        var era = AlternateEra()
+        var answers = AlternateAnswers()
         var flights: [Key: Flight] = [:]
         var lastNumber = 0
     }
@@ -42,20 +42,27 @@ final class AlternateFlights: Sendable {
     /// How many wait now.
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Where an attempt that begins now stands.
-    var era: AlternateEra { state.withLock { $0.era } }
+    /// How many answers are kept now.
+    var answerCount: Int { state.withLock { $0.answers.count } }
+
+    /// Begins an attempt, which may use every answer that arrives until ``end(_:)``.
+    func begin() -> AlternateAnswers.Mark { state.withLock { $0.answers.begin() } }
+
+    /// Ends an attempt. Answers that no other attempt can use are released here, after the lock.
+    func end(_ mark: AlternateAnswers.Mark) { _ = state.withLock { $0.answers.end(mark) } }
 
     /// The answer of an alternate request: of one that ended since an attempt began, of one under way, or of a new one.
     ///
     /// - Parameters:
     ///   - key: what is shared.
-    ///   - era: where the attempt stood when it began.
+    ///   - mark: when the attempt began.
     ///   - limit: how long it may take; nil for as long as it does.
     ///   - work: sends the request.
     func outcome(
-        of key: Key, since era: AlternateEra, within limit: Duration?, work: @escaping @Sendable () async -> Answer
+        of key: Key, since mark: AlternateAnswers.Mark, within limit: Duration?,
+        work: @escaping @Sendable () async -> Answer
     ) async -> Outcome {
-        if let answer = era.lastAnswer(to: key) { return .answer(answer) }
+        if let answer = state.withLock({ $0.answers.lastAnswer(to: key, since: mark) }) { return .answer(answer) }
         let waiter = Waiter()
         let number = join(key, with: waiter, work: work)
         return await waiter.value(within: limit, on: clock) { [self] in
@@ -68,9 +75,9 @@ final class AlternateFlights: Sendable {
     /// Cancels what is under way, sends away who waits, forgets what was answered, and returns when all of it is done
     /// but what itself awaits the reset.
     func reset() async {
-        let flights = state.withLock { state in
-            defer { (state.era, state.flights) = (AlternateEra(), [:]) }
-            return state.flights.values
+        let (flights, _) = state.withLock { state in
+            defer { state.flights = [:] }
+            return (state.flights.values, state.answers.forget())
         }
         let others = flights.compactMap(\.task).filter { !$0.cancelsCaller() }
         for flight in flights {
@@ -94,15 +101,14 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// A new era begins with each answer; whoever stands in the old one finds it there.
     private func end(_ key: Key, number: Int, with answer: Answer) {
-        let waiters = state.withLock { state -> [Waiter] in
-            guard let flight = state.flights[key], flight.number == number else { return [] }
+        // What is taken out is released after the lock: it may hold data whose deallocator cancels a load that waits here.
+        let (flight, _) = state.withLock { state -> (Flight?, Answer?) in
+            guard let flight = state.flights[key], flight.number == number else { return (nil, nil) }
             state.flights[key] = nil
-            state.era = state.era.end(with: answer, to: key)
-            return Array(flight.waiters.values)
+            return (flight, state.answers.add(answer, to: key))
         }
-        for waiter in waiters { waiter.set(.answer(answer)) }
+        for waiter in flight?.waiters.values ?? [:].values { waiter.set(.answer(answer)) }
     }
 
     private func leave(_ key: Key, number: Int, as outcome: Outcome) {
@@ -114,35 +120,5 @@ final class AlternateFlights: Sendable {
         }
         task?.cancel()
         waiter?.set(outcome)
-    }
-}
-
-/// The time between two answers. An attempt keeps the era in which it began, and nobody else does: so an answer is kept as
-/// long as somebody may need it, and no longer.
-final class AlternateEra: Sendable {
-    // A class, because an answer is written into it for all who began in it.
-    private struct Ending {
-        let key: AlternateFlights.Key
-        let answer: AlternateFlights.Answer
-        let next: AlternateEra
-    }
-
-    private let ending = Mutex<Ending?>(nil)
-
-    /// The last answer since this era began; nil when there was none.
-    func lastAnswer(to key: AlternateFlights.Key) -> AlternateFlights.Answer? {
-        var (era, answer) = (self, AlternateFlights.Answer?.none)
-        while let ending = era.ending.withLock({ $0 }) {
-            if ending.key == key { answer = ending.answer }
-            era = ending.next
-        }
-        return answer
-    }
-
-    /// Ends this era, and begins the next.
-    fileprivate func end(with answer: AlternateFlights.Answer, to key: AlternateFlights.Key) -> AlternateEra {
-        let next = AlternateEra()
-        ending.withLock { $0 = Ending(key: key, answer: answer, next: next) }
-        return next
     }
 }

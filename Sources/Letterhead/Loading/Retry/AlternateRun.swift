@@ -2,8 +2,8 @@
 struct AlternateRun {
     let next: any HTTPLoader
     let flights: AlternateFlights
-    /// Where the load's last attempt stood when it began.
-    let era: AlternateEra
+    /// When the load's last attempt began.
+    let mark: AlternateAnswers.Mark
 
     /// The request for the next attempts; an error of the alternate goes to its catcher, and the request stays as it is.
     ///
@@ -43,7 +43,7 @@ struct AlternateRun {
             return try await Self.send(alternate, for: original, next: next, sharesDeadline: true)
         }
         let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
-        let outcome = await flights.outcome(of: key, since: era, within: original.timeLeft) { [next] in
+        let outcome = await flights.outcome(of: key, since: mark, within: original.timeLeft) { [next] in
             do {
                 var response = try await Self.send(alternate, for: original, next: next, sharesDeadline: false)
                 if let body = response?.body, body.buffered == nil {

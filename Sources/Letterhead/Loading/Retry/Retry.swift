@@ -66,7 +66,8 @@ public struct Retry: LoaderLink {
         var first = first
         while true {
             if first == nil, Task.isCancelled { throw load.cancelled }
-            let era = flights.era
+            let mark = flights.begin()
+            defer { flights.end(mark) }
             var result: Result<HTTPResponse, HTTPError>
             if let first { result = first.result } else { result = await load.send(to: next) }
             defer { first = nil }
@@ -74,7 +75,7 @@ public struct Retry: LoaderLink {
             case .again(let repetition):
                 load.record(result, repeatedBy: repetition)
                 await announce(repetition, after: result, of: load)
-                try await prepare(&load, for: repetition, next: next, era: era)
+                try await prepare(&load, for: repetition, next: next, mark: mark)
             case .passed(let final, let refusal):
                 load.record(result, reason: refusal?.description ?? "")
                 noteFailure(final, refusal)
@@ -168,12 +169,13 @@ extension Retry {
 
     /// Does what comes before a repeat: the alternate's work, and then the wait.
     private func prepare(
-        _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader, era: AlternateEra
+        _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader,
+        mark: AlternateAnswers.Mark
     ) async throws(HTTPError) {
         do throws(HTTPError) {
             if let alternate = repetition.strategy.alternate {
                 if let sharing = alternate.sharing { load.count(sharing) }
-                let run = AlternateRun(next: next, flights: flights, era: era)
+                let run = AlternateRun(next: next, flights: flights, mark: mark)
                 load.request = try await run.request(after: alternate, of: load.request)
             }
             try await wait(repetition.delay, for: load.request)

@@ -14,15 +14,15 @@ import Synchronization
 /// A wait that would pass the deadline fails at once with `.timedOut`; a cancelled one ends at once. A reset forgets what
 /// was learned and sends away who waits, with `.cancelled`. ``Throttling/never`` passes by.
 ///
-/// Put it before ``Throttle``, so that who waits for the time holds no slot, and behind the environment, which names the
-/// host.
+/// Put it before ``Throttle``, so that a request that waits for its time holds no slot, and behind the environment, which
+/// names the host. A throttle of all requests before a limit for each host is refused with `.invalidRequest`.
 public final class LimitRate: LoaderLink {
     // A class, because all chains that it stands in share its buckets.
 
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<RateState<Turn>>
-    private let scope: ThrottleScope
+    let scope: ThrottleScope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -142,3 +142,5 @@ public final class LimitRate: LoaderLink {
         for turn in state.withLock({ $0.learn(report, key, at: time) }) { turn.set(.tooLate) }
     }
 }
+
+extension LimitRate: ScopedLimit {}

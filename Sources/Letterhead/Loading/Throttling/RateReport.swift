@@ -23,6 +23,7 @@ struct RateReport: Equatable {
     init?(_ response: HTTPResponse, now: () -> Double) {
         let status = response.status.code
         var (remaining, reset): (Double?, Double?)
+        var asksForPause = false
         for field in response.headers where Self.isCandidate(field.name.rawValue) {
             switch field.name {
             case "RateLimit": note(Self.windows(in: field.value))
@@ -30,11 +31,12 @@ struct RateReport: Equatable {
                 remaining = Self.number(field.value).map { min($0, remaining ?? $0) } ?? remaining
             case "RateLimit-Reset", "X-RateLimit-Reset", "X-Rate-Limit-Reset":
                 reset = Self.number(field.value).map { Self.delta($0, now: now) } ?? reset
-            case .retryAfter where [403, 429, 503].contains(status):
-                hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) ?? hold
+            case .retryAfter where [403, 429, 503].contains(status): asksForPause = true
             default: break
             }
         }
+        // Once for all fields of the name, since it reads all of them.
+        if asksForPause { hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) }
         if let remaining, let reset { note([(remaining, reset)]) }
         if window == nil, hold == nil { return nil }
     }

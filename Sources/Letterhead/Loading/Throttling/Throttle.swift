@@ -14,16 +14,21 @@ import Synchronization
 /// whatever way; the load of a streamed response when its body was read or dropped. Who is cancelled leaves the line at
 /// once; who has a deadline leaves it then, with `.timedOut`. A reset sends away who waits, with `.cancelled`.
 ///
-/// Put it behind retry, so that a back-off holds no slot, and behind a cache, so that a hit needs none.
+/// Put it behind retry, so that a back-off holds no slot, and behind a cache, so that a hit needs none. Of several, put the
+/// one of the narrower scope first: a throttle of all requests before a ``Throttle`` or ``LimitRate`` for each host fails
+/// each load with `.invalidRequest`, since requests that wait for a slow host would hold the slots of all. Two scopes that
+/// are keys cannot be compared, and are not checked.
 public final class Throttle: LoaderLink {
     // A class, because all chains that it stands in share its slots, and its limit can be changed.
 
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<ThrottleState<Turn>>
-    private let scope: ThrottleScope
+    let scope: ThrottleScope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
+    /// The type of a next loader that limits nothing, so that it is looked at once.
+    private let unlimitedNext = Atomic<UInt>(0)
 
     /// Makes the link.
     ///
@@ -66,9 +71,15 @@ public final class Throttle: LoaderLink {
     public var waiting: Int { state.withLock { $0.waiting } }
 
     /// Has the request answered when it is its turn.
+    ///
+    /// - Throws: `.invalidRequest`, before anything is sent, also for a broken order of throttles.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
+        if scope.isClient, isBrokenOrder(before: next) {
+            throw HTTPError(
+                .invalidRequest, request: request, message: ThrottleOrder.rule, mayHaveBeenSent: false)
+        }
         let key = try scope.key(of: request)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let response: HTTPResponse
@@ -85,6 +96,17 @@ public final class Throttle: LoaderLink {
     public func reset(next: any HTTPLoader) async {
         for turn in state.withLock({ $0.clearLines() }) { turn.set(.reset) }
         await next.reset()
+    }
+
+    private func isBrokenOrder(before next: any HTTPLoader) -> Bool {
+        let type = UInt(bitPattern: ObjectIdentifier(type(of: next)))
+        guard type != unlimitedNext.load(ordering: .relaxed) else { return false }
+        switch ThrottleOrder(below: next) {
+        case .unlimited: unlimitedNext.store(type, ordering: .relaxed)
+        case .allowed: break
+        case .broken: return true
+        }
+        return false
     }
 
     private static let negative = TurnOutcome.refused("a limit of the Throttle is negative")
@@ -128,6 +150,8 @@ public final class Throttle: LoaderLink {
 
     private func leave(_ key: ThrottleKey) { state.withLock { $0.leave(key) }?.set(.turn) }
 }
+
+extension Throttle: ScopedLimit {}
 
 extension Throttle: CustomStringConvertible {
     /// The name and the limit.

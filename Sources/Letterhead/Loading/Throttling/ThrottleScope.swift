@@ -21,6 +21,9 @@ public struct ThrottleScope: Sendable {
     /// Whether the key is a caller's, who may refuse to make one.
     var isOwn: Bool { if case .key = kind { true } else { false } }
 
+    /// Whether all requests are counted together.
+    var isClient: Bool { if case .client = kind { true } else { false } }
+
     func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
         switch kind {
         case .client: return .client

@@ -178,11 +178,11 @@ final class URLSessionExchange: Sendable {
         if let (caller, result) = settled { caller.resume(returning: result) }
     }
 
-    /// Ends the caller's wait and that of the body's reader.
+    /// Ends the caller's wait and those of the body's readers.
     private func finish(_ end: Result<Data?, HTTPError>) {
         if case .failure(let error) = end { settle { (_) throws(HTTPError) in throw error } }
-        let reader = state.withLock { $0.inbox.finish(end.mapError { $0 }) }
-        reader?.resume(with: end.mapError { $0 })
+        let readers = state.withLock { $0.inbox.finish(end.mapError { $0 }) }
+        for reader in readers { reader.resume(with: end.mapError { $0 }) }
     }
 
     /// Cancels its task, once and not when that is over: Foundation on Linux may fail to find a task that it has ended.

@@ -13,7 +13,8 @@ struct URLSessionInbox {
     }
 
     private var pieces: [Data] = []
-    private var reader: Reader?
+    /// Who waits, in order: several tasks may read one body.
+    private var readers: [Reader] = []
     private var end: Result<Data?, any Error>?
     private(set) var heldBytes = 0
     /// Whether the task rests until the reader has caught up.
@@ -21,20 +22,17 @@ struct URLSessionInbox {
 
     /// Takes a piece, for whoever waits or to be held, as long as no more is held than allowed.
     mutating func add(_ data: Data, limit: Int) -> Arrival {
-        if let reader {
-            self.reader = nil
-            return .wanted(reader)
-        }
+        if !readers.isEmpty { return .wanted(readers.removeFirst()) }
         guard heldBytes + data.count <= limit else { return .overflow }
         heldBytes += data.count
         pieces.append(data)
         return .held
     }
 
-    /// The next piece or the end, or nil: then the reader waits for it.
+    /// Returns the next piece or the end, or nil: then the reader waits for it, after those that wait already.
     mutating func ask(_ reader: Reader) -> Result<Data?, any Error>? {
         guard let piece = pieces.first else {
-            if end == nil { self.reader = reader }
+            if end == nil { readers.append(reader) }
             return end
         }
         pieces.removeFirst()
@@ -56,11 +54,11 @@ struct URLSessionInbox {
         return true
     }
 
-    /// Notes the end, and gives whoever waits for it. Only the first end counts.
-    mutating func finish(_ result: Result<Data?, any Error>) -> Reader? {
+    /// Notes the end, and returns all that wait. Only the first end counts.
+    mutating func finish(_ result: Result<Data?, any Error>) -> [Reader] {
         if end == nil { end = result }
-        defer { reader = nil }
-        return reader
+        defer { readers = [] }
+        return readers
     }
 
     /// Everything that is held, in one piece.

@@ -169,4 +169,57 @@ private final class TokenService: HTTPLoader {
         #expect(heard.all.isEmpty && first.forKey("a").key == first.forKey("a").key)
         #expect(first.key != HTTPRetryStrategy.Sharing().key && first.forKey("a").key != first.forKey("b").key)
     }
+
+    @Test func `only the last answer to a request is kept, while an attempt is under way that began before it`()
+        throws
+    {
+        let sharing = HTTPRetryStrategy.Sharing()
+        let (key, other) = (sharing.forKey("a").key, sharing.forKey("b").key)
+        func answer(_ status: Int) -> AlternateFlights.Answer {
+            .success(HTTPResponse(request: HTTPRequest(), status: HTTPStatus(status)))
+        }
+        var answers = AlternateAnswers()
+        let first = answers.begin()
+        // So many answers, linked to each other, would overflow the stack when they are released.
+        for number in 0..<100_000 {
+            let attempt = answers.begin()
+            _ = answers.add(answer(200 + number % 100), to: key)
+            _ = answers.end(attempt)
+        }
+        #expect(answers.count == 1)
+        let second = answers.begin()
+        _ = answers.add(answer(201), to: other)
+        #expect(try answers.lastAnswer(to: key, since: first)?.get()?.status == 299)
+        #expect(try answers.lastAnswer(to: other, since: second)?.get()?.status == 201)
+        #expect(answers.lastAnswer(to: key, since: second) == nil)
+        #expect(answers.end(first).count == 1 && answers.count == 1)
+        #expect(answers.end(second).count == 1 && answers.count == 0)
+        _ = answers.add(answer(200), to: key)
+        #expect(answers.count == 0)
+    }
+
+    @Test func `an attempt that began before a reset gets no answer from after it`() {
+        let key = HTTPRetryStrategy.Sharing().key
+        var answers = AlternateAnswers()
+        let early = answers.begin()
+        _ = answers.add(.success(nil), to: key)
+        #expect(answers.forget().count == 1 && answers.lastAnswer(to: key, since: early) == nil)
+        let late = answers.begin()
+        _ = answers.add(.success(nil), to: key)
+        #expect(answers.lastAnswer(to: key, since: early) == nil && answers.lastAnswer(to: key, since: late) != nil)
+        _ = answers.end(early)
+        #expect(answers.count == 1)
+        _ = answers.end(late)
+        #expect(answers.count == 0)
+    }
+
+    @Test func `no answer is kept when all loads have ended`() async {
+        let retry = retry()
+        service.open()
+        for number in 1...3 {
+            service.expire()
+            #expect(await start(retry --> service, "\(number)").value.status == 200)
+        }
+        #expect(retry.flights.answerCount == 0)
+    }
 }

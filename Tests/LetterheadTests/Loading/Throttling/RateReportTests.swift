@@ -90,4 +90,15 @@ import Testing
         }
         #expect(state.laneCount <= 128)
     }
+
+    @Test func `all Retry-After fields are read once, however many there are`() {
+        let headers = HTTPHeaders((1...5_000).map { HTTPHeaders.Field(.retryAfter, "\($0)") })
+        let response = HTTPResponse(request: HTTPRequest(), status: 429, headers: headers)
+        var reads = 0
+        let report = RateReport(response) {
+            reads += 1
+            return 1_800_000_000
+        }
+        #expect(report?.hold == .seconds(5_000) && reads == 1)
+    }
 }

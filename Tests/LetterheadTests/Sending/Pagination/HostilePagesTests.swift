@@ -45,6 +45,15 @@ struct HostilePagesTests {
         #expect(pages == 1 && targets == ["/a/numbers"])
     }
 
+    @Test func `anchors at other documents are not resolved without end`() async {
+        func links(_ count: Int) -> String {
+            String(repeating: "<x>; rel=next; anchor=elsewhere, ", count: count) + "<?page=2>; rel=next"
+        }
+        #expect(await walk(links(100)).targets.prefix(2) == ["/a/numbers", "/a/numbers?page=2"])
+        let (pages, targets, error) = await walk(links(5_000))
+        #expect(error?.code == .invalidResponse && pages == 1 && targets == ["/a/numbers"])
+    }
+
     @Test(arguments: [
         #"{"page":9223372036854775807,"position":{"number":{"_0":9223372036854775807}}}"#,
         #"{"page":9223372036854775807,"position":{"number":{"_0":1}}}"#,

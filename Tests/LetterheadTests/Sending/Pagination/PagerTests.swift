@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Pages on demand: one load for all who ask, and a reset that drops what is late.
+/// Pages on demand: a page for each call, and a reset that drops what is late.
 @Suite(.timeLimit(.minutes(3)))
 struct PagerTests {
     struct Numbers: RequestTemplate {
@@ -59,17 +59,108 @@ struct PagerTests {
         #expect(try await pager.next() == nil)
     }
 
-    @Test func `calls that overlap share one load`() async throws {
+    @Test func `calls that overlap get successive pages, in the order of the calls`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate, pages: 2)
+        var calls: [Task<Page<[Int]>?, any Error>] = []
+        for count in 1...4 {
+            calls.append(Task { try await pager.next() })
+            await until { pager.waiting == count }
+        }
+        for _ in 1...3 { gate.letOneThrough() }
+        var pages: [[Int]?] = []
+        for call in calls { pages.append(try await call.value?.value) }
+        #expect(pages == [[1], [2], nil, nil])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
+    }
+
+    @Test func `the page of a call that was cancelled goes to the next call`() async throws {
         let gate = Gate()
         let (pager, mock) = pager(gate)
-        async let first = pager.next()
-        await until { gate.arrived.load(ordering: .relaxed) > 0 }
+        let first = Task { try await pager.next() }
+        await until { gate.arrived.load(ordering: .relaxed) == 1 }
         let second = Task { try await pager.next() }
         await until { pager.waiting == 2 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
         gate.letOneThrough()
-        let pages = (try await first, try await second.value)
-        #expect(pages.0?.value == [1] && pages.1?.value == [1])
-        #expect(mock.requests.count == 1)
+        #expect(try await second.value?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1"])
+    }
+
+    @Test func `an error goes to the first call, and the next call asks for that page again`() async throws {
+        let gate = Gate()
+        let isBroken = Atomic<Bool>(true)
+        let mock = MockLoader { request in
+            await gate.pass()
+            if isBroken.exchange(false, ordering: .relaxed) { return HTTPResponse(request: request, status: 503) }
+            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        let first = Task { try await pager.next() }
+        await until { pager.waiting == 1 }
+        let second = Task { try await pager.next() }
+        await until { pager.waiting == 2 }
+        for _ in 1...2 { gate.letOneThrough() }
+        await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(try await second.value?.value == [1])
+    }
+
+    @Test func `after a reset of the client a pager starts over, and without its checkpoint`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        let checkpoint = try await pager.next()?.checkpoint
+        #expect(try await pager.next()?.value == [2])
+        let resumed = client.pager(of: Numbers().paginated(), from: checkpoint)
+        #expect(try await resumed.next()?.value == [2])
+        await client.reset()
+        #expect(pager.hasMore && resumed.hasMore)
+        #expect(try await pager.next()?.value == [1])
+        #expect(try await resumed.next()?.value == [1])
+        resumed.reset()
+        #expect(try await resumed.next()?.value == [1])
+        #expect(try await client.pager(of: Numbers().paginated(), from: checkpoint).next()?.value == [2])
+    }
+
+    @Test func `a page that arrives during a reset of the client is not delivered`() async throws {
+        let client = Mutex<HTTPClient?>(nil)
+        let loading = Tally()
+        let mock = MockLoader { request in
+            if loading.next() == 1 {
+                let own = client.withLock { $0 }
+                Task { await own?.reset() }
+                // A transport that has the response already when it is cancelled.
+                while !Task.isCancelled { await Task.yield() }
+            }
+            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+        }
+        let own = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        client.withLock { $0 = own }
+        let pager = own.pager(of: Numbers().paginated())
+        let error = await #expect(throws: HTTPError.self) { try await pager.next() }
+        #expect(error?.code == .cancelled)
+        await own.reset()
+        #expect(try await pager.next()?.value == [1])
+    }
+
+    @Test func `a page sequence that has begun ends with cancelled after a reset of the client`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        for walk in [PageWalk(), PageWalk(prefetches: true)] {
+            var pages = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
+            #expect(try await pages.next()?.value == [1])
+            await client.reset()
+            let sent = mock.requests.count
+            for _ in 1...2 {
+                let error = await #expect(throws: HTTPError.self) { try await pages.next() }
+                #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
+            }
+            #expect(mock.requests.count == sent)
+            var fresh = client.pages(of: Numbers().paginated()).makeAsyncIterator()
+            #expect(try await fresh.next()?.value == [1])
+        }
     }
 
     @Test func `a reset drops a late answer and starts over`() async throws {

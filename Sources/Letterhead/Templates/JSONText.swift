@@ -1,0 +1,218 @@
+import Foundation
+
+/// Parses a JSON text (RFC 8259) in one pass over its bytes.
+///
+/// `JSONDecoder` can tell the kind of a value only by failing to decode the other kinds, and the error of each failure
+/// costs the square of the depth. This parser looks at each byte once.
+struct JSONText {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var index = 0
+    private var depth = 0
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    /// Parses a whole text.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted`, which names the rule and the offset, and never the bytes.
+    static func value(of data: Data) throws -> JSONValue {
+        // A contiguous copy where the data has several regions.
+        try (data.withContiguousStorageIfAvailable { try value(of: $0) }) ?? value(ofCopy: Array(data))
+    }
+
+    private static func value(ofCopy bytes: [UInt8]) throws -> JSONValue {
+        try bytes.withUnsafeBufferPointer { try value(of: $0) }
+    }
+
+    private static func value(of bytes: UnsafeBufferPointer<UInt8>) throws -> JSONValue {
+        var text = JSONText(bytes)
+        let value = try text.value()
+        text.skipBlanks()
+        guard text.next == nil else { throw text.error("there are bytes after the value") }
+        return value
+    }
+
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private mutating func value() throws -> JSONValue {
+        skipBlanks()
+        switch next {
+        case UInt8(ascii: "{"): return try nested { (text) throws in .object(try text.members()) }
+        case UInt8(ascii: "["): return try nested { (text) throws in .array(try text.elements()) }
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return try number()
+        }
+    }
+
+    private mutating func nested(_ read: (inout JSONText) throws -> JSONValue) throws -> JSONValue {
+        guard depth < JSONValue.maximumDepth else {
+            throw error("arrays and objects are nested more than \(JSONValue.maximumDepth) levels deep")
+        }
+        depth += 1
+        index += 1
+        defer { depth -= 1 }
+        return try read(&self)
+    }
+
+    private mutating func elements() throws -> [JSONValue] {
+        var elements: [JSONValue] = []
+        if ends(with: UInt8(ascii: "]")) { return elements }
+        while true {
+            elements.append(try value())
+            if ends(with: UInt8(ascii: "]")) { return elements }
+            try expect(UInt8(ascii: ","))
+        }
+    }
+
+    /// Of a repeated name the first counts, as it does for `JSONDecoder`.
+    private mutating func members() throws -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        if ends(with: UInt8(ascii: "}")) { return members }
+        while true {
+            skipBlanks()
+            let name = try string()
+            skipBlanks()
+            try expect(UInt8(ascii: ":"))
+            let value = try value()
+            if members[name] == nil { members[name] = value }
+            if ends(with: UInt8(ascii: "}")) { return members }
+            try expect(UInt8(ascii: ","))
+        }
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws -> JSONValue {
+        let end = index + word.utf8CodeUnitCount
+        let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        guard end <= bytes.count, bytes[index..<end].elementsEqual(expected) else {
+            throw error("a value is malformed")
+        }
+        index = end
+        return value
+    }
+
+    private mutating func ends(with byte: UInt8) -> Bool {
+        skipBlanks()
+        guard next == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8) throws {
+        guard next == byte else { throw error("\(Character(Unicode.Scalar(byte))) is missing") }
+        index += 1
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+    }
+
+    private func error(_ rule: String) -> DecodingError {
+        let reason = "not JSON at byte \(index): \(rule)"
+        return .dataCorrupted(
+            .init(codingPath: [], debugDescription: reason, underlyingError: InvalidDocument(reason)))
+    }
+}
+
+extension JSONText {
+    private mutating func number() throws -> JSONValue {
+        let start = index
+        if next == UInt8(ascii: "-") { index += 1 }
+        let leading = next
+        let wholeDigits = skipDigits()
+        guard wholeDigits > 0, wholeDigits == 1 || leading != UInt8(ascii: "0") else {
+            throw error("a value is malformed")
+        }
+        var isWhole = true
+        if next == UInt8(ascii: ".") {
+            (index, isWhole) = (index + 1, false)
+            guard skipDigits() > 0 else { throw error("a number is malformed") }
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            (index, isWhole) = (index + 1, false)
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { index += 1 }
+            guard skipDigits() > 0 else { throw error("a number is malformed") }
+        }
+        let text = String(decoding: bytes[start..<index], as: UTF8.self)
+        if isWhole, let whole = Int64(text) { return .int(whole) }
+        if isWhole, let whole = UInt64(text) { return .uint(whole) }
+        guard let value = Double(text), value.isFinite else { throw error("a number is out of range") }
+        // 1.0 and 1e3 are whole numbers, as they are for `JSONDecoder`.
+        return Int64(exactly: value).map { .int($0) } ?? .double(value)
+    }
+
+    private mutating func skipDigits() -> Int {
+        let start = index
+        while let byte = next, (48...57).contains(byte) { index += 1 }
+        return index - start
+    }
+
+    private mutating func string() throws -> String {
+        try expect(UInt8(ascii: "\""))
+        let start = index
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            guard byte >= 0x20 else { throw error("a string holds a control character") }
+            index += 1
+        }
+        return try validated(bytes[start..<index])
+    }
+
+    /// A string that holds escapes, read from its start.
+    private mutating func escapedString(from start: Int) throws -> String {
+        var output = Array(bytes[start..<index])
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            guard byte >= 0x20 else { throw error("a string holds a control character") }
+            index += 1
+            if byte == UInt8(ascii: "\\") { try unescape(to: &output) } else { output.append(byte) }
+        }
+        return try validated(output)
+    }
+
+    private mutating func validated(_ bytes: some Collection<UInt8>) throws -> String {
+        try expect(UInt8(ascii: "\""))
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw error("a string is not UTF-8") }
+        return text
+    }
+
+    private mutating func unescape(to output: inout [UInt8]) throws {
+        guard let byte = next else { throw error("a string has no end") }
+        index += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): output.append(byte)
+        case UInt8(ascii: "b"): output.append(0x08)
+        case UInt8(ascii: "f"): output.append(0x0C)
+        case UInt8(ascii: "n"): output.append(0x0A)
+        case UInt8(ascii: "r"): output.append(0x0D)
+        case UInt8(ascii: "t"): output.append(0x09)
+        case UInt8(ascii: "u"): output += String(try scalar()).utf8
+        default: throw error("an escape is unknown")
+        }
+    }
+
+    /// The character of a `\u` escape, or of the two that make a surrogate pair.
+    private mutating func scalar() throws -> Character {
+        let first = try hexadecimal()
+        if let scalar = Unicode.Scalar(first) { return Character(scalar) }
+        guard (0xD800...0xDBFF).contains(first), next == UInt8(ascii: "\\") else { throw error("a surrogate is alone") }
+        index += 1
+        try expect(UInt8(ascii: "u"))
+        let second = try hexadecimal()
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw error("a surrogate is alone") }
+        return Character(scalar)
+    }
+
+    private mutating func hexadecimal() throws -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
+                throw error("an escape has fewer than four hexadecimal digits")
+            }
+            (value, index) = (value << 4 | UInt32(digit), index + 1)
+        }
+        return value
+    }
+}
