@@ -170,11 +170,15 @@ private final class TokenService: HTTPLoader {
         #expect(first.key != HTTPRetryStrategy.Sharing().key && first.forKey("a").key != first.forKey("b").key)
     }
 
+    private func flightKey(_ sharing: HTTPRetryStrategy.Sharing) -> AlternateFlights.Key {
+        AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(HTTPRequest()))
+    }
+
     @Test func `only the last answer to a request is kept, while an attempt is under way that began before it`()
         throws
     {
         let sharing = HTTPRetryStrategy.Sharing()
-        let (key, other) = (sharing.forKey("a").key, sharing.forKey("b").key)
+        let (key, other) = (flightKey(sharing.forKey("a")), flightKey(sharing.forKey("b")))
         func answer(_ status: Int) -> AlternateFlights.Answer {
             .success(HTTPResponse(request: HTTPRequest(), status: HTTPStatus(status)))
         }
@@ -199,7 +203,7 @@ private final class TokenService: HTTPLoader {
     }
 
     @Test func `an attempt that began before a reset gets no answer from after it`() {
-        let key = HTTPRetryStrategy.Sharing().key
+        let key = flightKey(HTTPRetryStrategy.Sharing())
         var answers = AlternateAnswers()
         let early = answers.begin()
         _ = answers.add(.success(nil), to: key)
