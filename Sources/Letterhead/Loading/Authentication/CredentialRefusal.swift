@@ -42,10 +42,10 @@ package enum CredentialRefusal: Error {
         case .resetting: (.resetInProgress, nil, "the credentials are being forgotten")
         case .reset: (.cancelled, nil, "the credentials were forgotten while the request was under way")
         case .otherOrigin(let origin):
-            (
-                .cannotAuthenticate, nil,
-                "the credentials belong to \(origin); to send them to another origin, add it to allowedOrigins"
-            )
+            Self.content(
+                of: HTTPAuthentication.Failure(
+                    .originNotAllowed,
+                    "the credentials belong to \(origin); to send them to another origin, add it to allowedOrigins"))
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
         case .tooMany(let limit):
             Self.content(

@@ -152,6 +152,7 @@ private final class Switch: Sendable {
         let refused = other
         let error = await #expect(throws: HTTPError.self) { try await client.send(refused) }
         #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .originNotAllowed)
         #expect(error?.message.contains("https://a.example") == true)
         #expect(mock.authorizations == ["Bearer t"])
     }
