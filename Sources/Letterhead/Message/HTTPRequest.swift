@@ -4,7 +4,7 @@ import Synchronization
 /// A request as a value: what a builder makes of a template, and what travels along a chain of loaders.
 ///
 /// ```swift
-/// var request = HTTPRequest(method: .post, url: url)
+/// var request = try HTTPRequest(method: .post, "https://api.example.com/users")
 /// request[query: "verbose"] = "true"
 /// request.headers["Accept"] = "application/json"
 /// request.body = JSONBody(user)
@@ -73,6 +73,29 @@ public struct HTTPRequest: Sendable, Identifiable {
             path = RequestPath(escaped: bytes.text(ranges.path))
             if let range = ranges.query { query = QueryParameters(escaped: bytes.text(range)) }
             fragment = ranges.fragment.map { bytes.text($0) }
+        }
+    }
+
+    /// A request to the URL in a text, whose bytes are kept: `try HTTPRequest("https://api.example.com/users?page=2")`.
+    ///
+    /// - Parameters:
+    ///   - method: the method. Default: GET.
+    ///   - url: an absolute http or https URL. What no URL may hold, such as a space or `é`, must be escaped in it.
+    /// - Throws: `.invalidRequest` for any other text, naming the rule and not the text.
+    public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
+        guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
+            var request = HTTPRequest()
+            request.ownMethod = method
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message: "the text is not a URL: escape what a URL cannot hold, such as spaces and letters beyond ASCII"
+            )
+        }
+        self.init(method: method, url: parsed)
+        guard ownScheme != nil, hasHTTPScheme, host?.isEmpty == false else {
+            throw HTTPError(
+                .invalidRequest, request: self,
+                message: "the text is not an absolute http or https URL, such as https://example.com/path")
         }
     }
 

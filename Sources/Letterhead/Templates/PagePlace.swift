@@ -7,9 +7,23 @@ public struct PagePlace: Sendable {
     /// The parameters; the JSON body of a method other than GET and HEAD.
     public var parameters: RequestParameters
     let method: HTTPMethod
+    private let isBodyFree: Bool
 
-    init(of template: some RequestTemplate) {
+    init<Template: RequestTemplate>(of template: Template) {
         (query, parameters, method) = (template.query, template.parameters, template.method)
+        isBodyFree = Template.Body.self == EmptyBody.self || Self.isEmpty(template.body)
+    }
+
+    /// Whether the parameters are the JSON body: the method has one, and the template has no other.
+    var hasJSON: Bool {
+        !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
+    }
+
+    /// Whether a body is nil or empty.
+    private static func isEmpty(_ body: some Any) -> Bool {
+        if let body = body as? any HTTPBody { return body.isEmpty }
+        let mirror = Mirror(reflecting: body)
+        return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
     /// Writes a value where a parameter belongs; null removes a query parameter.
@@ -101,7 +115,7 @@ extension JSONValue {
 }
 
 /// Where a page's position goes: a literal is a query parameter of GET and HEAD, and of any other method a member of the
-/// JSON parameters when the template has some.
+/// JSON parameters, unless the template has a body of its own: then it is a query parameter, too.
 public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
     private enum Kind: Hashable {
         case automatic(String)
@@ -111,7 +125,7 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
 
     private let kind: Kind
 
-    /// By the method of the template.
+    /// By the method and the body of the template.
     public static func automatic(_ name: String) -> PageParameter { PageParameter(kind: .automatic(name)) }
 
     /// In the query, whatever the method.
@@ -138,7 +152,7 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
         case .query(let name): .query(name)
         case .json(let path): .json(path)
         case .automatic(let name):
-            StandardParameters.areQuery(of: place.method) || place.parameters.isEmpty ? .query(name) : .json([name])
+            place.hasJSON ? .json([name]) : .query(name)
         }
     }
 }

@@ -22,6 +22,12 @@ extension HTTPRetryStrategy {
         }
     }
 
+    /// Exponential back-off from one second: ``exponential(base:factor:cap:)`` with its defaults.
+    public static let exponential = exponential(base: .seconds(1))
+
+    /// 1, 1, 2, 3, 5 … seconds: ``fibonacci(unit:cap:)`` with its defaults.
+    public static let fibonacci = fibonacci(unit: .seconds(1))
+
     /// 1, 1, 2, 3, 5 … units, with full jitter: anything between nothing and the wait.
     ///
     /// - Parameters:

@@ -21,6 +21,24 @@ import Testing
         #expect(try request.url().absoluteString == text)
     }
 
+    @Test func `a request is made of a text, whose bytes are kept`() throws {
+        let text = "https://example.com:8443/a%2fb?q=a%20b&flag#f"
+        let request = try HTTPRequest(method: .put, text)
+        #expect(try request.urlString() == text)
+        #expect(request.method == .put && request.port == 8443 && request.query["q"] == "a b")
+        #expect(try HTTPRequest("HTTP://h").method == .get)
+    }
+
+    @Test(arguments: [
+        "", "example.com/secret", "/secret", "//example.com/secret", "https:///secret", "https://", "ftp://h/secret",
+        "https://h/secret x", "https://h/sécret", "mailto:secret@h", "https://h:x/secret", "\u{0}https://h/secret",
+    ])
+    func `a text that is no absolute http URL is refused, and not repeated`(text: String) throws {
+        let error = #expect(throws: HTTPError.self) { try HTTPRequest(text).validate() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("secret") == false)
+    }
+
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `any URL that Foundation takes comes back byte for byte`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

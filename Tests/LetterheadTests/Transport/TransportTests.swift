@@ -4,6 +4,10 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What every transport does alike; one body of tests serves all of them.
 @Suite(.timeLimit(.minutes(3)))
 struct TransportTests {
@@ -125,6 +129,30 @@ struct TransportTests {
         let error = await #expect(throws: HTTPError.self) {
             _ = try await Transport.urlSession.loader.load(request).body.data()
         }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    @Test func `a loader with a given configuration sends what it says and follows no redirect`() async throws {
+        let server = try await echo()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Given": "yes"]
+        let loader = URLSessionLoader(sessionConfiguration: configuration)
+        configuration.httpAdditionalHeaders = ["X-Given": "no"]
+        #expect(try await loader.load(request(.post, "echo", on: server)).status == .ok)
+        #expect(try await loader.load(request(.get, "redirect", on: server)).status == 302)
+        #expect(server.requests.map { $0.headers["X-Given"] } == ["yes", "yes"])
+        await server.stop()
+    }
+
+    @Test func `the idle timeout of a given configuration holds`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 1
+        let loader = URLSessionLoader(sessionConfiguration: configuration)
+        let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url)) }
         #expect(error?.code == .timedOut)
         await server.stop()
     }

@@ -13,6 +13,8 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         ("exponential", .exponential(base: .seconds(1)), [1, 2, 4, 8, 16]),
         ("factor", .exponential(base: .seconds(2), factor: 3, cap: .seconds(20)), [2, 6, 18, 20, 20]),
         ("fibonacci", .fibonacci(unit: .seconds(1)), [1, 1, 2, 3, 5]),
+        ("exponential without arguments", .exponential, [1, 2, 4, 8, 16]),
+        ("fibonacci without arguments", .fibonacci, [1, 1, 2, 3, 5]),
         ("capped", .fibonacci(unit: .seconds(2), cap: .seconds(5)), [2, 2, 4, 5, 5]),
         ("list", .delays([.seconds(1), .seconds(5)]), [1, 5, nil, nil, nil]),
         ("empty list", .delays([]), [nil, nil, nil, nil, nil]),

@@ -3,7 +3,7 @@ extension RequestTemplate {
     /// or what the condition of the strategy says.
     ///
     /// ```swift
-    /// try await client.send(GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3))
+    /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
     /// A `Retry-After` of the server counts more than the strategy's wait. Requests whose method is not idempotent are

@@ -20,9 +20,7 @@ extension TransportConfiguration {
         #if !canImport(FoundationNetworking)
             settings.tlsMinimumSupportedProtocolVersion = security.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
         #endif
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        return URLSession(configuration: settings, delegate: delegate, delegateQueue: queue)
+        return URLSession(configuration: settings, delegate: delegate, delegateQueue: .serial)
     }
 
     /// Whole seconds, at least one: Foundation on Linux cuts fractions off, and takes less for none at all.
@@ -67,5 +65,29 @@ extension TransportConfiguration {
         ]
         let names = settings.filter(\.isChanged).map(\.name)
         return names.isEmpty ? ["another setting"] : names
+    }
+}
+
+/// A configuration of Foundation's that nobody else can change.
+///
+/// `@unchecked Sendable`: the copy is private, and is read only, by sessions that copy it once more.
+struct FoundationConfiguration: @unchecked Sendable {
+    private let copy: URLSessionConfiguration
+
+    init(_ configuration: URLSessionConfiguration) {
+        copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+    }
+
+    func makeURLSession(delegate: URLSessionRelay) -> URLSession {
+        URLSession(configuration: copy, delegate: delegate, delegateQueue: .serial)
+    }
+}
+
+extension OperationQueue {
+    /// A new queue that runs one operation at a time, as a delegate needs it.
+    fileprivate static var serial: OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return queue
     }
 }

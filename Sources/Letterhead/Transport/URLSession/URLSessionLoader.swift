@@ -1,7 +1,8 @@
-import Foundation
-
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// The transport over Foundation's `URLSession`: the default on Apple platforms.
@@ -30,13 +31,38 @@ public final class URLSessionLoader: HTTPLoader {
     private let configuration: TransportConfiguration
     private let exchanges = URLSessionExchanges()
     private let session: URLSession
+    private let makeSession: @Sendable (URLSessionRelay) -> URLSession
+    private let cachePolicy: URLRequest.CachePolicy
 
     /// Makes a loader with a session of its own.
     ///
     /// - Parameter configuration: limits of connections and time. Default: the documented defaults.
     public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
         self.configuration = configuration
-        session = configuration.makeURLSession(delegate: URLSessionRelay(exchanges))
+        makeSession = { configuration.makeURLSession(delegate: $0) }
+        session = makeSession(URLSessionRelay(exchanges))
+        cachePolicy = .reloadIgnoringLocalCacheData
+    }
+
+    /// Makes a loader with a session of a configuration of Foundation's: for its proxies, its protocol classes, its TLS
+    /// settings, its service type, or to use the cache, the cookies and the credentials of a session that a program has
+    /// already: `URLSessionLoader(sessionConfiguration: session.configuration)`.
+    ///
+    /// Everything in the configuration holds, and the session is the loader's own. `timeoutIntervalForRequest` is the idle
+    /// limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are responses, as with every transport. A cache,
+    /// cookies and credentials of the session work below the library, which does not see them: a response may come from the
+    /// cache, and ``HTTPClient/reset()`` does not wipe them.
+    ///
+    /// - Parameter configuration: the configuration; later changes to it have no effect.
+    public init(sessionConfiguration configuration: URLSessionConfiguration) {
+        var limits = TransportConfiguration()
+        let idle = configuration.timeoutIntervalForRequest
+        limits.idleTimeout = idle > 0 && idle < 86_400 ? .seconds(idle) : nil
+        self.configuration = limits
+        cachePolicy = configuration.requestCachePolicy
+        let kept = FoundationConfiguration(configuration)
+        makeSession = { kept.makeURLSession(delegate: $0) }
+        session = makeSession(URLSessionRelay(exchanges))
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -56,7 +82,8 @@ public final class URLSessionLoader: HTTPLoader {
         if let left = request.timeLeft, left <= .zero {
             throw request.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
         }
-        let upload = try await URLSessionUpload(request, idleSeconds: configuration.idleSeconds(for: request))
+        let upload = try await URLSessionUpload(
+            request, idleSeconds: configuration.idleSeconds(for: request), cachePolicy: cachePolicy)
         let exchange = URLSessionExchange(request: request, configuration: configuration, upload: upload)
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
@@ -76,7 +103,7 @@ public final class URLSessionLoader: HTTPLoader {
     /// just closing it might be repeated below us.
     private func isolatedSession(for request: HTTPRequest) -> URLSession? {
         #if canImport(FoundationNetworking)
-            request.method.isIdempotent ? nil : configuration.makeURLSession(delegate: URLSessionRelay(exchanges))
+            request.method.isIdempotent ? nil : makeSession(URLSessionRelay(exchanges))
         #else
             nil
         #endif

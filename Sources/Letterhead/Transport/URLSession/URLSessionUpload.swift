@@ -18,14 +18,16 @@ final class URLSessionUpload: Sendable {
     let body: Body
 
     /// - Throws: `.invalidRequest` when the body cannot be encoded, or is longer or shorter than it said.
-    init(_ request: HTTPRequest, idleSeconds: TimeInterval) async throws(HTTPError) {
+    init(
+        _ request: HTTPRequest, idleSeconds: TimeInterval, cachePolicy: URLRequest.CachePolicy
+    ) async throws(HTTPError) {
         do { body = try await Self.body(of: request) } catch { throw HTTPError(ofBody: error, request: request) }
         var urlRequest = URLRequest(url: try request.url())
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
         // Its own default would hold in place of the session's.
         urlRequest.timeoutInterval = idleSeconds
-        urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+        urlRequest.cachePolicy = cachePolicy
         self.urlRequest = urlRequest
     }
 

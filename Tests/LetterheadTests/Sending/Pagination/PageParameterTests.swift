@@ -49,6 +49,28 @@ struct PageParameterTests {
         #expect(error?.message.contains("v.after") == true && error?.message.contains("JSON object") == true)
     }
 
+    @Test(arguments: [HTTPMethod.post, .put, .delete])
+    func `the page of a template without parameters is the JSON body`(method: HTTPMethod) throws {
+        let request = try StandardRequestBuilder(Query(method: method, parameters: [:]).paginated(page: 3)).request()
+        #expect(try bodies([request]) == [["page": 3]])
+        #expect(request.query.isEmpty)
+        let wrapped = Query(method: method, parameters: [:]).header("a", "b").paginated(page: 3).query("sort", "x")
+        #expect(try bodies([StandardRequestBuilder(wrapped).request()]) == [["page": 3]])
+    }
+
+    @Test func `the page of a template with a body of its own is in the query`() throws {
+        let template = Query(parameters: [:]).body(TextBody("text")).paginated(page: 3)
+        let request = try StandardRequestBuilder(template).request()
+        #expect(request.query.escaped == "page=3")
+        #expect(try request.body.encode() == Data("text".utf8))
+    }
+
+    @Test(arguments: [HTTPMethod.get, .head])
+    func `the page of a GET is in the query`(method: HTTPMethod) throws {
+        let request = try StandardRequestBuilder(Query(method: method, parameters: [:]).paginated(page: 3)).request()
+        #expect(request.query.escaped == "page=3" && request.body.isEmpty)
+    }
+
     @Test func `a GET has no JSON, so a path of names is refused`() async throws {
         let error = await #expect(throws: HTTPError.self) { try await walk(Query(method: .get, parameters: [:])) }
         #expect(error?.code == .invalidRequest && error?.message.contains("v.after") == true)
