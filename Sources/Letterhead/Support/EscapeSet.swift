@@ -122,4 +122,7 @@ extension EscapeSet {
 
     /// The set of the WHATWG serialiser, a space as `+`, as that serialiser writes it.
     package static let formSerializerPlus = formSerializer.spaceAsPlus
+
+    /// The same as ``unreserved``, with `+` for a space.
+    package static let unreservedPlus = unreserved.spaceAsPlus
 }

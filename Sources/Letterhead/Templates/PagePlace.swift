@@ -11,19 +11,12 @@ public struct PagePlace: Sendable {
 
     init<Template: RequestTemplate>(of template: Template) {
         (query, parameters, method) = (template.query, template.parameters, template.method)
-        isBodyFree = Template.Body.self == EmptyBody.self || Self.isEmpty(template.body)
+        isBodyFree = Template.Body.self == EmptyBody.self || StandardParameters.isEmpty(template.body)
     }
 
     /// Whether the parameters are the JSON body: the method has one, and the template has no other.
     var hasJSON: Bool {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
-    }
-
-    /// Whether a body is nil or empty.
-    private static func isEmpty(_ body: some Any) -> Bool {
-        if let body = body as? any HTTPBody { return body.isEmpty }
-        let mirror = Mirror(reflecting: body)
-        return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
     /// Writes a value where a parameter belongs; null removes a query parameter.

@@ -183,4 +183,41 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         #expect(built.query.contains("page"))
         #expect(built.body.isEmpty)
     }
+
+    private func body(_ template: some RequestTemplate) throws -> MultipartBody {
+        try #require(try StandardRequestBuilder(template).request().body as? MultipartBody)
+    }
+
+    @Test func `parts are added to those of a template, with its kind and boundary`() throws {
+        let own = MultipartBody([.text("1", name: "a")], kind: .mixed)
+        let body = try body(Endpoint("a").with { $0.body = own }.multipart(adding: [.text("2", name: "b")]))
+        #expect(body.parts.count == 2 && body.kind == .mixed && body.boundary == own.boundary)
+        let text = String(decoding: try body.encode(), as: UTF8.self)
+        #expect(text.contains("name=\"a\"\r\n\r\n1\r\n") || text.contains("\r\n\r\n1\r\n"))
+        #expect(text.contains("\r\n\r\n2\r\n"))
+    }
+
+    @Test func `parts are added to parts that a modifier set, and are the body of a template without one`() throws {
+        let template = Endpoint("a").with { $0.boundary = "b0undary" }
+        let both = template.multipart([.text("1", name: "a")]).header("x", "y").multipart(adding: [
+            .text("2", name: "b")
+        ])
+        #expect(try body(both).parts.count == 2 && body(both).boundary == "b0undary")
+        let alone = try body(template.multipart(adding: [.text("2", name: "b")]))
+        #expect(alone.parts.count == 1 && alone.boundary == "b0undary")
+    }
+
+    @Test func `parts cannot be added to another body`() throws {
+        let template = Endpoint("a").with { $0.body = TextBody("text") }.multipart(adding: [.text("2", name: "b")])
+        let request = try StandardRequestBuilder(template).request()
+        let error = #expect(throws: HTTPError.self) { try request.framedBody() }
+        #expect(error?.code == .invalidRequest && error?.message.contains("not a MultipartBody") == true)
+    }
+
+    @Test func `an added part that holds a given boundary is refused`() throws {
+        let own = try MultipartBody([.text("1", name: "a")], boundary: "given")
+        let template = Endpoint("a").with { $0.body = own }.multipart(adding: [.text("x\r\n--given\r\n", name: "b")])
+        let request = try StandardRequestBuilder(template).request()
+        #expect(throws: HTTPError.self) { try request.framedBody() }
+    }
 }

@@ -6,10 +6,22 @@ public import Foundation
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0, escaped
 /// FormEncoder.whatwg                  // as a browser's URLSearchParams writes it
 /// FormEncoder(arrays: .repeated)      // tags=a&tags=b
+/// FormEncoder(keys: .snakeCase)       // user[is_new]=0
+/// FormEncoder(escaping: .unreserved)  // leaves - _ . ~ as they are
 /// ```
 ///
 /// The properties of a type stand in the order in which it encodes them, the keys of a dictionary are sorted.
-public struct FormEncoder: HTTPBodyEncoder, Hashable {
+public struct FormEncoder: HTTPBodyEncoder {
+    /// How the properties of a type are named. The keys of a dictionary are never changed.
+    public enum Keys: Sendable {
+        /// As the type names them.
+        case asWritten
+        /// `isNew` is `is_new`, and `myURLProperty` is `my_url_property`.
+        case snakeCase
+        /// As a closure names them.
+        case custom(@Sendable (String) -> String)
+    }
+
     /// How an element of an array is named.
     public enum Arrays: Hashable, Sendable {
         /// `tags[]=a&tags[]=b`
@@ -37,13 +49,23 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
     }
 
     /// How a point in time is written.
-    public enum Dates: Hashable, Sendable {
+    public enum Dates: Sendable {
         /// In UTC as ISO 8601, `2026-01-31T08:00:00Z`.
         case iso8601
         /// In seconds since 1970, with a fraction when there is one.
         case seconds
         /// In whole milliseconds since 1970.
         case milliseconds
+        /// As a closure writes it. What it throws fails the encoding.
+        case custom(@Sendable (Date) throws -> String)
+    }
+
+    /// How `Data` is written.
+    public enum Bytes: Sendable {
+        /// In Base64 (RFC 4648, 4).
+        case base64
+        /// As a closure writes it. What it throws fails the encoding.
+        case custom(@Sendable (Data) throws -> String)
     }
 
     /// What becomes of nil.
@@ -52,6 +74,8 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
         case omitted
         /// `name=`
         case empty
+        /// `name=null`
+        case null
     }
 
     /// How a space is written.
@@ -66,10 +90,14 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
     public enum Escaping: Hashable, Sendable {
         /// ASCII letters and digits only.
         case lettersAndDigits
+        /// The unreserved characters of RFC 3986, 2.3: ASCII letters, digits and `-._~`.
+        case unreserved
         /// ASCII letters, digits and `*-._`, the set of the WHATWG's URL standard, 5.2.
         case whatwg
     }
 
+    /// How the properties of a type are named.
+    public var keys: Keys
     /// How an element of an array is named.
     public var arrays: Arrays
     /// How a value within a value is named.
@@ -78,6 +106,8 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
     public var booleans: Booleans
     /// How a point in time is written.
     public var dates: Dates
+    /// How `Data` is written.
+    public var bytes: Bytes
     /// What becomes of nil.
     public var nils: Nils
     /// How a space is written.
@@ -87,10 +117,11 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
 
     /// Makes an encoder; what is not said is as the first case of each choice has it.
     public init(
-        arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numbers,
-        dates: Dates = .iso8601, nils: Nils = .omitted, spaces: Spaces = .percent,
-        escaping: Escaping = .lettersAndDigits
+        keys: Keys = .asWritten, arrays: Arrays = .brackets, nesting: Nesting = .brackets,
+        booleans: Booleans = .numbers, dates: Dates = .iso8601, bytes: Bytes = .base64, nils: Nils = .omitted,
+        spaces: Spaces = .percent, escaping: Escaping = .lettersAndDigits
     ) {
+        (self.keys, self.bytes) = (keys, bytes)
         (self.arrays, self.nesting, self.booleans, self.dates) = (arrays, nesting, booleans, dates)
         (self.nils, self.spaces, self.escaping) = (nils, spaces, escaping)
     }
@@ -102,8 +133,20 @@ public struct FormEncoder: HTTPBodyEncoder, Hashable {
         switch (escaping, spaces) {
         case (.lettersAndDigits, .percent): .alphanumeric
         case (.lettersAndDigits, .plus): .alphanumericPlus
+        case (.unreserved, .percent): .unreserved
+        case (.unreserved, .plus): .unreservedPlus
         case (.whatwg, .percent): .formSerializer
         case (.whatwg, .plus): .formSerializerPlus
+        }
+    }
+
+    /// The name of a property.
+    @inline(__always)
+    func name(of key: some CodingKey) -> String {
+        switch keys {
+        case .asWritten: key.stringValue
+        case .snakeCase: SnakeCase.convert(key.stringValue)
+        case .custom(let convert): convert(key.stringValue)
         }
     }
 

@@ -7,18 +7,20 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) throws { try writer.writeNil(at: within(key)) }
 
-    func encode(_ value: String, forKey key: Key) throws { writer.pair(path, key: key.stringValue, value) }
+    func encode(_ value: String, forKey key: Key) throws { writer.pair(path, key: writer.style.name(of: key), value) }
 
-    func encode(_ value: Int, forKey key: Key) throws { writer.pair(path, key: key.stringValue, String(value)) }
+    func encode(_ value: Int, forKey key: Key) throws {
+        writer.pair(path, key: writer.style.name(of: key), String(value))
+    }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        writer.pair(path, key: key.stringValue, value.text(writer.style))
+        writer.pair(path, key: writer.style.name(of: key), value.text(writer.style))
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
         // A number that is not finite is an error that needs its path.
         guard value.isFinite else { return try writer.write(value, at: within(key)) }
-        writer.pair(path, key: key.stringValue, value.finiteText)
+        writer.pair(path, key: writer.style.name(of: key), value.finiteText)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.write(value, at: within(key)) }
@@ -63,5 +65,8 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { FormValueEncoder(writer: writer, path: within(key)) }
 
-    private func within(_ key: Key) -> FormPath { FormPath(path, .key(key)) }
+    private func within(_ key: Key) -> FormPath {
+        if case .asWritten = writer.style.keys { return FormPath(path, .key(key)) }
+        return FormPath(path, name: writer.style.name(of: key))
+    }
 }

@@ -63,12 +63,18 @@ extension Date: FormScalar {
             }
         case .seconds: try timeIntervalSince1970.text(style, at: path)
         case .milliseconds: try (timeIntervalSince1970 * 1000).rounded().text(style, at: path)
+        case .custom(let write): try write(self)
         }
     }
 }
 
 extension Data: FormScalar {
-    func text(_ style: FormEncoder, at path: FormPath) -> String { base64EncodedString() }
+    func text(_ style: FormEncoder, at path: FormPath) throws -> String {
+        switch style.bytes {
+        case .base64: base64EncodedString()
+        case .custom(let write): try write(self)
+        }
+    }
 }
 
 extension URL: FormScalar {

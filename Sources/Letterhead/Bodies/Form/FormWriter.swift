@@ -46,7 +46,11 @@ final class FormWriter {
     /// A value that is nil.
     func writeNil(at path: FormPath?) throws {
         guard let path else { throw nameless(String?.none) }
-        if style.nils == .empty { pair(path, "") }
+        switch style.nils {
+        case .omitted: break
+        case .empty: pair(path, "")
+        case .null: pair(path, "null")
+        }
     }
 
     /// The error for a value that is not within another, and so has no name.

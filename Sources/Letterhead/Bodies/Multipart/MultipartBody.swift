@@ -89,6 +89,12 @@ public struct MultipartBody: HTTPBody {
         (self.parts, self.kind, self.boundary, self.origin) = (parts, kind, boundary, origin)
     }
 
+    /// The same body with further parts at its end; kind and boundary stay.
+    func adding(_ added: [MultipartPart]) -> MultipartBody {
+        MultipartBody(
+            parts + added, kind: kind, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
+    }
+
     /// The Content-Type with the boundary, and for related parts the type of the first one (RFC 2387, 3.1).
     public var additionalHeaders: HTTPHeaders {
         let isToken = ASCII.isToken(boundary)

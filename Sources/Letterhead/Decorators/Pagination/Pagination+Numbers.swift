@@ -13,11 +13,29 @@ extension Pagination {
         totalPagesHeader: HTTPHeaders.Name? = nil
     ) -> Pagination {
         counted(from: .number(start), firstPage: start, by: step, parameter: parameter, size: size) {
-            position, response in
-            guard let totalPagesHeader, let last = response.headers[totalPagesHeader].flatMap({ Int($0) }) else {
+            position, page in
+            guard let totalPagesHeader, let last = page.response.headers[totalPagesHeader].flatMap({ Int($0) }) else {
                 return nil
             }
             return position >= last
+        }
+    }
+
+    /// By the number of the page, until a page declares that there are no more: `.page(hasMore: \.hasMore)`.
+    ///
+    /// A page without items is delivered, and is not the last while it declares more.
+    ///
+    /// - Parameters:
+    ///   - start: the number of the first page. Default: 1.
+    ///   - step: what is added for the next; 0 is `.invalidRequest`. Default: 1.
+    ///   - parameter: where the number goes. Default: `page`.
+    ///   - hasMore: where the decoded page declares that another one follows.
+    public static func page(
+        start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
+        hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        counted(from: .number(start), firstPage: start, by: step, parameter: parameter, size: nil) { _, page in
+            !page.value[keyPath: hasMore]
         }
     }
 
@@ -43,7 +61,7 @@ extension Pagination {
 
     private static func counted(
         from start: PagePosition, firstPage: Int, by step: Int, parameter: PageParameter, size: Int?,
-        isLast: @escaping @Sendable (Int, HTTPResponse) -> Bool? = { _, _ in nil }
+        isLast: @escaping @Sendable (Int, PageArrival<Value>) -> Bool? = { _, _ in nil }
     ) -> Pagination {
         Pagination(
             firstPage: firstPage, start: start, isOwn: { $0.isCounted(as: start) },
@@ -58,7 +76,7 @@ extension Pagination {
                 guard let next = position.advanced(by: step), let count = position.count else {
                     throw page.error(.invalidRequest, "the checkpoint is of another kind of pagination")
                 }
-                if let isLast = isLast(count, page.response) { return isLast ? .last : .next(next) }
+                if let isLast = isLast(count, page) { return isLast ? .last : .next(next) }
                 guard let items = page.itemCount else { throw page.uncounted }
                 if items == 0 { return .ended }
                 return size.map { items < $0 } == true ? .last : .next(next)

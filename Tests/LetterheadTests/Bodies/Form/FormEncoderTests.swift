@@ -129,4 +129,99 @@ import Testing
         struct Price: Encodable { var price = Decimal.nan }
         #expect(throws: EncodingError.self) { try FormEncoder().encode(Price()) }
     }
+
+    @Test(arguments: [
+        ("isNew", "is_new"), ("myURLProperty", "my_url_property"), ("HTTPServer", "http_server"), ("id", "id"),
+        ("version2Beta", "version2_beta"), ("_private", "_private"), ("already_snake", "already_snake"), ("URL", "url"),
+        ("", ""),
+    ]) func `a property is named in snake case`(name: String, snake: String) throws {
+        struct Named: Encodable, Sendable {
+            struct Key: CodingKey {
+                var stringValue: String
+                var intValue: Int? { nil }
+                init(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+            var name: String
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode([1], forKey: Key(stringValue: name))
+                try container.encode("v", forKey: Key(stringValue: name))
+            }
+        }
+        #expect(try decoded(Named(name: name), FormEncoder(keys: .snakeCase)) == "\(snake)[]=1&\(snake)=v")
+    }
+
+    @Test func `properties are renamed at every depth, and the keys of dictionaries stay`() throws {
+        #expect(
+            try decoded(["myKey": Item(name: "a", count: 1)], FormEncoder(keys: .custom { $0.uppercased() }))
+                == "myKey[NAME]=a&myKey[COUNT]=1")
+        #expect(try decoded(Order(), FormEncoder(keys: .snakeCase))?.contains("&is_new=1&") == true)
+    }
+
+    @Test func `dates and data are written by closures`() throws {
+        struct Values: Encodable, Sendable { var at = Date(timeIntervalSince1970: 5), bytes = Data([1, 255]) }
+        let encoder = FormEncoder(
+            dates: .custom { "d\(Int($0.timeIntervalSince1970))" },
+            bytes: .custom { $0.map { String($0, radix: 16) }.joined(separator: ".") })
+        #expect(try decoded(Values(), encoder) == "at=d5&bytes=1.ff")
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) { try decoded(Values(), FormEncoder(bytes: .custom { _ in throw Refusal() })) }
+    }
+
+    @Test(arguments: [
+        (FormEncoder.Nils.omitted, "level=high"), (.empty, "note=&level=high"), (.null, "note=null&level=high"),
+    ])
+    func `nil is left out, empty or the word null`(nils: FormEncoder.Nils, form: String) throws {
+        struct Values: Encodable, Sendable { var note: String?, level = Level.high }
+        #expect(try decoded(Values(), FormEncoder(nils: nils)) == form)
+    }
+
+    @Test(arguments: [(FormEncoder.Spaces.percent, "%20"), (.plus, "+")])
+    func `the unreserved characters can stay as they are`(spaces: FormEncoder.Spaces, space: String) throws {
+        let encoder = FormEncoder(spaces: spaces, escaping: .unreserved)
+        let form = try encoder.encode(["k": "aZ0-_.~* é"])
+        #expect(String(decoding: form, as: UTF8.self) == "k=aZ0-_.~%2A\(space)%C3%A9")
+        let standard = try FormEncoder().encode(["k": "-_.~"])
+        #expect(String(decoding: standard, as: UTF8.self) == "k=%2D%5F%2E%7E")
+    }
+}
+
+/// Any value as a query.
+@Suite struct QueryParametersEncodingTests {
+    private struct Filter: Encodable, Sendable {
+        var text = "a b&=é+"
+        var labels = ["x", "y"]
+        var isOpen = true
+        var none: Int?
+        var range = ["low": 1.5]
+        var at = Date(timeIntervalSince1970: 0)
+    }
+
+    @Test func `a value is written as a literal is`() {
+        let query = QueryParameters(encoding: Filter())
+        let literal: QueryParameters = [
+            "text": "a b&=é+", "labels": ["x", "y"], "isOpen": true, "none": Int?.none, "range[low]": 1.5,
+            "at": Date(timeIntervalSince1970: 0),
+        ]
+        #expect(query == literal && query.escaped == literal.escaped)
+        #expect(QueryParameters(encoding: [String: Int]()).isEmpty)
+    }
+
+    @Test func `an encoder names and writes the values, and the query escapes them`() {
+        let encoder = FormEncoder(keys: .snakeCase, arrays: .brackets, spaces: .plus, escaping: .whatwg)
+        #expect(
+            QueryParameters(encoding: Filter(), encoder: encoder).escaped
+                == "text=a%20b%26%3D%C3%A9%2B&labels%5B%5D=x&labels%5B%5D=y&is_open=1&range%5Blow%5D=1.5"
+                + "&at=1970-01-01T00%3A00%3A00Z")
+    }
+
+    @Test func `a value that cannot be encoded has the request refused`() throws {
+        for query in [QueryParameters(encoding: [1, 2]), QueryParameters(encoding: ["secret": Double.nan])] {
+            var request = try HTTPRequest("https://h.example")
+            request.query = query
+            let error = #expect(throws: HTTPError.self) { try request.validate() }
+            #expect(error?.code == .invalidRequest && error?.message.contains("cannot be written") == true)
+        }
+    }
 }

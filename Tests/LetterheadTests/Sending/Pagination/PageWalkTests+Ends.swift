@@ -39,6 +39,20 @@ extension PageWalkTests {
         #expect(error?.code == .invalidRequest && mock.requests.count == 2)
     }
 
+    @Test func `numbered pages end where a page declares that there are no more, and not at an empty one`() async throws
+    {
+        struct Numbered: Codable, Sendable { var items: [Int], hasMore: Bool }
+        let mock = MockLoader { request in
+            let page = request.query["page"].flatMap { Int($0) } ?? 0
+            return try .ok(request, json: Numbered(items: page == 2 ? [] : [page], hasMore: page < 3))
+        }
+        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let template = Endpoint("a", answering: Numbered.self).paginated(by: .page(hasMore: \.hasMore))
+        let pages = try await client.pages(of: template).collect()
+        #expect(pages.map(\.value.items) == [[1], [], [3]])
+        #expect(mock.requests.map { $0.query["page"] } == ["1", "2", "3"])
+    }
+
     @Test
     func `what a page carries stays until another brings it, also over a checkpoint, and a circle stays a circle`()
         async throws
