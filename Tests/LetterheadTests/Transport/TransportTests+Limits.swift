@@ -1,0 +1,61 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Limits of time, and a session of a given configuration.
+extension TransportTests {
+    @Test func `a timeout bounds the body of a streamed response whose status is not accepted`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(status: 500, body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.timeout = .milliseconds(300)
+        request.responseDelivery = .streamed
+        // A machine so busy that the head comes too late gets the same error earlier.
+        let error = await #expect(throws: HTTPError.self) {
+            _ = try await Transport.urlSession.loader.load(request).body.data()
+        }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    @Test func `a loader with a given configuration sends what it says and follows no redirect`() async throws {
+        let server = try await echo()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Given": "yes"]
+        let loader = URLSessionLoader(sessionConfiguration: configuration)
+        configuration.httpAdditionalHeaders = ["X-Given": "no"]
+        #expect(try await loader.load(request(.post, "echo", on: server)).status == .ok)
+        #expect(try await loader.load(request(.get, "redirect", on: server)).status == 302)
+        #expect(server.requests.map { $0.headers["X-Given"] } == ["yes", "yes"])
+        await server.stop()
+    }
+
+    @Test func `the idle timeout of a given configuration holds`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 1
+        let loader = URLSessionLoader(sessionConfiguration: configuration)
+        let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url)) }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    @Test func `a request may have an idle timeout of its own`() async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.idleTimeout = .milliseconds(300)
+        let error = await #expect(throws: HTTPError.self) { try await Transport.urlSession.loader.load(request) }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+}
