@@ -2,8 +2,8 @@ extension RequestTemplate {
     /// Asks for one page by its number.
     ///
     /// The number is a query parameter of GET and HEAD. Of any other method it is one of the JSON parameters, which are the
-    /// body; of a template with a body of its own it is a query parameter, too. A template that has a parameter of that name keeps its own: it
-    /// pins its page, and a walk over it is that one page.
+    /// body; of a template with a body of its own it is a query parameter, too. A template that has a parameter of
+    /// that name keeps its own: it pins its page, and a walk over it is that one page.
     ///
     /// - Parameters:
     ///   - page: the number of the page. Default: 1.
