@@ -83,13 +83,11 @@ enum {
     SHARED_TLS_SESSIONS = 4,
     MESSAGE_FINISHED = 1,
     COPY_BYTES = 1,
-    RESOLVES_ASIDE = 1 << 7,
     EPOLL_PWAIT2 = 441,
 };
 
 unsigned int lh_curl_version(void) { return curl_version_info(0)->number; }
 
-int lh_curl_resolves_aside(void) { return (curl_version_info(0)->features & RESOLVES_ASIDE) != 0; }
 
 const char *lh_curl_tls_library(void) { return curl_version_info(0)->tls; }
 

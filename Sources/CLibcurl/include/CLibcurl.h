@@ -239,8 +239,6 @@ int lh_curl_multi_set_timer(LHCurlMulti *_Nonnull multi, LHCurlTimer _Nonnull fu
 /// Shares TLS sessions between the transfers of one thread (no locks are set, so one thread only).
 int lh_curl_share_tls_sessions(LHCurlShare *_Nonnull share);
 
-/// Whether libcurl looks up names without blocking.
-int lh_curl_resolves_aside(void);
 /// epoll's wait with a limit in nanoseconds, below zero for none; in whole milliseconds, rounded up, before Linux 5.11.
 int lh_epoll_wait(int epoll, struct epoll_event *_Nonnull events, int count, int64_t nanoseconds);
 

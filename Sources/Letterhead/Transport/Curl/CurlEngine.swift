@@ -7,8 +7,6 @@
     /// A class, since it is the thread's owner.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
-        /// Where those go on that have waited for an answer.
-        let pool = CurlPool()
         /// The thread's; nil before the first transfer.
         private let current = Mutex<CurlMailbox?>(nil)
 
@@ -21,28 +19,6 @@
         /// Leaves a command for the thread; false when it has ended.
         @discardableResult
         func post(_ command: CurlMailbox.Command) -> Bool { mailbox?.post(command) ?? false }
-
-        /// Works at a transfer on the calling thread, for a short while, if there is nothing else to do; false when it has
-        /// not begun with it.
-        func drive(_ transfer: CurlTransfer) -> Bool {
-            guard transfer.isQuick, let mailbox else { return false }
-            return mailbox.lend { $0.drive(transfer) }
-        }
-
-        /// Receives a body on its reader's thread, for a short while, if that body is all that is under way; false when it
-        /// has not.
-        func drive(reading pipe: CurlReceivePipe) -> Bool {
-            mailbox?.lend(toReaderOf: pipe) { $0.drive(reading: pipe) } ?? false
-        }
-
-        /// Goes on with a body for which there is room again: on its reader's thread, or else on the loop's own.
-        func resume(reading transfer: CurlTransfer, _ pipe: CurlReceivePipe) {
-            guard let mailbox else { return }
-            if !mailbox.lend(toReaderOf: pipe, { $0.resume(reading: pipe) }) { mailbox.post(.resume(transfer)) }
-        }
-
-        /// Calls the thread, if it leaves a body to its reader, who waits now.
-        func callThread(for pipe: CurlReceivePipe) { mailbox?.callThread(for: pipe) }
 
         /// Ends what is under way.
         func reset() async {
@@ -57,7 +33,7 @@
             current.withLock { current in
                 if let current, current.isOpen { return true }
                 current = CurlMailbox().flatMap { mailbox in
-                    Self.startThread(Work(configuration, mailbox, pool)) ? mailbox : nil
+                    Self.startThread(Work(configuration, mailbox)) ? mailbox : nil
                 }
                 return current != nil
             }
@@ -78,10 +54,9 @@
         private final class Work {
             let configuration: TransportConfiguration
             let mailbox: CurlMailbox
-            let pool: CurlPool
 
-            init(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox, _ pool: CurlPool) {
-                (self.configuration, self.mailbox, self.pool) = (configuration, mailbox, pool)
+            init(_ configuration: TransportConfiguration, _ mailbox: CurlMailbox) {
+                (self.configuration, self.mailbox) = (configuration, mailbox)
             }
         }
 
@@ -97,7 +72,7 @@
             if curl_global_init(everything) == 0 {
                 CurlExit.enter(work.mailbox)
                 do throws(TransportFailure) {
-                    try CurlLoop(work.configuration, mailbox: work.mailbox, pool: work.pool).run()
+                    try CurlLoop(work.configuration, mailbox: work.mailbox).run()
                     failure = .exhausted
                 } catch {
                     failure = error
@@ -112,7 +87,7 @@
             switch command {
             case .start(let transfer): transfer.finish(.failure(failure))
             case .reset(let done): done.resume()
-            case .standStill(let done): done()
+            case .park(let done): done()
             case .resume, .cancel, .stop: break
             }
         }

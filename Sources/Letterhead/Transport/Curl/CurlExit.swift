@@ -51,7 +51,7 @@
                 return (Array(state.mailboxes.values), state.last)
             }
             let done = DispatchSemaphore(value: 0)
-            let awaited = all.count { $0.post(.standStill { done.signal() }) }
+            let awaited = all.count { $0.post(.park { done.signal() }) }
             let limit = DispatchTime.now() + .seconds(1)
             for _ in 0..<awaited where done.wait(timeout: limit) == .timedOut { return }
             if let last { pthread_join(last, nil) }

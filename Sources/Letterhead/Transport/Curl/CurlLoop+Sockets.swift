@@ -5,17 +5,14 @@
     // Which sockets libcurl wants to be told of, and when it wants to be called: its callbacks, and the wait for both.
 
     extension CurlLoop {
-        /// Waits for the sockets; false when there is a command to take first.
-        @discardableResult
-        func sleep(until end: UInt64) -> Bool {
+        /// Waits for the sockets, and lets libcurl use those that are ready. Does not wait when there is a command to take.
+        func sleep() {
             let isAsleep = mailbox.fallAsleep()
-            let time = isAsleep ? waitingTime(until: end) : 0
-            let count = poller.wait(nanoseconds: time)
-            if isAsleep { mailbox.awake() }
-            // Before anything is heard: it came now, and not when the wait began.
+            let count = poller.wait(nanoseconds: isAsleep ? waitingTime : 0)
+            if isAsleep { mailbox.wakeUp() }
+            // What has arrived came now, and not when the wait began.
             tick()
-            poller.tell(count) { socket, ready in act(on: socket, ready) }
-            return isAsleep
+            poller.report(count) { socket, ready in act(on: socket, ready) }
         }
 
         func act(on socket: CInt, _ ready: CInt) {
@@ -25,8 +22,8 @@
         }
 
         /// How many nanoseconds it is until the next deadline; -1 is for ever.
-        private func waitingTime(until end: UInt64) -> Int64 {
-            let next = min(libcurlDeadline, ownDeadline, poolDeadline, end)
+        private var waitingTime: Int64 {
+            let next = min(libcurlDeadline, ownDeadline)
             guard next != .max else { return -1 }
             return next > now ? Int64(clamping: next - now) : 0
         }

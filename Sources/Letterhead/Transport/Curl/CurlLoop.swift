@@ -4,15 +4,13 @@
 
     /// What owns libcurl: takes commands, waits for sockets, and ends transfers.
     ///
-    /// A class, since libcurl's callbacks hold its address. It is made and freed on its thread, and used by one thread at
-    /// a time: its own, or that of a caller to whom ``CurlMailbox`` lends it. Its lists are unchecked, since no callback
-    /// of libcurl's comes while one of them changes.
+    /// A class, since libcurl's callbacks hold its address. Only its thread uses it. Its lists are unchecked, since no
+    /// callback of libcurl's comes while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         let limits: CurlLimits
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
-        private let pool: CurlPool
         var multi: OpaquePointer
         let poller: CurlPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
@@ -20,21 +18,13 @@
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// When to look again whether those go on who were answered.
-        var poolDeadline = UInt64.max
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
-        /// Those that libcurl has done with, and what became of them: told together, so that callers wake together.
-        @exclusivity(unchecked) private var done: [(transfer: CurlTransfer, outcome: CurlTransfer.Outcome)] = []
         private var isStopped = false
-        /// Whether a caller may work it. What has spoken TLS may do so again when it closes an old connection.
-        private var isLent: Bool
 
-        init(
-            _ configuration: TransportConfiguration, mailbox: CurlMailbox, pool: CurlPool
-        ) throws(TransportFailure) {
+        init(_ configuration: TransportConfiguration, mailbox: CurlMailbox) throws(TransportFailure) {
             guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
                 throw .exhausted
             }
@@ -44,11 +34,10 @@
             }
             self.configuration = configuration
             limits = CurlLimits(configuration)
-            (self.mailbox, self.pool) = (mailbox, pool)
+            self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
             self.share = share
-            isLent = lh_curl_resolves_aside() != 0 && !configuration.proxy.isInUse(isSecure: false)
             guard prepare() else { throw .unsupported }
         }
 
@@ -63,81 +52,14 @@
             while true {
                 takeCommands()
                 if isStopped { break }
-                turn()
-                if !park() { sleep(until: .max) }
+                if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
+                endFinished()
+                if ownDeadline <= now { endLate() }
+                flush()
+                sleep()
             }
             endAll(.exhausted)
         }
-
-        /// Works at one transfer on its caller's thread, as long as a lock might be held: what is quickly answered needs no
-        /// other thread then. Everything else, and all that others ask meanwhile, is left to the loop's own.
-        func drive(_ transfer: CurlTransfer) {
-            let end = tick() + Self.patience
-            start(transfer)
-            while transfer.wire != nil {
-                turn()
-                guard transfer.wire != nil, now < end, sleep(until: end) else { break }
-            }
-            mailbox.giveBack(isAtRest ? .nothing : .more)
-        }
-
-        /// Receives a body on its reader's thread, until there is something for it or a lock should be held no longer.
-        func drive(reading pipe: CurlReceivePipe) {
-            noteReturn()
-            let end = now + Self.patience
-            while pipe.isEmpty, now < end {
-                let isAlone = sleep(until: end)
-                turn()
-                if !isAlone { break }
-            }
-            giveBack(pipe, wasWorthwhile: !pipe.isEmpty)
-        }
-
-        /// Goes on with a body on its reader's thread, now that there is room for more.
-        func resume(reading pipe: CurlReceivePipe) {
-            noteReturn()
-            if onlyPipe === pipe { resume(active[0]) }
-            turn()
-            giveBack(pipe, wasWorthwhile: true)
-        }
-
-        /// While a reader was busy nobody listened: that is no idleness of its server's.
-        private func noteReturn() {
-            tick()
-            for wire in active { wire.progress.lastActivity = now }
-        }
-
-        private func giveBack(_ pipe: CurlReceivePipe, wasWorthwhile: Bool) {
-            let isLeftToReader = onlyPipe === pipe && poolDeadline == .max
-            let left = isAtRest ? CurlMailbox.Left.nothing : isLeftToReader ? .body(pipe) : .more
-            mailbox.giveBack(left, afterReading: pipe, wasWorthwhile: wasWorthwhile)
-        }
-
-        /// Lets the thread wait until it is called; false when it must wait for the sockets.
-        private func park() -> Bool {
-            guard isLent, poolDeadline == .max else { return false }
-            if isAtRest { return mailbox.park(self) }
-            guard let pipe = onlyPipe, !pipe.hasReader, mailbox.park(self, besides: pipe) else { return false }
-            noteReturn()
-            return true
-        }
-
-        /// Where a body arrives, when nothing but that is under way.
-        private var onlyPipe: CurlReceivePipe? {
-            guard active.count == 1, active[0].isReceivingOnly, !poller.awaitsRoom else { return nil }
-            return active[0].transfer?.pipe
-        }
-
-        private func turn() {
-            if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
-            endFinished()
-            if ownDeadline <= now { endLate() }
-            flush()
-            poolDeadline = pool.help(at: now) ?? .max
-        }
-
-        /// Whether there is nothing to wait for.
-        private var isAtRest: Bool { active.isEmpty && libcurlDeadline == .max && poolDeadline == .max }
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -154,8 +76,6 @@
 
         static let noSocket: CInt = -1
         private static let idleHandles = 64
-        /// In nanoseconds.
-        private static let patience: UInt64 = 200_000
     }
 
     // MARK: Commands
@@ -179,7 +99,7 @@
                     forgetConnections()
                     done.resume()
                 case .stop: isStopped = true
-                case .standStill(let done):
+                case .park(let done):
                     done()
                     while true { pause() }
                 }
@@ -187,8 +107,7 @@
         }
 
         private func start(_ transfer: CurlTransfer) {
-            guard transfer.isWanted else { return }  // It was cancelled before it was taken.
-            if transfer.plan.isSecure { isLent = false }
+            guard transfer.isPending else { return }  // It was cancelled before it was taken.
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
@@ -258,16 +177,8 @@
         private func endFinished() {
             var code: CInt = 0
             while let easy = lh_curl_next_finished(multi, &code) {
-                guard let wire = CurlWire.carried(by: easy), let transfer = wire.transfer else { continue }
-                let outcome = wire.outcome(of: CurlResult(rawValue: code))
-                release(wire)
-                done.append((transfer, outcome))
-            }
-            guard !done.isEmpty else { return }
-            // The oldest first, and each is let go at once, so that most often its caller's thread frees what it allocated.
-            if done.count > 1 { done.reverse() }
-            pool.gather(at: now) {
-                while let (transfer, outcome) = done.popLast() { transfer.finish(outcome) }
+                guard let wire = CurlWire.carried(by: easy) else { continue }
+                end(wire, wire.outcome(of: CurlResult(rawValue: code)))
             }
         }
 

@@ -10,8 +10,6 @@
         @exclusivity(unchecked) private var events: [epoll_event]
         /// The sockets that libcurl wants something of, and those that are kept, by descriptor.
         @exclusivity(unchecked) private var watches: [Watch?] = []
-        /// How many sockets are watched for room to send.
-        private var waitingToSend = 0
 
         private struct Watch {
             /// What the kernel was asked to tell; none is nothing.
@@ -20,8 +18,6 @@
             /// Stays registered while nobody wants anything of it: the next request wants what the last one did, and that
             /// costs no system call then.
             var isKept = false
-
-            var waitsToSend: Bool { isWanted && registered & EPOLLOUT.rawValue != 0 }
         }
 
         init?(wakeDescriptor: CInt) {
@@ -37,9 +33,6 @@
         }
 
         deinit { if descriptor >= 0 { close(descriptor) } }
-
-        /// Whether libcurl has something to send, and waits until it can.
-        var awaitsRoom: Bool { waitingToSend > 0 }
 
         /// Watches a socket for what libcurl wants of it.
         func watch(_ socket: CInt, wants: CInt) {
@@ -92,8 +85,6 @@
                 guard socket >= 0 else { return }
                 let missing = Int(socket) + 1 - watches.count
                 if missing > 0 { watches += Array(repeating: nil, count: missing) }
-                if watches[Int(socket)]?.waitsToSend == true { waitingToSend -= 1 }
-                if newValue?.waitsToSend == true { waitingToSend += 1 }
                 watches[Int(socket)] = newValue
             }
         }
@@ -104,7 +95,7 @@
         }
 
         /// Calls `body` for each socket of so many that are ready, with what it is ready for, in libcurl's numbers.
-        func tell(_ count: Int, _ body: (CInt, CInt) -> Void) {
+        func report(_ count: Int, _ body: (CInt, CInt) -> Void) {
             for index in 0..<count where events[index].data.fd != wakeDescriptor {
                 let (socket, ready) = (events[index].data.fd, events[index].events)
                 if self[socket]?.isWanted == false {

@@ -25,12 +25,6 @@
         private static let capacity = 256 << 10
         private let state = Mutex(State())
 
-        /// Whether there is nothing to read, and no end.
-        var isEmpty: Bool { state.withLock { $0.count == 0 && $0.end == nil } }
-
-        /// Whether somebody waits for more.
-        var hasReader: Bool { state.withLock { !$0.readers.isEmpty } }
-
         /// Takes bytes; false when it is full, and then none are taken. For the thread.
         func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
             guard let address = bytes.baseAddress else { return true }
@@ -69,9 +63,7 @@
         typealias Step = (bytes: Data, isRoomMade: Bool)
 
         /// Waits for the next step. Bytes that came before a failure are given before it.
-        ///
-        /// - Parameter whenWaiting: called once it is known that the reader waits, whenever it does.
-        func read(whenWaiting: @Sendable () -> Void) async throws(TransportFailure) -> Step {
+        func read() async throws(TransportFailure) -> Step {
             while true {
                 if let step = try take() { return step }
                 await withCheckedContinuation { continuation in
@@ -80,7 +72,7 @@
                         state.readers.append(continuation)
                         return false
                     }
-                    if isReady { continuation.resume() } else { whenWaiting() }
+                    if isReady { continuation.resume() }
                 }
             }
         }

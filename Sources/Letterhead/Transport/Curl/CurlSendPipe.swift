@@ -77,15 +77,15 @@
 
         /// Gives the next bytes. For the thread.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
-            let (step, maker) = state.withLock { state in
-                let step = state.take(into: buffer)
-                guard state.count < Self.capacity, let maker = state.maker else {
-                    return (step, nil as CheckedContinuation<Void, Never>?)
-                }
-                state.maker = nil
-                return (step, maker)
+            let (step, maker, spent) = state.withLock { state in
+                let (step, spent) = state.take(into: buffer)
+                guard state.count < Self.capacity else { return (step, nil as CheckedContinuation<Void, Never>?, spent) }
+                defer { state.maker = nil }
+                return (step, state.maker, spent)
             }
             maker?.resume()
+            // A chunk is freed after the lock: it may have a deallocator of the caller's, which may cancel the request.
+            withExtendedLifetime(spent) {}
             return step
         }
 
@@ -101,12 +101,13 @@
         func close() { abandon(isClosing: true) }
 
         private func abandon(isClosing: Bool) {
-            let (task, maker) = state.withLock { state in
-                defer { state = State(isClosed: state.isClosed || isClosing, walk: state.walk + 1) }
-                return (state.task, state.maker)
+            // As above, what is left of the body is freed after the lock.
+            let old = state.withLock { state in
+                let next = State(isClosed: state.isClosed || isClosing, walk: state.walk + 1)
+                return exchange(&state, with: next)
             }
-            task?.cancel()
-            maker?.resume()
+            old.task?.cancel()
+            old.maker?.resume()
         }
     }
 
@@ -170,22 +171,23 @@
     }
 
     extension CurlSendPipe.State {
-        fileprivate mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> CurlSendPipe.Step {
-            if let failure { return .failed(failure) }
+        /// Copies bytes; also returns the chunk that they were the end of.
+        fileprivate mutating func take(
+            into buffer: UnsafeMutableRawBufferPointer
+        ) -> (step: CurlSendPipe.Step, spent: Data?) {
+            if let failure { return (.failed(failure), nil) }
             guard let chunk = chunks.first else {
-                if isEnded { return .end }
+                if isEnded { return (.end, nil) }
                 isStarved = true
-                return .wait
+                return (.wait, nil)
             }
             let size = min(buffer.count, chunk.count - offset)
             let start = chunk.startIndex + offset
             chunk.copyBytes(to: buffer, from: start..<(start + size))
             (offset, count, givenCount) = (offset + size, count - size, givenCount + size)
-            if offset == chunk.count {
-                chunks.removeFirst()
-                offset = 0
-            }
-            return .bytes(size)
+            guard offset == chunk.count else { return (.bytes(size), nil) }
+            offset = 0
+            return (.bytes(size), chunks.removeFirst())
         }
     }
 #endif

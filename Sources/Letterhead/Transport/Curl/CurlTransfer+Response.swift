@@ -3,7 +3,7 @@
 
     extension CurlTransfer {
         /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
-        nonisolated func response() throws(HTTPError) -> HTTPResponse {
+        func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {
                 return try parsed()
             } catch {
@@ -12,7 +12,7 @@
             }
         }
 
-        private nonisolated func parsed() throws(TransportFailure) -> HTTPResponse {
+        private func parsed() throws(TransportFailure) -> HTTPResponse {
             var head = try ResponseHead(reply.head)
             if !reply.trailers.isEmpty { facts.trailers = try ResponseHead.trailers(reply.trailers) }
             let length = head.bodyLength(of: plan.method)
@@ -30,7 +30,7 @@
             return response
         }
 
-        private nonisolated func streamedBody(
+        private func streamedBody(
             of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
         ) -> HTTPResponseBody {
             let source: @Sendable () async throws -> Data? = { try await self.read() }

@@ -2,27 +2,20 @@
     import Foundation
     import Synchronization
 
-    /// One request under way, as its caller and the thread that owns libcurl share it.
+    /// One request under way, shared by its caller and the thread that owns libcurl.
     ///
-    /// It is answered exactly once: by the thread, or by a cancellation, whichever is first. A streamed body goes on
-    /// arriving behind the answer.
-    ///
-    /// An actor, for the sake of the one who waits for the answer: a task that comes to it is held until there is one. It
-    /// has no state but what others share with it.
-    actor CurlTransfer {
+    /// It completes exactly once: by the thread or by a cancellation, whichever is first. The body of a streamed response
+    /// arrives after that. A class, since both sides share it.
+    final class CurlTransfer: Sendable {
         enum Outcome {
-            /// The ``reply`` is there; of a streamed body its head.
+            /// The ``reply`` has arrived; of a streamed response its head.
             case success
             case failure(TransportFailure)
         }
 
-        private struct State {
-            var isAnswered = false
-            /// Why it failed, once it is answered; nil when the ``reply`` is there.
-            var failure: TransportFailure?
-            /// The task that waits; more than one job only if the runtime asks for it again.
-            var waiting: UnownedJob?
-            var others: [UnownedJob] = []
+        private enum State {
+            case pending(CheckedContinuation<Outcome, Never>?)
+            case completed(Outcome)
         }
 
         /// What is sent.
@@ -37,15 +30,13 @@
         /// Timings and trailers, filled in when the transfer is over.
         let facts = TransportFacts()
         private let engine: CurlEngine
-        private let state = Mutex(State())
+        private let state = Mutex(State.pending(nil))
 
-        /// The handle that carries it, as long as it is under way. `nonisolated(unsafe)`: it is read and written by the one
-        /// alone who works the ``CurlLoop``, and that changes under the lock of its ``CurlMailbox``.
+        /// The handle that carries it while it is under way. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
-        /// What has arrived, but for a streamed body. `nonisolated(unsafe)`: from its start on it is read and written by the
-        /// one alone who works the ``CurlLoop``; the caller reads it behind an answer of success, and nobody writes any more
-        /// then. Unchecked: no callback comes while it changes. Its memory is allocated by the caller, who most often frees
-        /// it, too: what one thread allocates and another frees makes both wait.
+        /// What has arrived, without a streamed body. `nonisolated(unsafe)`: only the thread uses it until the transfer
+        /// completes, and only the caller after that. Unchecked: no callback comes while it changes. The caller allocates its
+        /// memory, and frees it in most cases: memory that one thread allocates and another frees slows both down.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
@@ -64,123 +55,81 @@
         private static let smallBodySize = 960
 
         /// How many bytes may come. Coded, a small body may be a little larger than it is.
-        nonisolated func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
+        func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
-        /// Starts it and waits for the answer.
-        nonisolated func run() async -> Outcome {
+        /// Starts it and waits until it completes.
+        func run() async -> Outcome {
             await withTaskCancellationHandler {
-                if engine.drive(self) {
-                    if let outcome { return outcome }
-                } else if !engine.post(.start(self)) {
-                    finish(.failure(.exhausted))
+                await withCheckedContinuation { continuation in
+                    if let outcome = wait(continuation) { return continuation.resume(returning: outcome) }
+                    if !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }
-                return await answered()
             } onCancel: {
                 cancel()
             }
         }
 
-        /// The next bytes of a streamed body; nil at the end.
-        nonisolated func read() async throws(TransportFailure) -> Data? {
-            guard let pipe else { return nil }
-            if !Task.isCancelled {
-                var step = try pipe.take()
-                if step == nil, engine.drive(reading: pipe) { step = try pipe.take() }
-                if let step { return given(step, from: pipe) }
+        /// Keeps the continuation for the outcome; returns the outcome if there is one already.
+        private func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Outcome? {
+            state.withLock { state in
+                if case .completed(let outcome) = state { return outcome }
+                state = .pending(continuation)
+                return nil
             }
+        }
+
+        /// The next bytes of a streamed body; nil at the end.
+        func read() async throws(TransportFailure) -> Data? {
+            guard let pipe else { return nil }
+            if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
             let result: Result<CurlReceivePipe.Step, TransportFailure> = await withTaskCancellationHandler {
                 do throws(TransportFailure) {
-                    return .success(try await pipe.read { engine.callThread(for: pipe) })
+                    return .success(try await pipe.read())
                 } catch {
                     return .failure(error)
                 }
             } onCancel: {
                 cancel()
             }
-            return given(try result.get(), from: pipe)
+            return taken(try result.get())
         }
 
-        private nonisolated func given(_ step: CurlReceivePipe.Step, from pipe: CurlReceivePipe) -> Data? {
-            if step.isRoomMade { engine.resume(reading: self, pipe) }
+        private func taken(_ step: CurlReceivePipe.Step) -> Data? {
+            if step.isRoomMade { resume() }
             return step.bytes.isEmpty ? nil : step.bytes
         }
 
-        /// Whether it has no answer yet.
-        nonisolated var isWanted: Bool { state.withLock { !$0.isAnswered } }
-
-        private nonisolated var outcome: Outcome? {
+        /// Whether it has not completed.
+        var isPending: Bool {
             state.withLock { state in
-                guard state.isAnswered else { return nil }
-                return state.failure.map { .failure($0) } ?? .success
+                if case .pending = state { true } else { false }
             }
         }
 
-        /// Whether it is little work to send it and to take its answer. TLS is not: it computes much, and older libraries
-        /// of it raise signals on broken connections, which the loop's own thread blocks.
-        nonisolated var isQuick: Bool {
-            guard pipe == nil, !plan.isSecure else { return false }
-            switch plan.content {
-            case .none, .copied: return true
-            case .held, .pulled: return false
-            }
-        }
+        /// Resumes it on the thread: there is room for more of the response, or more of the request.
+        func resume() { engine.post(.resume(self)) }
 
-        /// Lets the thread go on: there is room for more of the response, or more of the request.
-        nonisolated func resume() { engine.post(.resume(self)) }
-
-        /// Ends it at once, and lets the thread drop the connection.
-        nonisolated func cancel() {
+        /// Ends it at once, and lets the thread close the connection.
+        func cancel() {
             finish(.failure(.cancelled))
             engine.post(.cancel(self))
         }
 
-        /// Gives the answer, unless there was one before.
-        nonisolated func answer(_ outcome: Outcome) {
-            let (waiting, others) = state.withLock { state -> (UnownedJob?, [UnownedJob]) in
-                if state.isAnswered { return (nil, []) }
-                state.isAnswered = true
-                if case .failure(let failure) = outcome { state.failure = failure }
-                return (state.waiting, state.others)
+        /// Completes it, unless it has completed.
+        func complete(_ outcome: Outcome) {
+            let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+                guard case .pending(let continuation) = state else { return nil }
+                state = .completed(outcome)
+                return continuation
             }
-            if let waiting { engine.pool.run(waiting) }
-            for job in others { engine.pool.run(job) }
+            continuation?.resume(returning: outcome)
         }
 
-        /// Nothing more will happen: answers, and ends the bodies of both directions.
-        nonisolated func finish(_ outcome: Outcome) {
-            answer(outcome)
+        /// Nothing more will happen: completes it, and ends the bodies of both directions.
+        func finish(_ outcome: Outcome) {
+            complete(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
             if case .pulled(let source) = plan.content { source.close() }
-        }
-    }
-
-    // MARK: Waiting
-
-    extension CurlTransfer: SerialExecutor {
-        nonisolated var unownedExecutor: UnownedSerialExecutor { asUnownedSerialExecutor() }
-
-        /// The answer: who calls it is held by `enqueue(_:)` until it is there.
-        func answered() -> Outcome {
-            // Nobody comes here without one: a task gets here by its job alone, and only ``answer(_:)`` and `enqueue(_:)` run
-            // that, both behind `isAnswered`, which nothing takes back.
-            guard let outcome else { preconditionFailure("a task goes on without an answer") }
-            return outcome
-        }
-
-        /// Everything is isolated enough: there is nothing here that only one task may touch, and who was held goes on where
-        /// any task may.
-        nonisolated func checkIsolated() {}
-
-        /// Holds a task until there is an answer. One that was answered before it came leaves by way of the pool, so that no
-        /// stack grows with their number.
-        nonisolated func enqueue(_ job: UnownedJob) {
-            let isAnswered = state.withLock { state in
-                if state.isAnswered { return true }
-                if state.waiting == nil { state.waiting = job } else { state.others.append(job) }
-                return false
-            }
-            // Unless it is answered, the task may have gone on by now, and the transfer with it.
-            if isAnswered { engine.pool.run(job) }
         }
     }
 #endif

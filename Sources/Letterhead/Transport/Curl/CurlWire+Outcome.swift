@@ -60,11 +60,6 @@
             return TransportFailure(.timedOut, "the \(limit) passed while \(phase)", mayHaveBeenSent: wasSent)
         }
 
-        /// Whether only the body of the response is to come, and may take as long as its reader likes.
-        var isReceivingOnly: Bool {
-            progress.hasHead && !isSending && progress.loadDeadline == .max && progress.attemptDeadline == .max
-        }
-
         private var idleDeadline: UInt64 {
             wasSent && !progress.isReceivePaused ? progress.lastActivity.addingUnlessOver(loop.limits.idle) : .max
         }

@@ -24,7 +24,7 @@
             // A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
             if transfer.isOpenEnded { progress.attemptDeadline = .max }
             transfer.reply.head.append(contentsOf: lines)
-            if transfer.pipe != nil { transfer.answer(.success) }
+            if transfer.pipe != nil { transfer.complete(.success) }
             return !isAnsweredEarly()
         }
 
