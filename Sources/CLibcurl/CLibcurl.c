@@ -74,6 +74,8 @@ enum {
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
     CLOSE_SOCKET_DATA = 10209,
+    RESOLVER_START_DATA = 10273,
+    RESOLVER_START_FUNCTION = 20272,
     CLOSE_SOCKET_FUNCTION = 20208,
     MULTI_SOCKET_FUNCTION = 20001,
     MULTI_SOCKET_DATA = 10002,
@@ -136,6 +138,11 @@ int lh_curl_set_seek(LHCurlEasy *easy, LHCurlSeek function, void *context) {
 
 int lh_curl_set_open_socket(LHCurlEasy *easy, LHCurlOpenSocket function, void *context) {
     return set_callback(easy, OPEN_SOCKET_FUNCTION, (void (*)(void))function, OPEN_SOCKET_DATA, context);
+}
+
+int lh_curl_set_resolver_start(LHCurlEasy *easy, LHCurlResolverStart function, void *context) {
+    return set_callback(
+        easy, RESOLVER_START_FUNCTION, (void (*)(void))function, RESOLVER_START_DATA, context);
 }
 
 int lh_curl_set_close_socket(LHCurlEasy *easy, LHCurlCloseSocket function, void *context) {

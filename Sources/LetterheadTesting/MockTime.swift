@@ -16,7 +16,7 @@ struct MockTime: Sendable {
 
     /// Waits for the head of the response.
     func head(_ work: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
-        try await limited("waiting for the answer", isOpenEnded: false, work)
+        try await limited("waiting for the response", isOpenEnded: false, work)
     }
 
     /// The response with the same limits on a body that is still arriving.

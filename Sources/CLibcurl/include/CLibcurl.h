@@ -148,6 +148,8 @@ typedef struct LHCurlAddress {
 } LHCurlAddress;
 /// Opens a socket; less than 0 is failure.
 typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCurlAddress *_Nonnull address);
+/// Called before a name is looked up: 0 continues.
+typedef int (*LHCurlResolverStart)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 /// Closes a socket: 0 when it is closed.
 typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
 /// Hears what happens on a connection.
@@ -216,6 +218,8 @@ int lh_curl_set_seek(LHCurlEasy *_Nonnull easy, LHCurlSeek _Nonnull function, vo
 int lh_curl_set_prerequest(LHCurlEasy *_Nonnull easy, LHCurlPrerequest _Nonnull function, void *_Nullable context);
 int lh_curl_set_open_socket(
     LHCurlEasy *_Nonnull easy, LHCurlOpenSocket _Nonnull function, void *_Nullable context);
+int lh_curl_set_resolver_start(
+    LHCurlEasy *_Nonnull easy, LHCurlResolverStart _Nonnull function, void *_Nullable context);
 int lh_curl_set_close_socket(
     LHCurlEasy *_Nonnull easy, LHCurlCloseSocket _Nonnull function, void *_Nullable context);
 int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, void *_Nullable context);

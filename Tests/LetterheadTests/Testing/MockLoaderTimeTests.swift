@@ -39,7 +39,7 @@ import Testing
     func `a timeout ends a load whose handler does not answer`(isStubborn: Bool) async throws {
         let error = try await failure(silent(isStubborn: isStubborn), after: .seconds(5)) { $0.timeout = .seconds(5) }
         #expect(error.code == .timedOut)
-        #expect(error.message == "the attempt timeout passed while waiting for the answer")
+        #expect(error.message == "the attempt timeout passed while waiting for the response")
     }
 
     @Test func `a deadline ends a load whose handler does not answer`() async throws {
@@ -47,7 +47,7 @@ import Testing
             $0.deadline = .seconds(5)
         }
         #expect(error.code == .timedOut)
-        #expect(error.message == "the deadline passed while waiting for the answer")
+        #expect(error.message == "the deadline passed while waiting for the response")
     }
 
     @Test func `an idle timeout ends a load whose handler does not answer`() async throws {
@@ -55,7 +55,7 @@ import Testing
             $0.idleTimeout = .seconds(5)
             $0.timeout = .seconds(50)
         }
-        #expect(error.message == "the idle timeout passed while waiting for the answer")
+        #expect(error.message == "the idle timeout passed while waiting for the response")
     }
 
     @Test func `an answer in time is the answer`() async throws {

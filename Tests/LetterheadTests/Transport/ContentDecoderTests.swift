@@ -2,6 +2,7 @@
     import CLetterheadZlib
     import Foundation
     import Letterhead
+    import LetterheadTesting
     import RawServer
     import Testing
 
@@ -183,6 +184,20 @@
             }
             #expect(error?.code == .responseTooLarge)
             #expect(error?.message.contains("maximumDecodingRatio") == true)
+        }
+
+        @Test func `A redirect is followed although its decoded body is larger than the limit`() async throws {
+            let zeros = try Data(count: 20_000).deflated(window: 31)
+            let server = try await MockServer.start { request in
+                guard request.path == "/first" else { return .text("end") }
+                return MockServer.Response(
+                    status: 302, headers: ["Location": "/second", "Content-Encoding": "gzip"], body: zeros)
+            }
+            var request = HTTPRequest(url: server.url.appending(path: "first"))
+            request.responseLimit = 1000
+            let response = try await (FollowRedirects() --> CurlLoader()).load(request)
+            #expect(try await response.body.data() == Data("end".utf8))
+            await server.stop()
         }
 
         @Test(arguments: [0, 1])

@@ -151,5 +151,22 @@
             #expect(time < .seconds(50))
             _ = await slow.result
         }
+
+        @Test func `A time limit that passes while a request waits for a connection reports that`() async throws {
+            let server = RawServer { connection, _ in _ = connection.waitForEnd() }
+            var configuration = TransportConfiguration()
+            configuration.maximumConnectionsPerHost = 1
+            let loader = CurlLoader(configuration)
+            let first = Task { try await loader.load(HTTPRequest(url: server.url())) }
+            while server.connectionCount == 0 { await Task.yield() }
+            var limited = HTTPRequest(method: .post, url: server.url())
+            limited.timeout = .milliseconds(100)
+            let request = limited
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            #expect(error?.message == "the attempt timeout passed while waiting for a free connection")
+            #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
+            first.cancel()
+            _ = await first.result
+        }
     }
 #endif

@@ -9,7 +9,10 @@ import Testing
 
 /// Limits of time, and a session of a given configuration.
 extension TransportTests {
-    @Test func `a timeout bounds the body of a streamed response whose status is not accepted`() async throws {
+    @Test(arguments: Transport.allCases)
+    func `a timeout bounds the body of a streamed response whose status is not accepted`(
+        transport: Transport
+    ) async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(status: 500, body: Data(count: 8)).fault(.stall, at: .responseBody)
         }
@@ -18,7 +21,7 @@ extension TransportTests {
         request.responseDelivery = .streamed
         // A machine so busy that the head comes too late gets the same error earlier.
         let error = await #expect(throws: HTTPError.self) {
-            _ = try await Transport.urlSession.loader.load(request).body.data()
+            _ = try await transport.loader.load(request).body.data()
         }
         #expect(error?.code == .timedOut)
         await server.stop()
@@ -48,13 +51,14 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `a request may have an idle timeout of its own`() async throws {
+    @Test(arguments: Transport.allCases)
+    func `a request may set its idle timeout`(transport: Transport) async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
         }
         var request = HTTPRequest(url: server.url)
         request.idleTimeout = .milliseconds(300)
-        let error = await #expect(throws: HTTPError.self) { try await Transport.urlSession.loader.load(request) }
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .timedOut)
         await server.stop()
     }

@@ -18,6 +18,9 @@
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
+        /// The origin and the address of the last transfer, which are often those of the next one.
+        var lastOrigin: CurlOrigin?
+        var lastAddress: (host: [CChar], port: Int, text: String)?
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []

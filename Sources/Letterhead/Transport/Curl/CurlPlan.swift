@@ -21,6 +21,8 @@
         let content: Content
         /// How long it may take, in nanoseconds.
         let timeout: UInt64
+        /// How long nothing may move on the connection, in nanoseconds.
+        let idleTimeout: UInt64
         /// How long it is until the deadline of the whole load, in nanoseconds.
         let timeLeft: UInt64
         /// How many times as large as it came a body may be when its content coding is undone; nil leaves it coded.
@@ -43,6 +45,7 @@
             method = request.method
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
+            idleTimeout = (request.idleTimeout ?? configuration.idleTimeout)?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
             decodingRatio = configuration.decodesContent ? configuration.maximumDecodingRatio : nil
             var tail = Data()

@@ -79,7 +79,9 @@
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
             let (step, maker, spent) = state.withLock { state in
                 let (step, spent) = state.take(into: buffer)
-                guard state.count < Self.capacity else { return (step, nil as CheckedContinuation<Void, Never>?, spent) }
+                guard state.count < Self.capacity else {
+                    return (step, nil as CheckedContinuation<Void, Never>?, spent)
+                }
                 defer { state.maker = nil }
                 return (step, state.maker, spent)
             }

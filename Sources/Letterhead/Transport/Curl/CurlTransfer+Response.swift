@@ -8,7 +8,10 @@
                 return try parsed()
             } catch {
                 cancel()
-                throw error.error(for: request.value)
+                // The status counts although the body cannot be read: the body of a redirect does not matter.
+                var failure = error
+                failure.head = reply.head
+                throw failure.error(for: request.value)
             }
         }
 

@@ -23,8 +23,6 @@
         let plan: CurlPlan
         /// How many bytes a buffered body may have.
         let limit: Int
-        /// Whether the body may take as long as its reader likes.
-        let isOpenEnded: Bool
         /// Where a streamed body arrives; nil for a buffered one.
         let pipe: CurlReceivePipe?
         /// Timings and trailers, filled in when the transfer is over.
@@ -44,7 +42,6 @@
             self.request = request
             self.engine = engine
             limit = request.value.responseLimit
-            isOpenEnded = request.value.responseDelivery == .streamed
             let isWatched = request.value.onProgress != nil
             pipe = request.value.responseDelivery == .buffered && !isWatched ? nil : CurlReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)

@@ -13,6 +13,7 @@
                 lh_curl_set_read(easy, onRead, context),
                 lh_curl_set_seek(easy, onSeek, context),
                 lh_curl_set_open_socket(easy, onOpenSocket, context),
+                lh_curl_set_resolver_start(easy, onResolverStart, context),
                 lh_curl_set_close_socket(easy, CurlLoop.onCloseSocket, Unmanaged.passUnretained(loop).toOpaque()),
             ]
         }
@@ -61,7 +62,13 @@
         return isFromStart && CurlWire.with(context) { $0.rewind(to: Int(offset)) } == true ? 0 : 1
     }
 
+    private let onResolverStart: LHCurlResolverStart = { _, _, context in
+        CurlWire.with(context) { $0.progress.isConnecting = true }
+        return 0
+    }
+
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
+        CurlWire.with(context) { $0.progress.isConnecting = true }
         // No program inherits it that this process starts.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)

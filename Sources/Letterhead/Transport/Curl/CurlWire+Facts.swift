@@ -29,12 +29,12 @@
             var text: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
             let port = number(.primaryPort)
-            if let last = lastAddress?.host, lastAddress?.port == port, strcmp(last, text) == 0 {
-                return lastAddress?.text
+            if let last = loop.lastAddress?.host, loop.lastAddress?.port == port, strcmp(last, text) == 0 {
+                return loop.lastAddress?.text
             }
             let host = String(cString: text)
             let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            lastAddress = (Array(host.utf8CString), port, address)
+            loop.lastAddress = (Array(host.utf8CString), port, address)
             return address
         }
 

@@ -34,7 +34,9 @@
             // With a target of its own, a request needs the URL for its connection only.
             guard target != nil, let text = plan.origin else { return setAddress(plan.url, nil) }
             if let origin = settings.origin, origin.isEqual(to: text) { return true }
-            guard let origin = CurlOrigin(text) else { return setAddress(plan.url, nil) }
+            let last = loop.lastOrigin.flatMap { $0.isEqual(to: text) ? $0 : nil }
+            guard let origin = last ?? CurlOrigin(text) else { return setAddress(plan.url, nil) }
+            loop.lastOrigin = origin
             return setAddress(origin.text, origin)
         }
 

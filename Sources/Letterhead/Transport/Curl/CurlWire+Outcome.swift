@@ -55,13 +55,17 @@
                 case idleDeadline: "idle timeout"
                 default: "first byte timeout"
                 }
-            let phase =
-                !wasSent ? "connecting" : progress.hasHead ? "receiving the body" : "waiting for the answer"
             return TransportFailure(.timedOut, "the \(limit) passed while \(phase)", mayHaveBeenSent: wasSent)
         }
 
+        private var phase: String {
+            if wasSent { return progress.hasHead ? "receiving the body" : "waiting for the response" }
+            return progress.isConnecting ? "connecting" : "waiting for a free connection"
+        }
+
         private var idleDeadline: UInt64 {
-            wasSent && !progress.isReceivePaused ? progress.lastActivity.addingUnlessOver(loop.limits.idle) : .max
+            guard wasSent, !progress.isReceivePaused, let plan = transfer?.plan else { return .max }
+            return progress.lastActivity.addingUnlessOver(plan.idleTimeout)
         }
 
         private var firstByteDeadline: UInt64 {

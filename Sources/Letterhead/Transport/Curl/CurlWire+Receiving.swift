@@ -21,8 +21,10 @@
             if progress.isInterim { return true }
             guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
-            // A streamed body is read at the reader's pace; what counts for it is that the connection is not idle.
-            if transfer.isOpenEnded { progress.attemptDeadline = .max }
+            // A streamed body is read at the reader's pace, and only the idle time limit holds for it.
+            if transfer.request.value.isOpenEnded(after: HTTPStatus(progress.status)) {
+                progress.attemptDeadline = .max
+            }
             transfer.reply.head.append(contentsOf: lines)
             if transfer.pipe != nil { transfer.complete(.success) }
             return !isAnsweredEarly()
@@ -33,7 +35,9 @@
         /// libcurl would believe the claim, and send other requests on a connection of HTTP/1.1 before this one's response
         /// has ended: callers would receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            progress.isInterim = line.isInterimStatus
+            progress.status = line.statusCode ?? 0
+            // Another head follows a response of 1xx, except 101 (RFC 9110, 15.2).
+            progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
             let fault: String? =
                 if line.claimsHTTP2 != progress.isHTTP2 {
@@ -41,7 +45,7 @@
                         ? "the status line does not belong to HTTP/2, which the connection negotiated"
                         : "the status line claims HTTP/2 on a connection of HTTP/1.1"
                 } else {
-                    line.hasStatusCode ? nil : "the status line is malformed"
+                    progress.status == 0 ? "the status line is malformed" : nil
                 }
             return accept(unless: fault)
         }
@@ -153,25 +157,17 @@
             return self[size..<end]
         }
 
-        /// Whether a status line has a status code of three digits.
-        fileprivate var hasStatusCode: Bool {
-            guard let blank = firstIndex(of: 0x20) else { return false }
+        /// The status code of a status line, which has three digits.
+        fileprivate var statusCode: Int? {
+            guard let blank = firstIndex(of: 0x20) else { return nil }
             let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
-            return digits.count == 3
+            return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
         }
 
         /// Whether a status line names HTTP/2 or a later version.
         fileprivate var claimsHTTP2: Bool {
             guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
             return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
-        }
-
-        /// Whether a status line is one of 1xx but 101, behind which another head comes (RFC 9110, 15.2).
-        fileprivate var isInterimStatus: Bool {
-            guard let blank = firstIndex(of: 0x20), blank + 3 < count, self[blank + 1] == UInt8(ascii: "1") else {
-                return false
-            }
-            return !(self[blank + 2] == UInt8(ascii: "0") && self[blank + 3] == UInt8(ascii: "1"))
         }
     }
 #endif

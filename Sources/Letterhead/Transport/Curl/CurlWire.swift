@@ -33,14 +33,12 @@
         let plainTarget: PlainTarget
         /// What was set for the last transfer, and stays set.
         var settings = Settings()
-        /// The address of the last transfer, most often that of the next.
-        var lastAddress: (host: [CChar], port: Int, text: String)?
 
         /// Options that most transfers have alike.
         struct Settings {
             var isGet = false
             var isSecure: Bool?
-            /// Where it went, unless libcurl has the whole URL.
+            /// Where it went, unless libcurl has the whole URL. It is kept: libcurl may read what it parsed later.
             var origin: CurlOrigin?
         }
 
@@ -57,6 +55,8 @@
             /// Whether the answer was whole while the body was still being sent.
             var isAnsweredEarly = false
             var isInterim = false
+            /// The status code of the head that arrives; 0 when it is malformed.
+            var status = 0
             /// Whether the connection is one of HTTP/2: as TLS negotiated it, whatever the status line claims.
             var isHTTP2 = false
             /// The TLS session of the connection on which the request was sent. Only its address is used.
@@ -69,6 +69,8 @@
             var hasGoodbye = false
             /// How often the request was sent: more than once is libcurl's second try on another connection.
             var timesSent = 0
+            /// Whether libcurl has begun to look up a name or to open a socket for it.
+            var isConnecting = false
             /// How many connections were made for it, and whether the last one was.
             var connectionsMade = 0
             var isConnectionNew = false

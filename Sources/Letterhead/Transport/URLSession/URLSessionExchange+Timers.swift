@@ -20,7 +20,7 @@ extension URLSessionExchange {
         if let left = request.timeLeft {
             after(left) { [weak self] in
                 guard let self else { return }
-                fail(request.deadlinePassed(while: hasHead ? "receiving the body" : "waiting for the answer"))
+                fail(request.deadlinePassed(while: hasHead ? "receiving the body" : "waiting for the response"))
             }
         }
     }
