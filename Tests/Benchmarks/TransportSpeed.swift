@@ -11,12 +11,12 @@
         let line: Limit
 
         static let all = [
-            TransportSpeed(width: 1, transport: .speed(0.75), line: .speed(0.5)),
-            TransportSpeed(width: 16, transport: .speed(0.75), line: .speed(0.42)),
-            TransportSpeed(width: 64, transport: .speed(0.85), line: .speed(0.45)),
+            TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
+            TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
+            TransportSpeed(width: 64, transport: .speed(0.78), line: .speed(0.42)),
         ]
         private static let rounds = 9
-        private static let processor = Limit.processor(1.5)
+        private static let processor = Limit.processor(1.9)
 
         /// Measures and prints all of them, and says whether the limits are kept.
         static func report() async throws -> Bool {
