@@ -38,9 +38,6 @@ struct lh_curl_version_info {
     int age;
     const char *version;
     unsigned int number;
-    const char *host;
-    int features;
-    const char *tls;
 };
 struct lh_curl_version_info *curl_version_info(int age);
 
@@ -58,19 +55,22 @@ enum {
     WRITE_DATA = 10001,
     READ_DATA = 10009,
     HEADER_DATA = 10029,
-    DEBUG_DATA = 10095,
+    TLS_CONTEXT_DATA = 10109,
     SEEK_DATA = 10168,
     PREREQUEST_DATA = 10313,
     WRITE_FUNCTION = 20011,
     READ_FUNCTION = 20012,
     HEADER_FUNCTION = 20079,
-    DEBUG_FUNCTION = 20094,
+    TLS_CONTEXT_FUNCTION = 20108,
     SEEK_FUNCTION = 20167,
     PREREQUEST_FUNCTION = 20312,
     ACTIVE_SOCKET = 0x500000 + 44,
     TLS_SESSION = 0x400000 + 45,
     TLS_LIBRARY_OPENSSL = 1,
     TLS_LIBRARY_GNUTLS = 2,
+    // An alert that was read (SSL_CB_READ_ALERT), and the number of close_notify (RFC 8446, 6).
+    READ_ALERT = 0x4004,
+    CLOSE_NOTIFY = 0,
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
     CLOSE_SOCKET_DATA = 10209,
@@ -90,8 +90,6 @@ enum {
 
 unsigned int lh_curl_version(void) { return curl_version_info(0)->number; }
 
-
-const char *lh_curl_tls_library(void) { return curl_version_info(0)->tls; }
 
 int lh_curl_set_long(LHCurlEasy *easy, CurlOption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -153,10 +151,6 @@ int lh_curl_set_prerequest(LHCurlEasy *easy, LHCurlPrerequest function, void *co
     return set_callback(easy, PREREQUEST_FUNCTION, (void (*)(void))function, PREREQUEST_DATA, context);
 }
 
-int lh_curl_set_debug(LHCurlEasy *easy, LHCurlDebug function, void *context) {
-    return set_callback(easy, DEBUG_FUNCTION, (void (*)(void))function, DEBUG_DATA, context);
-}
-
 int lh_curl_get_long(LHCurlEasy *easy, CurlInfo info, long *value) { return curl_easy_getinfo(easy, info, value); }
 
 int lh_curl_get_offset(LHCurlEasy *easy, CurlInfo info, int64_t *value) {
@@ -208,6 +202,34 @@ int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
         return 0;
     }
     return name && length == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+// OpenSSL calls with the session alone, on the thread that reads: that thread's observer hears of it.
+static _Thread_local LHCurlCloseNotify observer;
+static _Thread_local void *observer_context;
+
+static void on_session_info(const void *session, int where, int value) {
+    if (where == READ_ALERT && (value & 0xFF) == CLOSE_NOTIFY && observer) observer(observer_context, session);
+}
+
+typedef void (*set_info_function)(void *context, void (*function)(const void *session, int where, int value));
+static _Atomic(set_info_function) set_info;
+
+static int on_tls_context(LHCurlEasy *easy, void *tls_context, void *context) {
+    (void)easy, (void)context;
+    set_info(tls_context, on_session_info);
+    return 0;
+}
+
+int lh_curl_observe_close_notify(LHCurlEasy *easy) {
+    if (!set_info) set_info = (set_info_function)tls_function("SSL_CTX_set_info_callback");
+    if (!set_info) return 0;
+    return set_callback(easy, TLS_CONTEXT_FUNCTION, (void (*)(void))on_tls_context, TLS_CONTEXT_DATA, NULL) == 0;
+}
+
+void lh_curl_set_close_notify(LHCurlCloseNotify function, void *context) {
+    observer = function;
+    observer_context = context;
 }
 
 int lh_curl_tells_alpn(void) {

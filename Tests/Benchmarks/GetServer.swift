@@ -7,6 +7,8 @@
     /// files of its own, and else the tests' own server, which takes more of the machine from those who are measured.
     final class GetServer: Sendable {
         let url: URL
+        /// The same over TLS and HTTP/1.1; nil without nginx.
+        let secureURL: URL?
         let name: String
         private let directory: URL
         private let nginx: Int32?
@@ -19,14 +21,18 @@
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             if let (url, process) = try await Self.startNginx(in: directory) {
                 (self.url, nginx, name) = (url, process, "nginx")
+                secureURL = URL(string: "https://127.0.0.1:\((url.port ?? 0) + 1)/item")
             } else {
                 let json = Self.json
                 let fields = "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
                 url = RawServer.answering("HTTP/1.1 200 OK\r\n\(fields)\r\n\(json)").url("/item")
-                nginx = nil
+                (nginx, secureURL) = (nil, nil)
                 name = "a server in this process, since nginx is not installed"
             }
         }
+
+        /// The certificate authority of ``secureURL``.
+        var roots: URL { directory.appendingPathComponent("roots") }
 
         func stop() {
             if let nginx { kill(nginx, SIGTERM) }
@@ -43,6 +49,12 @@
                 guard let url = URL(string: "http://127.0.0.1:\(freePort())/item") else { return nil }
                 let file = directory.appendingPathComponent("nginx.conf")
                 try configuration(directory, port: url.port ?? 0).write(to: file, atomically: true, encoding: .utf8)
+                for (name, text) in [
+                    ("roots", Certificates.authority), ("certificate", Certificates.valid),
+                    ("key", Certificates.validKey),
+                ] {
+                    try text.write(to: directory.appendingPathComponent(name), atomically: true, encoding: .utf8)
+                }
                 let process = Process()
                 process.executableURL = URL(fileURLWithPath: path)
                 process.arguments = ["-e", "\(directory.path)/error.log", "-p", directory.path, "-c", file.path]
@@ -67,7 +79,8 @@
                 fastcgi_temp_path \(directory.path)/fastcgi; uwsgi_temp_path \(directory.path)/uwsgi;
                 scgi_temp_path \(directory.path)/scgi;
                 server {
-                    listen 127.0.0.1:\(port);
+                    listen 127.0.0.1:\(port); listen 127.0.0.1:\(port + 1) ssl;
+                    ssl_certificate \(directory.path)/certificate; ssl_certificate_key \(directory.path)/key;
                     location = /item { default_type application/json; return 200 '\(json)'; }
                 }
             }

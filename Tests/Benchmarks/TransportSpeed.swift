@@ -7,6 +7,7 @@
     struct TransportSpeed {
         static let name = "small GETs through the transport"
         let width: Int
+        var isSecure = false
         let transport: Limit
         let line: Limit
 
@@ -14,6 +15,9 @@
             TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
             TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
             TransportSpeed(width: 64, transport: .speed(0.78), line: .speed(0.42)),
+            TransportSpeed(width: 1, isSecure: true, transport: .speed(0.7), line: .speed(0.5)),
+            TransportSpeed(width: 16, isSecure: true, transport: .speed(0.68), line: .speed(0.4)),
+            TransportSpeed(width: 64, isSecure: true, transport: .speed(0.78), line: .speed(0.42)),
         ]
         private static let rounds = 9
         private static let processor = Limit.processor(1.9)
@@ -25,37 +29,42 @@
             print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
             let words = Array(CommandLine.arguments.dropFirst(2))
             if words.count == 2, let width = Int(words[0]), let speed = all.first(where: { $0.width == width }) {
-                try await speed.runAlone(words[1], server.url)
+                try await speed.runAlone(words[1], server)
                 return true
             }
             var isKept = true
-            for speed in all where try await !speed.report(server.url) { isKept = false }
+            for speed in all where try await !speed.report(server) { isKept = false }
             return isKept
         }
 
         /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
-        private func runAlone(_ name: String, _ url: URL) async throws {
+        private func runAlone(_ name: String, _ server: GetServer) async throws {
             let place = ["raw": 0, "load": 1, "line": 2][name] ?? 1
             let (start, count) = (ContinuousClock.now, 100_000)
-            try await contenders(url)[place](count)
+            try await contenders(server)?[place](count)
             print(
                 "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")
         }
 
-        private func contenders(_ url: URL) throws -> [@Sendable (Int) async throws -> Void] {
-            let loop = try RawGets(url, width: width)
-            let client = HTTPClient()
+        /// Nil when the server does not speak TLS.
+        private func contenders(_ server: GetServer) throws -> [@Sendable (Int) async throws -> Void]? {
+            guard let url = isSecure ? server.secureURL : server.url else { return nil }
+            let loop = try RawGets(url, width: width, roots: isSecure ? server.roots : nil)
+            var configuration = TransportConfiguration()
+            if isSecure { configuration.security.roots = .file(server.roots) }
+            let loader = CurlLoader(configuration)
+            let client = HTTPClient(transport: loader)
             return [
                 { try loop.run($0) },
-                { try await Self.spread($0, over: width) { try await Self.load(url) } },
+                { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
                 { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
             ]
         }
 
-        private func report(_ url: URL) async throws -> Bool {
-            let contenders = try contenders(url)
+        private func report(_ server: GetServer) async throws -> Bool {
+            guard let contenders = try contenders(server) else { return true }
             let rounds = try await Round.measure(contenders, rounds: Self.rounds)
-            print("  \(width) at a time")
+            print("  \(width) at a time\(isSecure ? " over TLS" : "")")
             print("    C loop     \(rounds[0])")
             print("    load       \(rounds[1])")
             print("    whole line \(rounds[2])")
@@ -84,8 +93,8 @@
             }
         }
 
-        private static func load(_ url: URL) async throws {
-            let response = try await HTTPClient.defaultTransport.load(HTTPRequest(url: url))
+        private static func load(_ url: URL, _ loader: CurlLoader) async throws {
+            let response = try await loader.load(HTTPRequest(url: url))
             guard response.status == .ok, response.body.length == GetServer.json.utf8.count else { throw WrongAnswer() }
         }
 
@@ -112,8 +121,8 @@
     private final class RawGets: @unchecked Sendable {  // run by one task at a time
         private let loop: OpaquePointer
 
-        init(_ url: URL, width: Int) throws {
-            guard let loop = raw_loop_make(url.absoluteString, CInt(width)) else { throw WrongAnswer() }
+        init(_ url: URL, width: Int, roots: URL?) throws {
+            guard let loop = raw_loop_make(url.absoluteString, CInt(width), roots?.path) else { throw WrongAnswer() }
             self.loop = loop
         }
 

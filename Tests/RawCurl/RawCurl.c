@@ -13,7 +13,7 @@ int curl_multi_perform(LHCurlMulti *multi, int *running);
 int curl_multi_poll(LHCurlMulti *multi, void *extra, unsigned int extra_count, int milliseconds, int *ready);
 int curl_easy_perform(LHCurlEasy *easy);
 
-enum { INFO_STATUS = 0x200000 + 2, ROOM = 4096 };
+enum { INFO_STATUS = 0x200000 + 2, ROOM = 4096, HTTP_1_1 = 2 };
 
 typedef struct {
     LHCurlEasy *easy;
@@ -44,7 +44,7 @@ void raw_loop_free(RawLoop *loop) {
     free(loop);
 }
 
-RawLoop *raw_loop_make(const char *url, int width) {
+RawLoop *raw_loop_make(const char *url, int width, const char *roots) {
     RawLoop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->multi = curl_multi_init();
@@ -60,6 +60,8 @@ RawLoop *raw_loop_make(const char *url, int width) {
         }
         failed |= lh_curl_set_string(transfer->easy, CurlOptionAddress, url);
         failed |= lh_curl_set_long(transfer->easy, CurlOptionNoSignal, 1);
+        failed |= roots && lh_curl_set_string(transfer->easy, CurlOptionCAInfo, roots);
+        failed |= lh_curl_set_long(transfer->easy, CurlOptionHTTPVersion, HTTP_1_1);
         failed |= lh_curl_set_pointer(transfer->easy, CurlOptionPrivate, transfer);
         failed |= lh_curl_set_write(transfer->easy, keep, transfer);
     }

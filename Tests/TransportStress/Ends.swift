@@ -36,6 +36,36 @@
             exit(0)
         }
 
+        /// Children that are forked without exec exit at once, and leave the parent's connections alone.
+        func fork() async throws {
+            let server = RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    if request.head.hasPrefix("GET /slow") { usleep(300_000) }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            typealias Fork = @convention(c) () -> pid_t
+            guard let fork = dlsym(nil, "fork").map({ unsafeBitCast($0, to: Fork.self) }) else { fail("no fork") }
+            let loader = CurlLoader()
+            _ = try await loader.load(HTTPRequest(url: server.url()))
+            for number in 0..<count {
+                async let slow = loader.load(HTTPRequest(url: server.url("/slow")))
+                let begun = ContinuousClock.now
+                let child = fork()
+                if child == 0 { exit(7) }
+                expect(child > 0, "fork failed")
+                var status: CInt = 0
+                waitpid(child, &status, 0)
+                let time = ContinuousClock.now - begun
+                expect(status == 7 << 8, "child \(number) ended with \(status)")
+                expect(time < .milliseconds(800), "child \(number) took \(time) to exit")
+                _ = try await slow
+                let after = try await loader.load(HTTPRequest(url: server.url()))
+                expect(after.metrics.isReusedConnection, "a connection of the parent was closed")
+            }
+            print("ok: \(count) children exited at once")
+        }
+
         /// A process that has no descriptor left says so, at once, and goes on when it has some again.
         func exhaust() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -17,6 +17,7 @@ enum TransportStress {
             case "many": try await ManyAtOnce(count: count).run()
             case "exit": try await Ends(count: count).exitInFlight()
             case "leave": try await Ends(count: count).exitWhileLeaving()
+            case "fork": try await Ends(count: count).fork()
             case "exhaust": try await Ends(count: count).exhaust()
             case "drops": try await Ends(count: count).dropLoaders()
             case "memory": try await Ends(count: count).keepMemory()
@@ -29,7 +30,7 @@ enum TransportStress {
             case "deallocators": try await Deallocators(count: count).run()
             default:
                 fail(
-                    "posts, cancellations, many, exit, leave, exhaust, drops, memory, transfers, proxy, rest, "
+                    "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, proxy, rest, "
                         + "folds, claims, fuzz or deallocators, and how many")
             }
         #endif

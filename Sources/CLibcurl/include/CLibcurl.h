@@ -32,7 +32,6 @@ struct curl_slist {
 
 typedef LH_OPEN_ENUM(CurlOption) {
     // int or long
-    CurlOptionVerbose = 41,
     CurlOptionNoBody = 44,
     CurlOptionUpload = 46,
     CurlOptionPost = 47,
@@ -152,9 +151,8 @@ typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCu
 typedef int (*LHCurlResolverStart)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 /// Closes a socket: 0 when it is closed.
 typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
-/// Hears what happens on a connection.
-typedef int (*LHCurlDebug)(
-    LHCurlEasy *_Nullable easy, int kind, char *_Nonnull bytes, size_t size, void *_Nullable context);
+/// Called when a TLS session has received close_notify, the authenticated end of what its peer sends (RFC 8446, 6.1).
+typedef void (*LHCurlCloseNotify)(void *_Nullable context, const void *_Nonnull session);
 /// Hears which sockets to watch for what.
 typedef int (*LHCurlSocket)(
     LHCurlEasy *_Nullable easy, int socket, int what, void *_Nullable context, void *_Nullable socketContext);
@@ -173,7 +171,6 @@ enum {
     CURL_SELECT_IN = 1,
     CURL_SELECT_OUT = 2,
     CURL_SELECT_ERROR = 4,
-    CURL_DEBUG_TEXT = 0,
 };
 
 // MARK: Functions
@@ -183,8 +180,6 @@ int curl_global_init(long flags);
 const char *_Nonnull curl_version(void);
 /// libcurl's version number, as 0x078801 for 7.136.1.
 unsigned int lh_curl_version(void);
-/// The name of the TLS library that libcurl uses, with its version; NULL without one.
-const char *_Nullable lh_curl_tls_library(void);
 const char *_Nonnull curl_easy_strerror(int code);
 
 LHCurlEasy *_Nullable curl_easy_init(void);
@@ -222,7 +217,6 @@ int lh_curl_set_resolver_start(
     LHCurlEasy *_Nonnull easy, LHCurlResolverStart _Nonnull function, void *_Nullable context);
 int lh_curl_set_close_socket(
     LHCurlEasy *_Nonnull easy, LHCurlCloseSocket _Nonnull function, void *_Nullable context);
-int lh_curl_set_debug(LHCurlEasy *_Nonnull easy, LHCurlDebug _Nonnull function, void *_Nullable context);
 
 int lh_curl_get_long(LHCurlEasy *_Nonnull easy, CurlInfo info, long *_Nonnull value);
 int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnull value);
@@ -233,6 +227,11 @@ int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nu
 /// Whether TLS negotiated HTTP/2 for the connection of a transfer (RFC 7301), as the TLS library reports it. `session` is the
 /// address of the connection's TLS session, which no other open connection has; NULL without TLS.
 int lh_curl_is_http2(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
+/// Lets the TLS sessions of a transfer report close_notify to the thread that reads it; 0 when libcurl's TLS library is not
+/// OpenSSL or a relative of it. GnuTLS reports a missing close_notify itself.
+int lh_curl_observe_close_notify(LHCurlEasy *_Nonnull easy);
+/// Sets what is called for the TLS sessions that the calling thread reads; NULL is nothing.
+void lh_curl_set_close_notify(LHCurlCloseNotify _Nullable function, void *_Nullable context);
 /// Whether `lh_curl_is_http2` knows the TLS library.
 int lh_curl_tells_alpn(void);
 

@@ -8,7 +8,8 @@
             "The transport under stress",
             arguments: [
                 ("posts", 5000), ("cancellations", 10_000), ("many", 5000), ("exit", 50), ("leave", 64),
-                ("exhaust", 64), ("drops", 50), ("memory", 10_000), ("transfers", 256), ("rest", 1), ("fuzz", 6000),
+                ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 10_000), ("transfers", 256), ("rest", 1),
+                ("fuzz", 6000),
                 ("deallocators", 100),
             ])
         func stress(name: String, count: Int) async throws {

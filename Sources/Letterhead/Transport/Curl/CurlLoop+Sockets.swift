@@ -58,6 +58,10 @@
             return close(socket)
         }
 
+        static let onCloseNotify: LHCurlCloseNotify = { context, session in
+            CurlLoop.with(context) { $0.noteCloseNotify(session) }
+        }
+
         static let onTimer: LHCurlTimer = { _, milliseconds, context in
             CurlLoop.with(context) { $0.setLibcurlTimer(milliseconds) }
             return 0

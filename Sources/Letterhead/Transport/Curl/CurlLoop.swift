@@ -52,6 +52,8 @@
 
         /// Works until it is told to stop.
         func run() {
+            lh_curl_set_close_notify(Self.onCloseNotify, Unmanaged.passUnretained(self).toOpaque())
+            defer { lh_curl_set_close_notify(nil, nil) }
             while true {
                 takeCommands()
                 if isStopped { break }
@@ -149,6 +151,10 @@
         /// Whether another transfer is under way on the connection of a TLS session.
         func isUsed(_ session: UnsafeRawPointer, besides wire: CurlWire) -> Bool {
             active.contains { $0 !== wire && $0.uses(session) }
+        }
+
+        func noteCloseNotify(_ session: UnsafeRawPointer) {
+            for wire in active where wire.progress.tlsSession == session { wire.progress.hasCloseNotify = true }
         }
 
         /// Looks at the time limits again at this time at the latest.

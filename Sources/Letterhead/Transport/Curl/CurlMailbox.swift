@@ -27,6 +27,8 @@
         /// Becomes readable when there is a command; the thread polls it beside its sockets.
         let wakeDescriptor: CInt
         private let state = Mutex(State())
+        /// The thread belongs to the process that started it.
+        private let lineage = ProcessLineage.current
 
         /// Nil when the process has no descriptor left.
         init?() {
@@ -37,11 +39,15 @@
         deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
 
         /// Whether commands are taken.
-        var isOpen: Bool { state.withLock { !$0.isClosed } }
+        var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
+
+        /// False in a process that was forked: the thread is not there, and the descriptor wakes that of the parent.
+        var belongsToProcess: Bool { lineage == ProcessLineage.current }
 
         /// Leaves a command; false when the thread has ended.
         @discardableResult
         func post(_ command: Command) -> Bool {
+            guard belongsToProcess else { return false }
             let (isTaken, mustWake) = state.withLock { state in
                 guard !state.isClosed else { return (false, false) }
                 state.commands.append(command)

@@ -23,11 +23,6 @@
             lh_curl_set_prerequest(easy, onPrerequest, Unmanaged.passUnretained(self).toOpaque()) == 0
         }
 
-        /// Lets libcurl tell what happens on connections.
-        func setDebugCallback() -> CInt {
-            lh_curl_set_debug(easy, onDebug, Unmanaged.passUnretained(self).toOpaque())
-        }
-
         /// The one that carries a transfer of libcurl's.
         static func carried(by easy: OpaquePointer) -> CurlWire? {
             var context: UnsafePointer<CChar>?
@@ -74,12 +69,6 @@
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.with(context) { $0.hasNoDescriptor = true } }
         return descriptor
-    }
-
-    private let onDebug: LHCurlDebug = { _, kind, bytes, size, context in
-        guard kind == CInt(CURL_DEBUG_TEXT) else { return 0 }
-        CurlWire.with(context) { $0.heard(UnsafeRawBufferPointer(start: bytes, count: size)) }
-        return 0
     }
 
     private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in

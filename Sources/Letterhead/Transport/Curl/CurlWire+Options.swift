@@ -53,9 +53,9 @@
                 let results = [
                     // Without TLS, HTTP/1.1 only: libcurl must not take a status line for the promise to multiplex.
                     set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),
-                    set(.pipeWait, offersHTTP2 ? 1 : 0), set(.verbose, plan.isSecure && hearsGoodbyes ? 1 : 0),
+                    set(.pipeWait, offersHTTP2 ? 1 : 0),
                 ]
-                guard results == [0, 0, 0] else { return false }
+                guard results == [0, 0] else { return false }
             }
             // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
             return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0

@@ -17,10 +17,10 @@
             guard progress.hasHead else {
                 return outcome(failing: TransportFailure(.invalidResponse, "the connection was closed inside the head"))
             }
-            guard !isCutShort else {
+            guard !isTruncated else {
                 return outcome(
                     failing: TransportFailure(
-                        .invalidResponse, "the connection ended without TLS's goodbye: it may be cut"))
+                        .invalidResponse, "the connection ended without TLS close_notify: the body may be truncated"))
             }
             if let transfer, !lines.isEmpty {
                 // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.

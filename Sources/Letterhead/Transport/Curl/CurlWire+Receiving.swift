@@ -35,6 +35,8 @@
         /// libcurl would believe the claim, and send other requests on a connection of HTTP/1.1 before this one's response
         /// has ended: callers would receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
+            // Before 7.80 libcurl does not call before it sends.
+            if !asksBeforeSending { progress.tlsSession = tlsSession.session }
             progress.status = line.statusCode ?? 0
             // Another head follows a response of 1xx, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
@@ -122,13 +124,6 @@
 
         private func hasNoBody(_ method: HTTPMethod) -> Bool {
             transfer.flatMap { try? ResponseHead($0.reply.head) }?.bodyLength(of: method) == 0
-        }
-
-        /// libcurl's account of the connection; a goodbye of the server's stands in it as `…(IN), TLS alert, close notify…`.
-        func heard(_ text: UnsafeRawBufferPointer) {
-            guard !progress.hasGoodbye else { return }
-            progress.hasGoodbye =
-                text.firstRange(of: "(IN)".utf8) != nil && text.firstRange(of: "close notify".utf8) != nil
         }
 
         private func isWithinHeadLimit() -> Bool {

@@ -27,7 +27,7 @@
             if let path = configuration.unixSocketPath {
                 results.append(lh_curl_set_string(easy, .unixSocketPath, path))
             }
-            return results + prepareProxy(configuration.proxy) + prepareGoodbyes()
+            return results + prepareProxy(configuration.proxy)
         }
 
         private func setRoots(
@@ -53,11 +53,6 @@
             return results
         }
 
-        /// OpenSSL tells of the goodbye that ends a connection through libcurl's debugging alone.
-        private func prepareGoodbyes() -> [CInt] {
-            hearsGoodbyes ? [setDebugCallback()] : []
-        }
-
         /// The text that libcurl sends as `text`.
         private static func proxyText(_ text: String) -> String {
             CurlQuirks.decodesProxyCredentials ? text.replacing("%", with: "%25") : text
@@ -69,10 +64,12 @@
             }
         }
 
-        /// Whether the body ended with the connection, and the connection without a goodbye: then somebody may have cut
-        /// it short. libcurl takes it for whole.
-        var isCutShort: Bool {
-            guard hearsGoodbyes, let plan = transfer?.plan, plan.isSecure, !progress.hasGoodbye else { return false }
+        /// Whether the body ended with the connection, and the connection without close_notify: then anyone on the way may have
+        /// truncated it. libcurl takes it for complete.
+        var isTruncated: Bool {
+            guard observesCloseNotify, let plan = transfer?.plan, plan.isSecure, !progress.hasCloseNotify else {
+                return false
+            }
             var length = Int64(0)
             guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !progress.isHTTP2,
                 let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })

@@ -61,7 +61,7 @@
             progress.tlsSession == session && tlsSession.session == session
         }
 
-        private var tlsSession: (session: UnsafeRawPointer?, isHTTP2: Bool) {
+        var tlsSession: (session: UnsafeRawPointer?, isHTTP2: Bool) {
             var session: UnsafeRawPointer?
             let isHTTP2 = lh_curl_is_http2(easy, &session) != 0
             return (session, isHTTP2)

@@ -15,13 +15,9 @@
         var hasNoDescriptor = false
         /// Whether libcurl asks before it sends, and so before it sends again.
         private(set) var asksBeforeSending = false
-        /// Whether libcurl tells of the goodbyes of TLS: with OpenSSL and its kin, whose end of data is no error without.
-        let hearsGoodbyes =
-            lh_curl_tls_library().map { name in
-                ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains {
-                    String(cString: name).hasPrefix($0)
-                }
-            } ?? false
+        /// Whether the TLS library reports close_notify. Without it, libcurl takes the end of a connection over OpenSSL for the
+        /// end of the body.
+        private(set) var observesCloseNotify = false
 
         /// The transfer that it carries, and its place among those under way.
         private(set) var transfer: CurlTransfer?
@@ -65,8 +61,8 @@
             var framing = ResponseFraming()
             /// Whether a line has come after the status line.
             var hasField = false
-            /// Whether the server said over TLS that nothing more would come.
-            var hasGoodbye = false
+            /// Whether the TLS session has received close_notify.
+            var hasCloseNotify = false
             /// How often the request was sent: more than once is libcurl's second try on another connection.
             var timesSent = 0
             /// Whether libcurl has begun to look up a name or to open a socket for it.
@@ -93,6 +89,7 @@
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()
+            observesCloseNotify = lh_curl_observe_close_notify(easy) != 0
             guard prepare() else { return nil }
         }
 

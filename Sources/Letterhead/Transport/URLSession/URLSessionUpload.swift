@@ -53,11 +53,12 @@ final class URLSessionUpload: Sendable {
     /// Writes the body to a file that only this user can read, and that is gone when the request is over.
     private static func spool(_ chunks: BodyChunks) async throws -> URL {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID().uuidString)")
-        let made = FileManager.default.createFile(
-            atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        guard made else { throw CocoaError(.fileWriteUnknown) }
+        // The mode is set before the first byte is written, and no link is followed.
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
         do {
-            let file = try FileHandle(forWritingTo: url)
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             defer { try? file.close() }
             for try await chunk in chunks { try file.write(contentsOf: chunk) }
             return url
