@@ -14,7 +14,7 @@
         }
 
         private enum State {
-            case pending(CheckedContinuation<Outcome, Never>?)
+            case pending(CheckedContinuation<Void, Never>?)
             case completed(Outcome)
         }
 
@@ -58,20 +58,29 @@
         func run() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    if let outcome = wait(continuation) { return continuation.resume(returning: outcome) }
+                    guard keep(continuation) else { return continuation.resume() }
                     if !engine.post(.start(self)) { finish(.failure(.exhausted)) }
                 }
             } onCancel: {
                 cancel()
             }
+            // Read under the lock: it orders the thread's writes to the reply before the caller's reads.
+            return outcome ?? .failure(.cancelled)
         }
 
-        /// Keeps the continuation for the outcome; returns the outcome if there is one already.
-        private func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Outcome? {
+        /// Keeps the continuation until the transfer completes; false when it has.
+        private func keep(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
             state.withLock { state in
-                if case .completed(let outcome) = state { return outcome }
+                guard case .pending = state else { return false }
                 state = .pending(continuation)
-                return nil
+                return true
+            }
+        }
+
+        /// Nil until it completes.
+        private var outcome: Outcome? {
+            state.withLock { state in
+                if case .completed(let outcome) = state { outcome } else { nil }
             }
         }
 
@@ -97,11 +106,7 @@
         }
 
         /// Whether it has not completed.
-        var isPending: Bool {
-            state.withLock { state in
-                if case .pending = state { true } else { false }
-            }
-        }
+        var isPending: Bool { outcome == nil }
 
         /// Resumes it on the thread: there is room for more of the response, or more of the request.
         func resume() { engine.post(.resume(self)) }
@@ -114,12 +119,12 @@
 
         /// Completes it, unless it has completed.
         func complete(_ outcome: Outcome) {
-            let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard case .pending(let continuation) = state else { return nil }
                 state = .completed(outcome)
                 return continuation
             }
-            continuation?.resume(returning: outcome)
+            continuation?.resume()
         }
 
         /// Nothing more will happen: completes it, and ends the bodies of both directions.
