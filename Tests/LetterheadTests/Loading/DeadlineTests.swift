@@ -1,6 +1,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import Synchronization
 import Testing
 
 @Suite struct DeadlineTests {
@@ -13,7 +14,8 @@ import Testing
     }
 
     @Test func `what is left is told anywhere below, and shrinks`() async throws {
-        let mock = MockLoader { request in
+        // A loader that keeps no time limits itself.
+        let loader = AnyLoader { request in
             #expect(request.timeLeft == .seconds(2))
             clock.advance(by: .seconds(5))
             #expect(request.timeLeft == .seconds(-3))
@@ -21,7 +23,7 @@ import Testing
         }
         var request = try HTTPRequest.to("https://a.test")
         request.deadline = .seconds(2)
-        #expect(try await (Deadline(.seconds(60), clock: clock) --> mock).load(request).status == .ok)
+        #expect(try await (Deadline(.seconds(60), clock: clock) --> loader).load(request).status == .ok)
     }
 
     @Test func `the link has a deadline for requests that have none`() async throws {
@@ -75,15 +77,18 @@ import Testing
     }
 
     @Test func `a redirect is not followed past the deadline`() async throws {
-        let mock = MockLoader { request in
+        let requests = Mutex(0)
+        // A loader that keeps no time limits itself.
+        let loader = AnyLoader { request in
+            requests.withLock { $0 += 1 }
             clock.advance(by: .seconds(1))
             return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(clock.now.offset)"])
         }
-        let chain = Deadline(.seconds(3), clock: clock) --> FollowRedirects() --> mock
+        let chain = Deadline(.seconds(3), clock: clock) --> FollowRedirects() --> loader
         let request = try HTTPRequest.to("https://a.test")
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .timedOut && error?.message == "the deadline passed while following a redirect")
-        #expect(error?.response?.status == .found && mock.requests.count == 3)
+        #expect(error?.response?.status == .found && requests.withLock { $0 } == 3)
     }
 
     @Test func `a streamed body is read until the deadline`() async throws {

@@ -92,6 +92,33 @@
             #expect(processed.withLock { $0 } == (wasSentAgain ? 1 : 0))
         }
 
+        /// libcurl marks a connection as reused as soon as a second request joins it.
+        @Test func `A POST on a connection that another request joins is processed once when it is reset`() async throws
+        {
+            let posts = Mutex(0)
+            for _ in 0..<12 {
+                posts.withLock { $0 = 0 }
+                let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
+                    guard connection.beginHTTP2() else { return }
+                    while let frame = connection.readFrame() {
+                        if frame.kind == .data, frame.flags & 1 != 0 { posts.withLock { $0 += 1 } }
+                        if frame.kind == .headers, frame.flags & 1 != 0 {
+                            // The GET has come: the POST's stream is processed, and neither gets a response.
+                            return connection.reset()
+                        }
+                    }
+                }
+                let loader = loader
+                let post = Task { try await load(.post, server, over: loader) }
+                while posts.withLock({ $0 }) == 0 { await Task.yield() }
+                let get = Task { try await loader.load(HTTPRequest(url: server.url())) }
+                let outcomes = (await post.result, await get.result)
+                #expect(throws: HTTPError.self) { try outcomes.0.get() }
+                #expect(posts.withLock { $0 } == 1, "the POST was sent again")
+                server.stop()
+            }
+        }
+
         @Test func `A GET that is refused on a reused connection is sent again`() async throws {
             let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
                 guard connection.beginHTTP2() else { return }

@@ -148,9 +148,15 @@
             unread.removeAll(keepingCapacity: true)
         }
 
-        /// Whether another transfer is under way on the connection of a TLS session.
-        func isUsed(_ session: UnsafeRawPointer, besides wire: CurlWire) -> Bool {
-            active.contains { $0 !== wire && $0.uses(session) }
+        /// Marks the transfers that share the connection of a TLS session with one that is about to use it; false when there
+        /// are none.
+        func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
+            var isShared = false
+            for other in active where other !== wire && other.uses(session) {
+                other.progress.isConnectionShared = true
+                isShared = true
+            }
+            return isShared
         }
 
         func noteCloseNotify(_ session: UnsafeRawPointer) {

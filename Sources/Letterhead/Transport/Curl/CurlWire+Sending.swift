@@ -8,19 +8,20 @@
             progress.lastActivity = loop.now
             progress.timesSent += 1
             loop.note(deadline)
-            let wasNewHTTP2 = progress.isConnectionNew && progress.isHTTP2
+            // On a connection that was opened for this request alone, libcurl sends again only if the server refused the stream.
+            let wasRefused = progress.isConnectionNew && progress.isHTTP2 && !progress.isConnectionShared
             let connectionsMade = number(.connectionsMade)
             progress.isConnectionNew = connectionsMade > progress.connectionsMade
-            progress.connectionsMade = connectionsMade
+            (progress.connectionsMade, progress.isConnectionShared) = (connectionsMade, false)
             guard mayUseConnection() else { return false }
-            return progress.timesSent == 1 || maySendAgain(isRefused: wasNewHTTP2 && progress.isHTTP2)
+            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.isHTTP2)
         }
 
         /// Whether the request may be sent a second time, on another connection. libcurl asks for that when a reused connection
         /// ended before the response began, or when the server refused a stream of HTTP/2.
         ///
         /// - Parameter isRefused: whether the server has refused the stream, and so has not processed the request (RFC 9113,
-        ///   8.7). On a connection that was new, libcurl has no other reason to send again.
+        ///   8.7). On a reused or shared connection that cannot be told from a connection that ended.
         private func maySendAgain(isRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
             guard plan.mayBeSentTwice || isRefused else {
@@ -48,7 +49,7 @@
             let session: UnsafeRawPointer?
             (session, progress.isHTTP2) = tlsSession
             progress.tlsSession = session
-            guard !progress.isHTTP2, let session, loop.isUsed(session, besides: self) else { return true }
+            guard let session, loop.noteSharing(of: session, by: self), !progress.isHTTP2 else { return true }
             progress.failure = TransportFailure(
                 .connectionLost,
                 "the server claimed HTTP/2 on a connection of HTTP/1.1; the request was not sent on it",

@@ -70,6 +70,8 @@
             /// How many connections were made for it, and whether the last one was.
             var connectionsMade = 0
             var isConnectionNew = false
+            /// Whether another transfer has used the connection since.
+            var isConnectionShared = false
             var sentBytes = 0
             var hasAnswer = false
             /// Whether libcurl waits until it is told that there is room, or more to send.

@@ -123,9 +123,9 @@ private struct Odd: Error {}
     @Test func `what a request allows holds for every hop`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
         var first = try HTTPRequest.to("https://a.test/1")
-        (first.timeout, first.responseLimit, first.deadline) = (.seconds(3), 99, .seconds(9))
+        (first.timeout, first.responseLimit, first.deadline) = (.seconds(300), 99, .seconds(900))
         let hop = try await (Deadline(clock: TestClock()) --> FollowRedirects() --> mock).load(first).request
-        #expect(hop.timeout == .seconds(3) && hop.responseLimit == 99 && hop.timeLeft == .seconds(9))
+        #expect(hop.timeout == .seconds(300) && hop.responseLimit == 99 && hop.timeLeft == .seconds(900))
     }
 
     @Test func `a page may send back to itself with a cookie`() async throws {
