@@ -44,6 +44,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionVerifyHost = 81,
     CurlOptionHTTPVersion = 84,
     CurlOptionSSLVersion = 32,
+    CurlOptionBufferSize = 98,
     CurlOptionNoSignal = 99,
     CurlOptionProxyType = 101,
     CurlOptionTCPNoDelay = 121,

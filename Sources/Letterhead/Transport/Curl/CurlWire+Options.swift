@@ -25,7 +25,7 @@
         func configure(for plan: CurlPlan) -> Bool {
             configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
-                && configureConnection(for: plan) && configureMethod(for: plan)
+                && configureConnection(for: plan) && configureMethod(for: plan) && configureBuffer()
         }
 
         private func configureAddress(for plan: CurlPlan) -> Bool {
@@ -59,6 +59,14 @@
             }
             // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
             return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0
+        }
+
+        /// A body that is streamed is read in larger pieces; a small response does not pay for the memory.
+        private func configureBuffer() -> Bool {
+            let isStreamed = transfer?.pipe != nil
+            guard settings.isStreamed != isStreamed else { return true }
+            settings.isStreamed = isStreamed
+            return set(.bufferSize, isStreamed ? Self.largeBuffer : Self.standardBuffer) == 0
         }
 
         private func configureMethod(for plan: CurlPlan) -> Bool {
@@ -102,6 +110,8 @@
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let http1 = 2
+        /// In bytes; the smaller one is libcurl's default.
+        private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
         private static let http2OverTLS = 4
     }
 

@@ -34,6 +34,7 @@
         struct Settings {
             var isGet = false
             var isSecure: Bool?
+            var isStreamed = false
             /// Where it went, unless libcurl has the whole URL. It is kept: libcurl may read what it parsed later.
             var origin: CurlOrigin?
         }
