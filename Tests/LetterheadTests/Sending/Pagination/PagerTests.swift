@@ -149,8 +149,11 @@ struct PagerTests {
         let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         for walk in [PageWalk(), PageWalk(prefetches: true)] {
+            let expected = mock.requests.count + (walk.prefetches ? 2 : 1)
             var pages = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
             #expect(try await pages.next()?.value == [1])
+            // The next page is requested in a task that may not have begun.
+            while mock.requests.count < expected { await Task.yield() }
             await client.reset()
             let sent = mock.requests.count
             for _ in 1...2 {
