@@ -76,9 +76,15 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 
     /// Builds the request.
+    ///
+    /// The members of the template are checked here because a builder of the caller's need not use the standard one.
     func request() throws(HTTPError) -> HTTPRequest {
-        do {
-            return try builder.request().placed(in: environment)
+        do throws(HTTPError) {
+            let request = try builder.request()
+            if !(builder is StandardRequestBuilder<Template>), let misfit = Template._misfit {
+                throw HTTPError(.invalidRequest, request: request, message: misfit)
+            }
+            return request.placed(in: environment)
         } catch {
             throw error.with(request: error.request.placed(in: environment))
         }

@@ -3,6 +3,11 @@ import Foundation
 /// Bounds how deep and how large the tree of a property list is, in one pass, before Foundation's recursive parser reads it.
 enum PropertyListStructure {
     static let maximumDepth = 512
+    /// How many times the size of a binary document its texts and data may take when they are decoded. Encoders write equal
+    /// texts once, so that a list of equal dictionaries grows.
+    static let maximumGrowth = 32
+    /// What a document of any size may take beside that, in bytes.
+    static let freeSize = 1 << 20
 
     /// - Throws: ``InvalidDocument``, which names the rule. What is malformed in another way is left to the parser.
     static func check(_ data: Data) throws(InvalidDocument) {
@@ -87,13 +92,20 @@ private struct BinaryPropertyList {
     /// Follows the references from the top object.
     ///
     /// - Throws: when a collection is referred to twice, or when collections share their bytes, so that there are more
-    ///   references than bytes: the tree would be larger than the document.
+    ///   references than bytes: the tree would be larger than the document. Also when texts and data that are referred to
+    ///   many times would together take far more memory than the document.
     func check() throws(InvalidDocument) {
         var isSeen = [Bool](repeating: false, count: offsets.count)
         var pending = [(object: top, depth: 1)]
         var total = 0
+        var decodedSize = 0
         while let (object, depth) = pending.popLast() {
             let (first, count) = try references(of: object)
+            decodedSize += size(of: object)
+            guard decodedSize <= PropertyListStructure.maximumGrowth * bytes.count + PropertyListStructure.freeSize
+            else {
+                throw InvalidDocument("the property list repeats its texts or data too often")
+            }
             guard count > 0 else { continue }
             guard depth <= PropertyListStructure.maximumDepth else { throw PropertyListStructure.tooDeep }
             total += count
@@ -119,6 +131,16 @@ private struct BinaryPropertyList {
         let count = kind == 0xD ? length * 2 : length
         guard count <= (bytes.count - first) / referenceSize else { throw Self.malformed }
         return (first, count)
+    }
+
+    /// How many bytes a text or data has; zero for everything else, which is small.
+    private func size(of object: Int) -> Int {
+        let start = offsets[object]
+        switch bytes[start] >> 4 {
+        case 4, 5, 7: return length(at: start)?.count ?? 0
+        case 6: return 2 * (length(at: start)?.count ?? 0)
+        default: return 0
+        }
     }
 
     private func reference(at index: Int) throws(InvalidDocument) -> Int {

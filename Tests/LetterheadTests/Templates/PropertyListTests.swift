@@ -61,6 +61,25 @@ struct PropertyListTests {
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: loop) }
     }
 
+    @Test(arguments: [0x4F, 0x5F, 0x6F] as [UInt8])
+    func `A long text or data that is referred to many times is an error, a short one is not`(kind: UInt8) throws {
+        func list(ofSize size: Int) -> Data {
+            let count = kind == 0x6F ? size / 2 : size
+            return binary([
+                [0xAF, 0x10, 250] + [UInt8](repeating: 1, count: 250),
+                [kind, 0x11, UInt8(count >> 8), UInt8(count & 0xFF)]
+                    + (0..<size).map { $0 % 2 == 0 && kind == 0x6F ? 0 : 0x61 },
+            ])
+        }
+        if kind == 0x4F {
+            #expect(try decoder().decode([Data].self, from: list(ofSize: 1000)).count == 250)
+            #expect(throws: DecodingError.self) { try decoder().decode([Data].self, from: list(ofSize: 40_000)) }
+        } else {
+            #expect(try decoder().decode([String].self, from: list(ofSize: 1000)).count == 250)
+            #expect(throws: DecodingError.self) { try decoder().decode([String].self, from: list(ofSize: 40_000)) }
+        }
+    }
+
     @Test func `Text of another encoding, in which tags would be hidden, is an error`() throws {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist version=\"1.0\"><array></array></plist>"
         let wide = try #require(text.data(using: .utf16))

@@ -93,6 +93,17 @@ private struct Marked<Base: RequestTemplate>: RequestDecorator {
     var path: String { "b" }
 }
 
+/// A builder that does not use the standard one.
+private struct OwnBuilder<Template: RequestTemplate>: RequestBuilder {
+    let template: Template
+    func request() -> HTTPRequest {
+        var request = HTTPRequest()
+        request.method = template.method
+        request.path = template.path
+        return request
+    }
+}
+
 /// A template that uses the names of the library for what is its own.
 private struct OwnNames: RequestTemplate {
     typealias Response = Int
@@ -173,6 +184,17 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         #expect(try error(of: MethodAsText().header("a", "b").query("c", 1).paginated()).message == message)
         #expect(
             try error(of: Marked(base: MethodAsText())).message.hasPrefix("the member path of Marked<MethodAsText>"))
+    }
+
+    @Test func `a member of another type is refused before anything is sent, whatever builds the request`() async throws
+    {
+        let mock = MockLoader { HTTPResponse(request: $0, status: 200) }
+        let expected = try error(of: MethodAsText()).message
+        let error = try await #require(throws: HTTPError.self) {
+            try await SendableRequest(OwnBuilder(template: MethodAsText()), over: mock).response()
+        }
+        #expect(error.code == .invalidRequest && error.message == expected)
+        #expect(mock.requests.isEmpty)
     }
 
     @Test func `a template may use the names for values of other types and for further functions`() async throws {
