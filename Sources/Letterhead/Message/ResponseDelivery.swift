@@ -45,7 +45,8 @@ extension HTTPRequest {
     /// How many bytes the body of the response may have, counted after its content codings are undone.
     ///
     /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose reader
-    /// decides when to stop. One byte more is `.responseTooLarge`, and the connection is closed. A length that the response
+    /// decides when to stop. The body of a download that is not saved because of its status is held in memory, and has at
+    /// most 64 MiB, or this limit if it is lower. One byte more is `.responseTooLarge`, and the connection is closed. A length that the response
     /// declares is judged before its body is read. The body of a redirect that is followed
     /// does not count. Less than zero is `.invalidRequest`.
     public var responseLimit: Int {
@@ -57,6 +58,9 @@ extension HTTPRequest {
     }
 
     /// How many bytes of a response may be held in memory: those of a buffered response, of a response that is not saved
-    /// because of its status, and of a stream whose reader is slow.
-    var bufferLimit: Int { min(responseLimit, max(self[option: ResponseLimitOption.self], 64 << 20)) }
+    /// because of its status, and of a stream whose reader is slow. Only the limit of a buffered response raises it above
+    /// 64 MiB.
+    var bufferLimit: Int {
+        responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseLimitOption.defaultOptionValue)
+    }
 }

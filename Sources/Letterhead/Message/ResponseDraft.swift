@@ -32,9 +32,12 @@ final class ResponseDraft: Sendable {
     }
 
     /// Moves the file to its place, over one that is there; does nothing the second time.
+    ///
+    /// - Throws: the error of the file system; ``DownloadEnded`` when the file was removed before.
     func put() throws {
         try state.withLock { state in
-            guard case .pending = state else { return }
+            guard state != .placed else { return }
+            guard state == .pending else { throw DownloadEnded() }
             guard rename(draft.path, place.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
@@ -58,11 +61,6 @@ private enum ResponseDraftValue: HTTPResponseValue {
     static let defaultResponseValue: ResponseDraft? = nil
 }
 
-/// Whether a link or a client above the transport moves a download to its place.
-private enum HeldDownloadOption: HTTPRequestOption {
-    static let defaultOptionValue = false
-}
-
 extension HTTPResponse {
     /// The file to which a download was saved; nil for another response.
     ///
@@ -74,48 +72,12 @@ extension HTTPResponse {
     public var savedByteCount: Int? { draft?.count }
 
     var draft: ResponseDraft? {
-        get { self[value: ResponseDraftValue.self] }
+        get { self[value: ResponseDraftValue.self] ?? draft(in: request.heldDownload) }
         set { self[value: ResponseDraftValue.self] = newValue }
     }
 
     /// How many bytes the body has, wherever they are; nil when nobody knows yet.
     var contentCount: Int? { savedByteCount ?? body.length }
-}
-
-extension HTTPRequest {
-    /// Whether the transport leaves a download in its hidden file, because its response is still to be judged.
-    var isDownloadHeld: Bool { options.contains(HeldDownloadOption.self) }
-
-    /// Whether this is a download that nobody above holds back.
-    private var isOwnDownload: Bool {
-        guard options.contains(ResponseDeliveryOption.self), case .file = responseDelivery else { return false }
-        return !isDownloadHeld
-    }
-
-    /// Loads and judges this request. A download replaces its file only when the closure returns.
-    func holdingDownload(
-        _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
-    ) async throws(HTTPError) -> HTTPResponse {
-        guard isOwnDownload else { return try await load(self) }
-        var held = self
-        held[option: HeldDownloadOption.self] = true
-        var response: HTTPResponse
-        do throws(HTTPError) {
-            response = try await load(held)
-        } catch {
-            error.response?.draft?.discard()
-            throw error.with(request: error.request.withoutHold)
-        }
-        response.request = response.request.withoutHold
-        do { try response.draft?.put() } catch { throw response.unsaved(error) }
-        return response
-    }
-
-    private var withoutHold: HTTPRequest {
-        var request = self
-        request.options.remove(HeldDownloadOption.self)
-        return request
-    }
 }
 
 extension HTTPResponse {

@@ -111,9 +111,10 @@ public struct HTTPClient: Sendable {
         var request = request
         let progress = request.ownProgressReport()
         do throws(HTTPError) {
+            // A request that was taken from a response must not bring the download of another load.
             let placed = request.placed(in: environment)
             let loader = ClientLoader(chain: chain, decoder: decoder)
-            return try await placed.holdingDownload { (request) throws(HTTPError) in
+            return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
                 try await loader.load(request).accepted(by: request)
             }.ending(progress)
         } catch {

@@ -44,9 +44,11 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do {
             var request = try requestToDecode()
             progress = request.ownProgressReport()
-            let response = try await finished(request)
+            var response = try await finished(request)
+            let isStreamed = response.body.isStreamed
+            if isStreamed { response = response.ending(progress) }
             let value = try await decode(response)
-            progress?.finish()
+            if !isStreamed { progress?.finish() }
             return (value, response)
         } catch {
             finish(progress)
@@ -100,7 +102,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// The response that the template has finished. A download replaces its file after that.
     private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await request.holdingDownload { (request) throws(HTTPError) in
+        try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
             try await finish(await result(of: request), request: request)
         }
     }
@@ -110,6 +112,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do throws(HTTPError) {
             return .success(try await loader.load(request).accepted(by: request))
         } catch {
+            request.heldDownload?.forget()
             return .failure(error)
         }
     }

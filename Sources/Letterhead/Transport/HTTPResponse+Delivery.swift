@@ -12,18 +12,21 @@ extension HTTPResponse {
             case .streamed: response.body = try body.limited(to: request.responseLimit, response: self)
             case .file(let url) where request.accepts(status):
                 let body = try body.limited(to: request.responseLimit, response: self)
-                response.draft = try await ResponseFile(url).save(body)
+                let draft = try await ResponseFile(url).save(body)
+                response.draft = draft
                 response.body = HTTPResponseBody()
-                if !request.isDownloadHeld { try response.draft?.put() }
+                if let download = request.heldDownload { try download.keep(draft) } else { try draft.put() }
             case .buffered, .file:
+                request.heldDownload?.forget()
                 let limit = request.bufferLimit
+                if let length = body.length, length > limit { throw BodyTooLarge(limit: limit) }
                 response.body = HTTPResponseBody(try await body.data(upTo: limit))
             }
         } catch let error as BodyTooLarge {
             throw tooLarge(error)
         } catch {
             response.body = HTTPResponseBody()
-            if error is HTTPError || error is CancellationError {
+            if request.responseDelivery == .buffered || error is HTTPError || error is CancellationError {
                 throw HTTPError(error, request: request, response: response)
             }
             throw response.unsaved(error)

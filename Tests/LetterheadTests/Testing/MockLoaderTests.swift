@@ -1,6 +1,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import Synchronization
 import Testing
 
 private struct Odd: Error {}
@@ -108,4 +109,49 @@ private struct Unencodable: HTTPBody {
         #expect(error?.underlying is Odd)
         #expect(mock.requests.isEmpty)
     }
+
+    @Test func `the limit of a response holds for a buffered body`() async throws {
+        var request = try HTTPRequest.to("https://h/p")
+        request.responseLimit = 5
+        let allowed = request
+        request.responseLimit = 2
+        let limited = request
+        let mock = MockLoader { request in
+            let chunks = OneShotChunks([Data("he".utf8), Data("llo".utf8)])
+            let isStreamed = request[query: "streamed"] != nil
+            return HTTPResponse(
+                request: request, status: 200,
+                body: isStreamed
+                    ? HTTPResponseBody(length: nil) { chunks.next() } : HTTPResponseBody(Data("hello".utf8)))
+        }
+        for query in [nil, "yes"] {
+            var (allowed, limited) = (allowed, limited)
+            (allowed[query: "streamed"], limited[query: "streamed"]) = (query, query)
+            #expect(try await HTTPClient(transport: mock).send(allowed).body.buffered == Data("hello".utf8))
+            let tooLarge = limited
+            let error = await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(tooLarge) }
+            #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
+        }
+    }
+
+    @Test func `an error of a buffered body is the error that a transport throws`() async throws {
+        let mock = MockLoader { request in
+            let body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }
+            return HTTPResponse(request: request, status: 200, body: body)
+        }
+        var request = try HTTPRequest.to("https://h/p")
+        request.responseLimit = 5
+        let limited = request
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(limited) }
+        #expect(error?.code == .connectionLost && error?.response?.status == 200)
+    }
+}
+
+/// Pieces of a body. A class, because the closure that takes them is a value.
+private final class OneShotChunks: Sendable {
+    private let chunks: Mutex<[Data]>
+
+    init(_ chunks: [Data]) { self.chunks = Mutex(chunks) }
+
+    func next() -> Data? { chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

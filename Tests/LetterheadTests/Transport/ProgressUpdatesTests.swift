@@ -123,6 +123,23 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
+    @Test func `updates of a streamed response that is the value of a template go on until it was read`() async throws {
+        let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+        let server = try await MockServer.start { _ in MockServer.Response(chunks: chunks) }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let updates = ProgressUpdates()
+        let template = Raw().onProgress(updates.report).option(ResponseDeliveryOption.self, .streamed)
+        var response: HTTPResponse? = try await client.send(template)
+        continuation.yield(Data(count: 50_000))
+        continuation.finish()
+        let count = try await response?.body.data().count
+        response = nil
+        var last = 0
+        for await progress in updates { last = progress.completedBytes }
+        #expect(count == 50_000 && last == 50_000)
+        await server.stop()
+    }
+
     @Test func `updates of a plain request, and of one that is started, end with it`() async throws {
         let mock = MockLoader { try .ok($0, json: 1) }
         let client = HTTPClient(transport: mock)
@@ -155,6 +172,12 @@ struct ProgressUpdatesTests {
         #expect(count > 0 && calls.value >= count)
         await server.stop()
     }
+}
+
+/// A template whose value is the response.
+private struct Raw: RequestTemplate {
+    typealias Response = HTTPResponse
+    var path: RequestPath { "a" }
 }
 
 /// A flag that is raised once. A class, because a handler and its test share it.

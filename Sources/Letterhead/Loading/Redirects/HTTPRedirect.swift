@@ -10,10 +10,10 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     public let target: HTTPRequest
 
     init(response: HTTPResponse, target: HTTPRequest) {
-        request = response.request
+        request = response.request.withoutHold
         status = response.status
         headers = response.headers
-        self.target = target
+        self.target = target.withoutHold
     }
 
     /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.

@@ -69,7 +69,12 @@ public struct Retry: LoaderLink {
             let mark = flights.begin()
             defer { flights.end(mark) }
             var result: Result<HTTPResponse, HTTPError>
-            if let first { result = first.result } else { result = await load.send(to: next) }
+            if let first {
+                result = first.result
+            } else {
+                load.request.heldDownload?.forget()
+                result = await load.send(to: next)
+            }
             defer { first = nil }
             switch await verdict(on: &result, of: load, heard: first?.heard) {
             case .again(let repetition):

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// A download whose response must be accepted before its file is replaced.
+///
+/// Everything below the caller of ``HTTPRequest/holdingDownload(_:)`` sees it in the options of the request. It keeps the
+/// draft, because a link or a template may replace the response by a new one. It is a class, because the transport and
+/// that caller share it.
+final class HeldDownload: Sendable {
+    private enum State {
+        case open(ResponseDraft?)
+        case ended
+    }
+
+    private let state = Mutex(State.open(nil))
+
+    /// The draft of the last response; nil when that response was not saved.
+    var draft: ResponseDraft? {
+        if case .open(let draft) = state.withLock({ $0 }) { draft } else { nil }
+    }
+
+    /// Whether the response has not been accepted or refused yet.
+    var isOpen: Bool { state.withLock { if case .open = $0 { true } else { false } } }
+
+    /// Keeps the draft of a new response in place of the one before.
+    ///
+    /// - Throws: ``DownloadEnded`` when the download was accepted or refused before.
+    func keep(_ draft: ResponseDraft) throws {
+        try state.withLock { state in
+            guard case .open = state else { throw DownloadEnded() }
+            state = .open(draft)
+        }
+    }
+
+    /// Forgets the draft, because a new attempt begins or the response was refused.
+    func forget() {
+        state.withLock { state in
+            if case .open = state { state = .open(nil) }
+        }
+    }
+
+    /// Ends the download: a response that arrives later is not saved.
+    func end() { state.withLock { $0 = .ended } }
+}
+
+/// A response was to be saved for a download that had already ended.
+struct DownloadEnded: Error, CustomStringConvertible {
+    var description: String { "the download to which this response belongs has already ended" }
+}
+
+/// The download to which a request belongs.
+private enum HeldDownloadOption: HTTPRequestOption {
+    static let defaultOptionValue: HeldDownload? = nil
+}
+
+extension HTTPRequest {
+    /// The download to which this request belongs; nil when its response is saved without further judgment.
+    var heldDownload: HeldDownload? { self[option: HeldDownloadOption.self] }
+
+    /// The same request, which belongs to no download that was begun before.
+    var withoutHold: HTTPRequest {
+        guard options.contains(HeldDownloadOption.self) else { return self }
+        var request = self
+        request.options.remove(HeldDownloadOption.self)
+        return request
+    }
+
+    /// Whether this is a download that no caller further up holds.
+    private var isOwnDownload: Bool {
+        guard options.contains(ResponseDeliveryOption.self), case .file = responseDelivery else { return false }
+        return heldDownload?.isOpen != true
+    }
+
+    /// Loads and judges this request. A download replaces its file only when the closure returns.
+    ///
+    /// - Throws: what the closure throws; `.cannotSaveResponse` when the status of the response is accepted and no file can
+    ///   be saved for it.
+    func holdingDownload(
+        _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        guard isOwnDownload else { return try await load(self) }
+        let download = HeldDownload()
+        defer { download.end() }
+        var held = self
+        held[option: HeldDownloadOption.self] = download
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await load(held)
+        } catch {
+            download.draft?.discard()
+            error.response?.draft?.discard()
+            throw error.with(request: error.request.withoutHold, response: error.response?.withoutHold)
+        }
+        return try response.saved(by: download)
+    }
+}
+
+extension HTTPResponse {
+    /// The draft of a download whose response was replaced by this one; nil when this one has a body of its own, or a
+    /// status that is not accepted.
+    func draft(in download: HeldDownload?) -> ResponseDraft? {
+        guard let draft = download?.draft, body.buffered?.isEmpty == true, request.accepts(status) else { return nil }
+        return draft
+    }
+
+    /// The same response, whose request belongs to no download.
+    fileprivate var withoutHold: HTTPResponse {
+        var response = self
+        response.request = request.withoutHold
+        return response
+    }
+
+    /// The response of a download, whose file has been replaced.
+    fileprivate func saved(by download: HeldDownload) throws(HTTPError) -> HTTPResponse {
+        var response = withoutHold
+        guard let draft = draft ?? draft(in: download) else {
+            guard request.accepts(status) else { return response }
+            throw HTTPError(
+                .cannotSaveResponse, request: response.request, response: response,
+                message: "no file was saved: a link or the template replaced the response of the transport")
+        }
+        response.draft = draft
+        do { try draft.put() } catch { throw response.unsaved(error) }
+        return response
+    }
+}

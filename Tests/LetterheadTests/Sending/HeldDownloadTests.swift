@@ -1,0 +1,176 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+/// A download that succeeds has saved its file, whatever became of the response on its way.
+@Suite(.timeLimit(.minutes(3))) struct HeldDownloadTests {
+    /// A folder that is empty at first.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "held-\(UInt64.random(in: 0 ... .max))")
+        var file: URL { url.appending(path: "saved") }
+
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        var content: String? { try? String(contentsOf: file, encoding: .utf8) }
+        var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+    }
+
+    /// Replaces each response by a new one.
+    private struct Rebuild: LoaderLink {
+        var body = HTTPResponseBody()
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            let response = try await next.load(request)
+            return HTTPResponse(request: request, status: 200, headers: response.headers, body: body)
+        }
+    }
+
+    /// Replaces the response at the end.
+    private struct Rebuilding: RequestTemplate {
+        var path: RequestPath { "a" }
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+            let request = (try? result.get().request) ?? HTTPRequest()
+            return HTTPResponse(request: request, status: 200)
+        }
+    }
+
+    private static func answering(_ status: HTTPStatus = 200) -> MockLoader {
+        MockLoader {
+            HTTPResponse(
+                request: $0, status: status, headers: ["Content-Type": "text/html"],
+                body: HTTPResponseBody(Data("after".utf8)))
+        }
+    }
+
+    private func client(
+        validators: [any HTTPValidator] = [DefaultValidator()], links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, over transport: any HTTPLoader = answering()
+    ) -> HTTPClient {
+        HTTPClient(
+            environment: .of("https://h"), validators: validators, links: links, attemptLinks: attemptLinks,
+            transport: transport)
+    }
+
+    @Test func `a download is saved when a link builds a new response`() async throws {
+        for client in [client(links: Rebuild()), client(attemptLinks: Rebuild())] {
+            let folder = try Folder()
+            let response = try await client.download(Endpoint("a"), to: folder.file)
+            #expect(response.savedFile == folder.file && response.savedByteCount == 5)
+            #expect(folder.content == "after" && folder.files == ["saved"])
+        }
+    }
+
+    @Test func `a download is saved when finish builds a new response`() async throws {
+        let folder = try Folder()
+        let response = try await client().download(Rebuilding(), to: folder.file)
+        #expect(response.savedFile == folder.file && folder.content == "after" && folder.files == ["saved"])
+    }
+
+    @Test func `validators judge the file of a response that a link built`() async throws {
+        let folder = try Folder()
+        let client = client(validators: [ContentTypeValidator(["application/json"])], attemptLinks: Rebuild())
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.download(Endpoint("a"), to: folder.file)
+        }
+        #expect(error?.code == .validationFailed && folder.files.isEmpty)
+    }
+
+    @Test func `a download that saved no file is an error`() async throws {
+        let folder = try Folder()
+        let other = Rebuild(body: HTTPResponseBody(Data("other".utf8)))
+        let refused = AnyValidator { _, _ in .failChain(URLError(.unknown)) }
+        for attempt in [
+            client(links: other), client(attemptLinks: Rebuild(), over: Self.answering(404)),
+        ] {
+            let error = await #expect(throws: HTTPError.self) {
+                try await attempt.download(Endpoint("a"), to: folder.file)
+            }
+            #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
+        }
+        // What a validator refused is not saved for the response that the template puts in its place.
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(validators: [refused]).download(Rebuilding(), to: folder.file)
+        }
+        #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
+    }
+
+    @Test func `the request of a failed download can be sent again by a client and by a chain`() async throws {
+        let folder = try Folder()
+        let mock = Self.answering().then {
+            HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"])
+        }
+        let seen = Mutex<[HTTPRequest]>([])
+        let judge = AnyValidator { response, _ in
+            seen.withLock { $0.append(response.request) }
+            return .failChain(URLError(.unknown))
+        }
+        let error = try await #require(throws: HTTPError.self) {
+            try await client(validators: [judge], over: mock).download(Endpoint("a"), to: folder.file)
+        }
+        let response = try #require(error.response)
+        let redirect = try #require(response.redirects.first)
+        #expect(folder.files.isEmpty && response.savedFile == nil)
+        let told = [error.request, response.request, redirect.request, redirect.target]
+        for request in told + seen.withLock({ $0 }) {
+            let again = try await client().send(request)
+            #expect(again.savedFile == folder.file && folder.content == "after" && folder.files == ["saved"])
+            try FileManager.default.removeItem(at: folder.file)
+            _ = try await (Retry() --> Self.answering()).load(request)
+            #expect(folder.content == "after" && folder.files == ["saved"])
+            try FileManager.default.removeItem(at: folder.file)
+        }
+        for request in told {
+            _ = try await Self.answering().load(request)
+            #expect(folder.content == "after" && folder.files == ["saved"])
+            try FileManager.default.removeItem(at: folder.file)
+        }
+    }
+
+    @Test func `a response that arrives after its download has ended is not saved`() async throws {
+        let folder = try Folder()
+        let seen = Mutex<HTTPRequest?>(nil)
+        let transport = MockLoader { request in
+            seen.withLock { $0 = request }
+            throw URLError(.networkConnectionLost)
+        }
+        await #expect(throws: HTTPError.self) {
+            try await client(over: transport).download(Endpoint("a"), to: folder.file)
+        }
+        let late = try #require(seen.withLock { $0 })
+        let error = await #expect(throws: HTTPError.self) { try await Self.answering().load(late) }
+        #expect(error?.code == .cannotSaveResponse)
+        #expect(folder.content == nil)
+    }
+
+    @Test func `an error response to a download is at most 64 MiB, whatever the download may have`() async throws {
+        let folder = try Folder()
+        for length in [nil, 400 << 20] {
+            let count = Mutex(0)
+            let mock = MockLoader { request in
+                let body = HTTPResponseBody(length: length) {
+                    count.withLock {
+                        $0 += 1; return $0 > 400 ? nil : Data(count: 1 << 20)
+                    }
+                }
+                return HTTPResponse(request: request, status: 404, body: body)
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                try await client(over: mock).download(Endpoint("a").responseLimit(8 << 30), to: folder.file)
+            }
+            #expect(error?.code == .responseTooLarge && error?.response?.status == 404)
+            #expect(count.withLock { $0 } == (length == nil ? 65 : 0))
+        }
+        var request = HTTPRequest()
+        request.responseLimit = 8 << 30
+        #expect(request.bufferLimit == 8 << 30)
+        request.responseDelivery = .streamed
+        #expect(request.bufferLimit == 64 << 20)
+        request.responseLimit = 5
+        #expect(request.bufferLimit == 5)
+    }
+}
