@@ -1,8 +1,11 @@
 /// Tells by the parts of a name whether the name is that of a secret: `X-Access-Token`, `private_key`, `jwtBody`.
 ///
 /// A name is split at everything that is not a letter, and before capital letters as in `accessToken` and `APIKey`. It is
-/// secret when one part is a secret word, or when two or three adjacent parts together are: `api-key`, `DPoP`. Words that
-/// are secret only when they are the whole name, such as `auth`, may follow an `X-`.
+/// secret when one part is a secret word, or when two or three adjacent parts together are: `api-key`, `DPoP`. A part that
+/// only ends in a strong word, such as `csrftoken` and `userpassword`, is secret, too, because not all names have word
+/// boundaries. A plural is as secret as its singular, except for `tokens` in a name that counts them, such as `max_tokens`.
+/// Some words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), which may
+/// follow an `X-`.
 enum SecretName {
     /// - Parameter name: the bytes of a name, unescaped, of a header, a query item, a form field or a JSON member.
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
@@ -11,12 +14,25 @@ enum SecretName {
             var joined = ""
             for part in parts[index...].prefix(3) {
                 joined += part
+                if isSecret(joined, in: parts) { return true }
                 if joined.utf8.count > longest { break }
-                if words.contains(joined) { return true }
             }
         }
+        if let last = parts.last, lastParts.contains(last) { return true }
         let whole = parts.first == "x" ? parts.dropFirst() : parts[...]
         return whole.count <= 2 && wholeNames.contains(whole.joined())
+    }
+
+    private static func isSecret(_ word: String, in parts: [String]) -> Bool {
+        if isSecretSingular(word[...]) { return true }
+        guard word.utf8.last == UInt8(ascii: "s"), isSecretSingular(word.dropLast()) else { return false }
+        return !word.hasSuffix("tokens") || !parts.contains { counts.contains($0) }
+    }
+
+    private static func isSecretSingular(_ word: Substring) -> Bool {
+        let length = word.utf8.count
+        if length <= longest, words.contains(String(word)) { return true }
+        return strongWords.contains { length > $0.utf8.count && word.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
     /// The words of a name in lower case.
@@ -49,14 +65,32 @@ enum SecretName {
     private static let words: Set<String> = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "jwt", "dpop",
         "bearer",
-        "credential", "credentials", "authorization", "cookie", "signature", "sig", "hmac", "assertion", "csrf", "xsrf",
+        "credential", "authorization", "cookie", "signature", "sig", "hmac", "assertion", "csrf", "xsrf",
         "apikey", "privatekey", "secretkey", "accesskey", "authkey", "signingkey", "encryptionkey", "masterkey",
         "sharedkey", "subscriptionkey", "functionskey", "applicationkey", "appkey", "accountkey", "servicekey",
-        "sessionkey", "sessionid", "sessid", "phpsessid", "jsessionid", "authcode", "devicecode", "verificationcode",
+        "sessionkey", "clientkey", "userkey", "oauthverifier", "sessionid", "sessid", "phpsessid", "jsessionid",
+        "authcode", "devicecode", "verificationcode",
         "onetimecode", "recoverycode", "backupcode", "securitycode", "mfacode", "codeverifier",
     ]
 
-    private static let wholeNames: Set<String> = ["auth", "session", "sid", "pass"]
+    /// Words that are secret at the end of a longer word as well.
+    private static let strongWords = [
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "userpass", "credential", "authorization",
+        "cookie", "signature", "apikey", "privatekey", "secretkey", "accesskey", "authkey", "signingkey", "sessionid",
+        "sessid",
+    ]
+
+    /// Words that are secret as the last part of a name.
+    private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
+
+    /// Words beside which `tokens` are a number, as in the limits and the usage of language models.
+    private static let counts: Set<String> = [
+        "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
+        "used",
+        "usage", "prompt", "completion", "input", "output", "cached", "reasoning", "thinking", "budget", "new",
+    ]
+
+    private static let wholeNames: Set<String> = ["session", "sid"]
 
     private static let longest = 20
 }
