@@ -16,7 +16,7 @@ import Synchronization
 /// the load fails with `.cannotConnect`, naming the request, so that nothing passes unnoticed. Requests are checked as a
 /// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
 /// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would. A download
-/// is saved to its file as a transport saves it, and a ``HTTPRequest/responseLimit`` that was set holds.
+/// is saved to its file as a transport saves it, and a `responseLimit` that was set holds.
 ///
 /// The time limits of a request hold: `timeout`, `deadline` and `idleTimeout` end the load with `.timedOut`, and the task of
 /// the handler is cancelled. Give the loader a ``TestClock`` to move the time yourself.
