@@ -1,5 +1,5 @@
 # The tests that began and did not end, out of what the test runner printed.
-/ Test case | Test run / { next }
+/ Test case .* started\.$| Test run / { next }
 / Test .* started\.$/ {
     sub(/^.* Test /, "")
     sub(/ started\.$/, "")
