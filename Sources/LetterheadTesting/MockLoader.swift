@@ -16,7 +16,7 @@ import Synchronization
 /// the load fails with `.cannotConnect`, naming the request, so that nothing passes unnoticed. Requests are checked as a
 /// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
 /// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would. A download
-/// is saved to its file as a transport saves it, and a `responseLimit` that was set holds.
+/// is saved to its file as a transport saves it, and the `responseLimit` holds, also its default.
 ///
 /// The time limits of a request hold: `timeout`, `deadline` and `idleTimeout` end the load with `.timedOut`, and the task of
 /// the handler is cancelled. Give the loader a ``TestClock`` to move the time yourself.
@@ -72,12 +72,18 @@ public final class MockLoader: HTTPLoader {
                 message:
                     "the MockLoader has no answer left for \(request.method) \(request.redaction.outline(of: request))")
         }
-        let response = try await response(to: request, by: handler)
+        var response = try await response(to: request, by: handler)
         // A body that still arrives stays a stream unless the request asks for something else, so that tests can watch it.
         let isLeftAlone =
             request.responseDelivery == .buffered && response.body.buffered == nil
             && !request.options.contains(ResponseLimitOption.self)
-        return isLeftAlone ? response : try await response.delivered(to: request)
+        guard isLeftAlone else { return try await response.delivered(to: request) }
+        do {
+            response.body = try response.body.limited(to: request.responseLimit, response: response)
+        } catch {
+            throw HTTPError(error, request: request)
+        }
+        return response
     }
 
     private func response(

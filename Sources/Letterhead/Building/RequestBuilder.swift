@@ -36,5 +36,17 @@ public protocol RequestBuilder<Template>: Sendable {
 
 extension RequestBuilder {
     /// The request for Foundation, with its own environment applied; see ``HTTPRequest/urlRequest()``.
-    public func urlRequest() throws(HTTPError) -> URLRequest { try request().urlRequest() }
+    ///
+    /// - Throws: `.invalidRequest`, also when a member of the template has a type that the library does not read.
+    public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
+
+    /// The request, after a check of the template's members that a builder need not make itself.
+    func checkedRequest() throws(HTTPError) -> HTTPRequest {
+        let request = try request()
+        // The standard builder has made the check.
+        if Self.self != StandardRequestBuilder<Template>.self, let misfit = Template._misfit {
+            throw HTTPError(.invalidRequest, request: request, message: misfit)
+        }
+        return request
+    }
 }

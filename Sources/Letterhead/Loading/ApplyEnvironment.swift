@@ -35,6 +35,9 @@ public struct ApplyEnvironment: LoaderLink {
         source = .asked(provide)
     }
 
+    /// Whether a closure provides the environment.
+    var isAsked: Bool { if case .asked = source { true } else { false } }
+
     /// Fills the request, and has it answered.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let hasOwn = request.options.contains(ServerEnvironmentOption.self)
@@ -69,6 +72,7 @@ public struct ApplyEnvironment: LoaderLink {
         case .asked(let provide):
             do {
                 let environment = try await provide(request)
+                request.resolve(environment)
                 environment.apply(to: &request)
                 request.homeOrigin = environment.origin.map { HomeOrigin($0) }
             } catch {

@@ -1,10 +1,18 @@
-/// The environment that a client will apply to a request, for texts that are made before.
-///
-/// A class, so that a request carries no more than a reference to it.
-final class ClientEnvironment: Sendable {
-    let environment: ServerEnvironment
+import Synchronization
 
-    init(_ environment: ServerEnvironment) { self.environment = environment }
+/// The environment that a client applies to a request, for texts about requests to which it is not applied yet.
+///
+/// A class, because the link that asks for the environment shares it with the links above.
+final class ClientEnvironment: Sendable {
+    private let state: Mutex<ServerEnvironment?>
+
+    /// - Parameter environment: the environment; nil when the client asks for it while the request is loaded.
+    init(_ environment: ServerEnvironment?) { state = Mutex(environment) }
+
+    /// The environment; nil when it is not known yet.
+    var environment: ServerEnvironment? { state.withLock { $0 } }
+
+    func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }
 }
 
 enum ClientEnvironmentOption: HTTPRequestOption {
@@ -18,6 +26,20 @@ extension HTTPRequest {
         var placed = self
         placed[option: ClientEnvironmentOption.self] = environment
         return placed
+    }
+
+    /// Tells the links above that the client's environment is known now.
+    func resolve(_ environment: ServerEnvironment) {
+        guard options.contains(ClientEnvironmentOption.self) else { return }
+        self[option: ClientEnvironmentOption.self]?.resolve(environment)
+    }
+
+    /// Whether the URL lacks the client's environment, which is not known yet.
+    var lacksEnvironment: Bool {
+        guard host == nil, !options.contains(ServerEnvironmentOption.self),
+            let client = self[option: ClientEnvironmentOption.self]
+        else { return false }
+        return client.environment == nil
     }
 
     /// The request with the method and the URL that it will have in its environment, as texts show it.

@@ -22,10 +22,11 @@ extension Redaction {
 
     /// The URL, without user and password, and with secret query values redacted.
     ///
-    /// While the environment of the client is still to be applied, the URL is the one that the request will have.
+    /// While the environment of the client is still to be applied, the URL is the one that the request will have. While that
+    /// environment is not known, the text is the path with `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.shown
-        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query))
+        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
     }
 
     /// The URL with the names of its query only, for errors.
@@ -34,7 +35,11 @@ extension Redaction {
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }
-        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&"))
+        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&")) + note(on: request)
+    }
+
+    private func note(on request: HTTPRequest) -> String {
+        request.lacksEnvironment ? " (environment not resolved)" : ""
     }
 
     private func address(of request: HTTPRequest) -> String {

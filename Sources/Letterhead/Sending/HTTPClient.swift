@@ -20,8 +20,10 @@ import Synchronization
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     private let decoder: any HTTPBodyDecoder
-    /// The environment as texts show it before it is applied; nil when there is none yet.
     private let environment: ClientEnvironment?
+    private let isEnvironmentAsked: Bool
+    /// The environment as texts show it before it is applied. A closure resolves it for each request.
+    private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
     /// How often the client was reset, by which page sequences find out that they belong to a user of before.
     let resets = ResetCount()
 
@@ -75,6 +77,7 @@ public struct HTTPClient: Sendable {
     ) {
         self.decoder = decoder
         self.environment = environment.map { ClientEnvironment($0) }
+        isEnvironmentAsked = provider.isAsked
         let attempt = Authenticate(authentication ?? .anonymous) --> AskForMediaTypes() --> (attemptLinks --> transport)
         let whole = ResetGuard() --> Autocancel() --> Deadline() --> retry --> FollowRedirects()
         chain = links --> whole --> provider --> attempt
@@ -99,7 +102,7 @@ public struct HTTPClient: Sendable {
 
     /// A template on this client's chain.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder), in: environment)
+        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder), in: shownEnvironment)
     }
 
     /// Sends a plain request; its status is judged as that of a template.
@@ -112,10 +115,10 @@ public struct HTTPClient: Sendable {
         let progress = request.ownProgressReport()
         do throws(HTTPError) {
             // A request that was taken from a response must not bring the download of another load.
-            let placed = request.placed(in: environment)
+            let placed = request.placed(in: shownEnvironment)
             let loader = ClientLoader(chain: chain, decoder: decoder)
             return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
-                try await loader.load(request).accepted(by: request)
+                try await loader.load(request).accepted(by: request).savingReplacedBody(of: request)
             }.ending(progress)
         } catch {
             progress?.finish()

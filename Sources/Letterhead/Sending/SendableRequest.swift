@@ -82,11 +82,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// The members of the template are checked here because a builder of the caller's need not use the standard one.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
-            let request = try builder.request()
-            if !(builder is StandardRequestBuilder<Template>), let misfit = Template._misfit {
-                throw HTTPError(.invalidRequest, request: request, message: misfit)
-            }
-            return request.placed(in: environment)
+            return try builder.checkedRequest().placed(in: environment)
         } catch {
             throw error.with(request: error.request.placed(in: environment))
         }
@@ -103,7 +99,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// The response that the template has finished. A download replaces its file after that.
     private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
-            try await finish(await result(of: request), request: request)
+            try await finish(await result(of: request), request: request).savingReplacedBody(of: request)
         }
     }
 

@@ -43,13 +43,20 @@ extension JSONValue {
 }
 
 extension JSONDecoder {
-    /// Decodes a type that is JSON as a whole by the parser of one pass; any other, and with settings that change what
-    /// JSON is, as usual.
+    /// Decodes a type that is JSON as a whole by the parser of one pass, and any other type as usual, with a ``JSONTree``
+    /// for the values of unknown shape in it.
     func decodeDocument<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        // A subclass may decode in another way.
-        guard let document = type as? any JSONDocument.Type, Self.self == JSONDecoder.self, !allowsJSON5,
-            !assumesTopLevelDictionary, let value = try document.init(json: JSONText.value(of: data)) as? Value
-        else { return try decode(type, from: data) }
-        return value
+        // Foundation takes UTF-32 with a byte order mark for UTF-16.
+        let data = JSONTextEncoding.utf8(data)
+        // A subclass may decode in another way, and these settings change what JSON is.
+        guard Self.self == JSONDecoder.self, !allowsJSON5, !assumesTopLevelDictionary else {
+            return try decode(type, from: data)
+        }
+        if let document = type as? any JSONDocument.Type,
+            let value = try document.init(json: JSONText.value(of: data)) as? Value
+        {
+            return value
+        }
+        return try JSONTree.decode(type, from: data, with: self)
     }
 }

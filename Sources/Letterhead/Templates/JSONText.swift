@@ -6,25 +6,29 @@ import Foundation
 /// costs the square of the depth. This parser looks at each byte once.
 struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
+    private let isPartial: Bool
     private var index = 0
     private var depth = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, isPartial: Bool) {
+        (self.bytes, self.isPartial) = (bytes, isPartial)
+    }
 
-    /// Parses a whole text.
+    /// Parses a whole text in UTF-8.
     ///
+    /// - Parameters:
+    ///   - data: the text.
+    ///   - isPartial: whether only parts of the document will be used. A value that cannot be read is then replaced by
+    ///     ``JSONValue/tooDeep`` or ``JSONValue/malformed``, so that only the use of that value is an error.
     /// - Throws: `DecodingError.dataCorrupted`, which names the rule and the offset, and never the bytes.
-    static func value(of data: Data) throws -> JSONValue {
+    static func value(of data: Data, isPartial: Bool = false) throws -> JSONValue {
         // A contiguous copy where the data has several regions.
-        try (data.withContiguousStorageIfAvailable { try value(of: $0) }) ?? value(ofCopy: Array(data))
+        try (data.withContiguousStorageIfAvailable { try value(of: $0, isPartial: isPartial) })
+            ?? Array(data).withUnsafeBufferPointer { try value(of: $0, isPartial: isPartial) }
     }
 
-    private static func value(ofCopy bytes: [UInt8]) throws -> JSONValue {
-        try bytes.withUnsafeBufferPointer { try value(of: $0) }
-    }
-
-    private static func value(of bytes: UnsafeBufferPointer<UInt8>) throws -> JSONValue {
-        var text = JSONText(bytes)
+    private static func value(of bytes: UnsafeBufferPointer<UInt8>, isPartial: Bool) throws -> JSONValue {
+        var text = JSONText(bytes, isPartial: isPartial)
         let value = try text.value()
         text.skipBlanks()
         guard text.next == nil else { throw text.error("there are bytes after the value") }
@@ -38,16 +42,29 @@ struct JSONText {
         switch next {
         case UInt8(ascii: "{"): return try nested { (text) throws in .object(try text.members()) }
         case UInt8(ascii: "["): return try nested { (text) throws in .array(try text.elements()) }
-        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "\""): return try scalar { (text) throws in .string(try text.string()) }
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        default: return try number()
+        default: return try scalar { (text) throws in try text.number() }
+        }
+    }
+
+    private mutating func scalar(_ read: (inout JSONText) throws -> JSONValue) throws -> JSONValue {
+        let start = index
+        do {
+            return try read(&self)
+        } catch {
+            guard isPartial else { throw error }
+            index = start
+            guard try skipScalar() else { throw error }
+            return .malformed
         }
     }
 
     private mutating func nested(_ read: (inout JSONText) throws -> JSONValue) throws -> JSONValue {
         guard depth < JSONValue.maximumDepth else {
+            if isPartial { return try skipNested() }
             throw error("arrays and objects are nested more than \(JSONValue.maximumDepth) levels deep")
         }
         depth += 1
@@ -112,6 +129,39 @@ struct JSONText {
         let reason = "not JSON at byte \(index): \(rule)"
         return .dataCorrupted(
             .init(codingPath: [], debugDescription: reason, underlyingError: InvalidDocument(reason)))
+    }
+}
+
+extension JSONText {
+    /// Skips a string or a number that cannot be read; false when it has no end, or no beginning.
+    private mutating func skipScalar() throws -> Bool {
+        let start = index
+        guard next == UInt8(ascii: "\"") else {
+            while let byte = next, byte > 0x20, !",:]}[{\"".utf8.contains(byte) { index += 1 }
+            return index > start
+        }
+        index += 1
+        while let byte = next {
+            index += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return true }
+        }
+        return false
+    }
+
+    /// Skips an array or an object without a recursion, because its depth is not bounded.
+    private mutating func skipNested() throws -> JSONValue {
+        var depth = 0
+        repeat {
+            switch next {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): (depth, index) = (depth + 1, index + 1)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): (depth, index) = (depth - 1, index + 1)
+            case UInt8(ascii: "\""):
+                guard try skipScalar() else { throw error("a string has no end") }
+            case nil: throw error("an array or object has no end")
+            default: index += 1
+            }
+        } while depth > 0
+        return .tooDeep
     }
 }
 

@@ -43,16 +43,43 @@ extension JSONValue {
     /// How many levels of arrays and objects a document that is read may have, so that neither its time nor the stack
     /// that it needs depends on who wrote it.
     static let maximumDepth = 64
+
+    /// Stands for a value that was skipped because it is nested too deep. No JSON text holds such a number.
+    static let tooDeep = JSONValue.double(-.infinity)
+
+    /// Stands for a value that was skipped because it cannot be read. No JSON text holds such a number.
+    static let malformed = JSONValue.double(.infinity)
+
+    /// Why the value cannot be used, because of a value in it that was skipped; nil when it can be.
+    var skipped: String? {
+        switch self {
+        case .tooDeep: return Self.depthRule
+        case .malformed: return "a string or a number in a JSONValue is malformed"
+        case .array(let elements):
+            for element in elements { if let rule = element.skipped { return rule } }
+        case .object(let members):
+            for member in members.values { if let rule = member.skipped { return rule } }
+        default: break
+        }
+        return nil
+    }
+
+    fileprivate static let depthRule = "a JSONValue is more than \(maximumDepth) levels deep in its document"
 }
 
 extension JSONValue: Codable {
     /// Decodes any JSON value.
     ///
-    /// A response that is decoded as a `JSONValue` by a plain `JSONDecoder`, and ``ProblemDetails``, are parsed in one
-    /// pass over the bytes.
+    /// A response that is decoded by a plain `JSONDecoder` is parsed in one pass over its bytes, and each `JSONValue` in it
+    /// is taken from that one parse. Any other decoder, a subclass of `JSONDecoder` and one that allows JSON5 can only try
+    /// one kind of value after the other, which costs more at each level.
     ///
     /// - Throws: `DecodingError`, also for a value that is more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
+        if let value = try JSONTree.current?.value(for: decoder) {
+            self = value
+            return
+        }
         // Strings and objects first: each kind that fails costs an error with the whole path to the value.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -77,10 +104,10 @@ extension JSONValue: Codable {
     private static func nested(in container: any SingleValueDecodingContainer) throws -> JSONValue {
         let depth = container.codingPath.count
         guard depth < maximumDepth else {
-            let rule = "a JSONValue is more than \(maximumDepth) levels deep in its document"
             throw DecodingError.dataCorrupted(
                 .init(
-                    codingPath: container.codingPath, debugDescription: rule, underlyingError: InvalidDocument(rule)))
+                    codingPath: container.codingPath, debugDescription: depthRule,
+                    underlyingError: InvalidDocument(depthRule)))
         }
         /// nil for a value of another kind; what is wrong inside the value is thrown.
         func value<Value: Decodable>(_ type: Value.Type) throws -> Value? {

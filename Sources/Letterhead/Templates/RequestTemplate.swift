@@ -21,8 +21,9 @@ public import Foundation
 ///
 /// Declare each member with exactly the type that it has here. Swift takes a member of another type for something else
 /// and uses the default, so a `var method: String` would send a GET. The builder refuses such a template with
-/// `.invalidRequest`, naming the member and the right type. It also refuses a `timeout`, `deadline` or `environment`
-/// of the type of that setting, since a template has no such member: write `.timeout(…)` where you send it.
+/// `.invalidRequest`, naming the member and the right type. It also refuses a setting that is
+/// declared as a member, such as a `timeout` or an `authentication` of the type of that setting, since a template has no such
+/// member: write `.timeout(…)` where you send it.
 /// ``body`` may have any type that is an ``HTTPBody``: `some HTTPBody`, `any HTTPBody` or your own.
 public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
     /// What the answer is decoded to: a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an

@@ -106,9 +106,8 @@ extension Optional: EmptyRepresentable {
 extension HTTPBodyDecoder {
     /// Decodes a body, without a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
     func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: body) }
         let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
-        let data = hasMark ? Data(body.dropFirst(3)) : body
-        if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: data) }
-        return try decode(type, from: data)
+        return try decode(type, from: hasMark ? Data(body.dropFirst(3)) : body)
     }
 }

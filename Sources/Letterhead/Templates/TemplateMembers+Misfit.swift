@@ -7,7 +7,9 @@ extension RequestTemplate {
     /// Why no response can be decoded; nil when one can.
     public static var _undecodable: String? { ownUndecodable }
 
-    fileprivate static var ownMisfit: String? { mistypedProperty ?? misplacedSetting ?? mistypedFunction }
+    fileprivate static var ownMisfit: String? {
+        mistypedProperty ?? misplacedSetting ?? declaredSetting ?? mistypedFunction
+    }
 
     fileprivate static var ownUndecodable: String? {
         // A template that declares `decode(_:)` needs no decoder.

@@ -6,7 +6,9 @@ public import Foundation
 // decorator has two for each member.
 
 /// The members of a template with the types with which they are declared. Do not use its members.
-public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes {
+public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes,
+    _Settings
+{
     /// Which member has a type that the library does not read; nil when all can be read.
     static var _misfit: String? { get }
     /// Why no response can be decoded; nil when one can.

@@ -45,7 +45,7 @@ extension HTTPResponse {
 
 extension HTTPResponseBody {
     /// The same body, which fails with `.responseTooLarge` at its first byte too many, or at once when its length says so.
-    fileprivate func limited(to limit: Int, response: HTTPResponse) throws -> HTTPResponseBody {
+    package func limited(to limit: Int, response: HTTPResponse) throws -> HTTPResponseBody {
         guard limit < .max else { return self }
         let error = response.tooLarge(BodyTooLarge(limit: limit))
         if let length, length > limit { throw error }

@@ -78,6 +78,27 @@ private struct Plain: Error, CustomStringConvertible {
         }
     }
 
+    /// Throws every error with the request that it was called with.
+    private struct Relabel: LoaderLink {
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+            do throws(HTTPError) { return try await next.load(request) } catch { throw error.with(request: request) }
+        }
+    }
+
+    @Test func `an error above an environment that a closure provides tells whether the URL is known`() async throws {
+        let known = environment
+        let early = HTTPClient(environment: { _ in known }, links: LimitRate(0), transport: MockLoader { .ok($0) })
+        #expect("\(try await failure(early))".contains("GET users/7 (environment not resolved): "))
+        // The attempt has asked for the environment, and the retry above fails with the request that it was called with.
+        let late = HTTPClient(
+            environment: { _ in known }, validators: [AnyValidator { _, _ in .failChain(Plain()) }],
+            links: Relabel(), transport: MockLoader { .ok($0) })
+        #expect("\(try await failure(late))".contains("GET \(shown)"))
+        let own = Endpoint("users/7").environment(.of("https://own.test"))
+        let error = try await #require(throws: HTTPError.self) { try await early.send(own) }
+        #expect("\(error)".contains("GET https://own.test/users/7: "))
+    }
+
     @Test func `an error of the builder names the URL`() async throws {
         let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) })
         let template = Endpoint("users/7").timeout(.zero)

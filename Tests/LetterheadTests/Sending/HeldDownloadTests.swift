@@ -71,6 +71,61 @@ import Testing
         #expect(response.savedFile == folder.file && folder.content == "after" && folder.files == ["saved"])
     }
 
+    /// Sets a body of its own at the end.
+    private struct Signing: RequestTemplate {
+        var path: RequestPath { "a" }
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+            var response = try result.get()
+            response.body = HTTPResponseBody(Data("other".utf8))
+            return response
+        }
+    }
+
+    private static let newBodies: [@Sendable () -> HTTPResponseBody] = [
+        { HTTPResponseBody(Data("other".utf8)) },
+        {
+            let chunks = Mutex(["ot", "her"])
+            return HTTPResponseBody(length: nil) {
+                chunks.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) }
+            }
+        },
+    ]
+
+    @Test(arguments: [0, 1])
+    func `a download saves the body that a link has set`(index: Int) async throws {
+        let body = Self.newBodies[index]
+        let change = ModifyResponse { $0.body = body() }
+        for client in [client(links: change), client(attemptLinks: change), client(links: Rebuild(body: body()))] {
+            let folder = try Folder()
+            let response = try await client.download(Endpoint("a"), to: folder.file)
+            #expect(response.savedFile == folder.file && response.savedByteCount == 5)
+            #expect(response.body.buffered == Data())
+            #expect(folder.content == "other" && folder.files == ["saved"])
+        }
+        let folder = try Folder()
+        var request = try HTTPRequest("https://h/a")
+        request.responseDelivery = .file(folder.file)
+        _ = try await client(links: change).send(request)
+        #expect(folder.content == "other" && folder.files == ["saved"])
+    }
+
+    @Test func `a download saves the body that finish has set`() async throws {
+        let folder = try Folder()
+        _ = try await client().download(Signing(), to: folder.file)
+        #expect(folder.content == "other" && folder.files == ["saved"])
+    }
+
+    @Test func `a new body that breaks off leaves no file`() async throws {
+        let folder = try Folder()
+        let change = ModifyResponse {
+            $0.body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }
+        }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(links: change).download(Endpoint("a"), to: folder.file)
+        }
+        #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
+    }
+
     @Test func `validators judge the file of a response that a link built`() async throws {
         let folder = try Folder()
         let client = client(validators: [ContentTypeValidator(["application/json"])], attemptLinks: Rebuild())
@@ -82,16 +137,12 @@ import Testing
 
     @Test func `a download that saved no file is an error`() async throws {
         let folder = try Folder()
-        let other = Rebuild(body: HTTPResponseBody(Data("other".utf8)))
         let refused = AnyValidator { _, _ in .failChain(URLError(.unknown)) }
-        for attempt in [
-            client(links: other), client(attemptLinks: Rebuild(), over: Self.answering(404)),
-        ] {
-            let error = await #expect(throws: HTTPError.self) {
-                try await attempt.download(Endpoint("a"), to: folder.file)
-            }
-            #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
+        let rebuilt = client(attemptLinks: Rebuild(), over: Self.answering(404))
+        let unsaved = await #expect(throws: HTTPError.self) {
+            try await rebuilt.download(Endpoint("a"), to: folder.file)
         }
+        #expect(unsaved?.code == .cannotSaveResponse && folder.files.isEmpty)
         // What a validator refused is not saved for the response that the template puts in its place.
         let error = await #expect(throws: HTTPError.self) {
             try await client(validators: [refused]).download(Rebuilding(), to: folder.file)

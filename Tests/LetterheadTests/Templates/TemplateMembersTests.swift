@@ -197,6 +197,18 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         #expect(mock.requests.isEmpty)
     }
 
+    @Test func `a builder that is used by itself refuses a member of another type`() throws {
+        let expected = try error(of: MethodAsText()).message
+        for make in [
+            { _ = try StandardRequestBuilder(MethodAsText()).urlRequest() },
+            { _ = try MultipartRequestBuilder(MethodAsText(), parts: []).request() },
+            { _ = try OwnBuilder(template: MethodAsText()).urlRequest() },
+        ] as [() throws -> Void] {
+            let error = try #require(throws: HTTPError.self) { try make() }
+            #expect(error.code == .invalidRequest && error.message == expected)
+        }
+    }
+
     @Test func `a template may use the names for values of other types and for further functions`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("four".utf8))) }
         let template = OwnNames(timeout: 3, deadline: "x")

@@ -134,6 +134,37 @@ private struct Unencodable: HTTPBody {
         }
     }
 
+    @Test func `a buffered response has at most 64 MiB when no limit was set, even if the mock streams it`()
+        async throws
+    {
+        let request = try HTTPRequest.to("https://h/p")
+        for length in [nil, 65 << 20] {
+            let count = Mutex(0)
+            let mock = MockLoader { request in
+                let body = HTTPResponseBody(length: length) {
+                    let isOver = count.withLock { count in
+                        count += 1
+                        return count > 65
+                    }
+                    return isOver ? nil : Data(count: 1 << 20)
+                }
+                return HTTPResponse(request: request, status: 200, body: body)
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                var total = 0
+                do {
+                    for try await chunk in try await HTTPClient(transport: mock).send(request).body {
+                        total += chunk.count
+                    }
+                } catch {
+                    #expect(total <= 64 << 20)
+                    throw error
+                }
+            }
+            #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
+        }
+    }
+
     @Test func `an error of a buffered body is the error that a transport throws`() async throws {
         let mock = MockLoader { request in
             let body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }

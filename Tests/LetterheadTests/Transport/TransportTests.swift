@@ -224,48 +224,6 @@ struct TransportTests {
         await server.stop()
     }
 
-    private static let unsupported: [(name: String, change: @Sendable (inout TransportConfiguration) -> Void)] = [
-        ("connectTimeout", { $0.connectTimeout = .seconds(1) }), ("connectTimeout", { $0.connectTimeout = nil }),
-        ("maximumConnections", { $0.maximumConnections = 1 }), ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
-        ("proxy", { $0.proxy = .direct }), ("security", { $0.security.pinnedKeys = [Data(count: 32)] }),
-        ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }), ("decodesContent", { $0.decodesContent = false }),
-        ("maximumDecodingRatio", { $0.maximumDecodingRatio = 3 }),
-    ]
-
-    @Test(arguments: unsupported.indices)
-    func `URLSession refuses a setting that it has no means for, naming it`(index: Int) async throws {
-        let server = try await echo()
-        var configuration = TransportConfiguration()
-        Self.unsupported[index].change(&configuration)
-        let loader = URLSessionLoader(configuration)
-        let request = request(.get, "200", on: server)
-        let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-        #expect(error?.message.hasPrefix("URLSession has no means for \(Self.unsupported[index].name); ") == true)
-        await server.stop()
-    }
-
-    @Test func `URLSession takes the settings that it has means for`() async throws {
-        let server = try await echo()
-        var configuration = TransportConfiguration()
-        configuration.maximumConnectionsPerHost = 2
-        configuration.firstByteTimeout = .seconds(30)
-        configuration.idleTimeout = .seconds(30)
-        let response = try await URLSessionLoader(configuration).load(request(.get, "echo", on: server))
-        #expect(response.status == .ok)
-        await server.stop()
-    }
-
-    @Test func `URLSession refuses a GET with a body before anything is sent`() async throws {
-        let server = try await echo()
-        var request = request(.get, "200", on: server)
-        request.body = TextBody("x")
-        let broken = request
-        let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(broken) }
-        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-        await server.stop()
-    }
-
     @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
     func `a response tells when its first byte came, and its last`(_ transport: Transport, delivery: ResponseDelivery)
         async throws

@@ -9,8 +9,9 @@ import Synchronization
 /// ```
 ///
 /// Equal are requests of the same safe method, URL, headers, body and credentials. With a key, requests share when the key,
-/// the origin and the identity are equal: every secret header and query item, the authentication and the environment. A
-/// header is secret by its name (see ``Redaction``), or when it was set by ``HTTPHeaders/setSecret(_:for:)``. The load belongs to all who wait: it is
+/// the origin, the headers and the identity are equal: every secret query item, the authentication and the environment.
+/// Name the headers in which such requests may differ in `ignoring`. A secret header is compared in any case: it is secret by
+/// its name (see ``Redaction``), or when it was set by ``HTTPHeaders/setSecret(_:for:)``. The load belongs to all who wait: it is
 /// cancelled when the last of them leaves, and each leaves when its own task is cancelled or its own deadline passes. Each
 /// gets the response labelled with its own request; ``HTTPResponse/sharedFrom`` names the one that was sent. Failures are
 /// shared, and nothing is kept when the load is over. Streamed bodies are not shared.

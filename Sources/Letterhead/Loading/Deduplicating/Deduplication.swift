@@ -38,9 +38,10 @@ public struct Deduplication: Hashable, Sendable {
 
     /// With requests of the same key, whatever their method, path and body, but of the same origin and identity.
     ///
-    /// Requests never share across origins, users or environments: every secret header and secret query item, the
-    /// authentication and its scopes are compared. So is the body of a request that is ``HTTPRequest/isSecret``. A user
-    /// that is named in the path or in a body only must be part of the key.
+    /// Requests never share across origins, users or environments: every header, every secret query item, the
+    /// authentication and its scopes are compared. A header that ``Deduplicate`` ignores is compared only if it is secret.
+    /// The body is compared if the request is ``HTTPRequest/isSecret``. A user that is named in the path, in another query
+    /// item or in a body only must be part of the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 

@@ -48,9 +48,9 @@ final class DeduplicationKey: Hashable, Sendable {
     static func == (left: DeduplicationKey, right: DeduplicationKey) -> Bool {
         if left === right { return true }
         guard left.key == right.key, left.identity == right.identity, left.body == right.body,
-            left.hasEqualSigner(right)
+            left.headers == right.headers, left.hasEqualSigner(right)
         else { return false }
-        return left.key != nil || (left.hasEqualTarget(right) && left.headers == right.headers)
+        return left.key != nil || left.hasEqualTarget(right)
     }
 
     private func hasEqualTarget(_ other: DeduplicationKey) -> Bool {

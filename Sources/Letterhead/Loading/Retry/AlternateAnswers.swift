@@ -61,6 +61,8 @@ struct AlternateAnswers {
                 dropped.append(answer)
             }
         }
+        // A slice keeps the storage of its first elements, and these keys hold the values of secret headers.
+        if order.isEmpty { order = [] }
         return dropped
     }
 

@@ -34,7 +34,7 @@ private func loads(
             { $0.headers["Authorization"] = "b" }, { $0.headers["Cookie"] = "b" }, { $0.headers["X-Api-Key"] = "b" },
             { $0.headers["X-Access-Token"] = "b" }, { $0.headers["PRIVATE-TOKEN"] = "b" },
             { $0.headers["X-Vault-Token"] = "b" }, { $0.headers["DPoP"] = "b" },
-            { $0.headers.setSecret("b", for: "X-Own") },
+            { $0.headers.setSecret("b", for: "X-Own") }, { $0.headers["X-Account"] = "b" },
             {
                 $0.headers["X-Tenant"] = "b"
                 $0.redaction = .standard.adding(headers: ["X-Tenant"])
@@ -81,6 +81,12 @@ private func loads(
         }
         #expect(try await loads(login("a"), login("b")) == 2)
         #expect(try await loads(login("a"), login("a")) == 1)
+    }
+
+    @Test func `a key joins requests that differ only in a header that the link ignores`() async throws {
+        let requests = ["a", "b"].map { value in request { $0.headers["X-Trace"] = value } }
+        #expect(try await loads(requests[0], requests[1], over: Deduplicate(ignoring: ["X-Trace"])) == 1)
+        #expect(try await loads(requests[0], requests[1]) == 2)
     }
 
     @Test func `a secret header is compared, though it is to be ignored`() async throws {

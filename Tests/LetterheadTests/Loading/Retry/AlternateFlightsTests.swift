@@ -202,6 +202,18 @@ private final class TokenService: HTTPLoader {
         #expect(answers.count == 0)
     }
 
+    @Test func `no key is kept when all attempts have ended`() throws {
+        let key = flightKey(HTTPRetryStrategy.Sharing())
+        var answers = AlternateAnswers()
+        let attempts = (0..<3).map { _ in answers.begin() }
+        for _ in 0..<5 { _ = answers.add(.success(nil), to: key) }
+        for attempt in attempts { _ = answers.end(attempt) }
+        // A slice of which elements were removed begins later, and keeps them in its storage.
+        let order = try #require(Mirror(reflecting: answers).children.first { $0.label == "order" })
+        let slice = try #require(order.value as? ArraySlice<(number: Int, key: AlternateFlights.Key)>)
+        #expect(slice.isEmpty && slice.startIndex == 0)
+    }
+
     @Test func `an attempt that began before a reset gets no answer from after it`() {
         let key = flightKey(HTTPRetryStrategy.Sharing())
         var answers = AlternateAnswers()

@@ -1,0 +1,20 @@
+extension HTTPResponse {
+    /// This response of a download, with its body saved where a link or the template has set a body of its own.
+    ///
+    /// The file is hidden until the download is accepted. The transport leaves the body of a download empty.
+    func savingReplacedBody(of request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard case .file(let url) = request.responseDelivery, request.accepts(status),
+            body.buffered?.isEmpty != true
+        else { return self }
+        var response = self
+        do {
+            let draft = try await ResponseFile(url).save(body)
+            self.draft?.discard()
+            response.draft = draft
+            response.body = HTTPResponseBody()
+        } catch {
+            throw error is HTTPError ? HTTPError(error, request: request, response: self) : unsaved(error)
+        }
+        return response
+    }
+}

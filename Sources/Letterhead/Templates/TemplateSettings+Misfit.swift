@@ -1,0 +1,107 @@
+import Foundation
+
+extension RequestTemplate {
+    /// Describes a setting that the template declares as a member; nil when it declares none.
+    static var declaredSetting: String? {
+        // One answer for each group, because most templates declare none and each request asks.
+        guard
+            _hasLimitSettings || _hasSigningSettings || _hasJudgingSettings || _hasReadingSettings
+                || _hasRoutingSettings || _hasSharingSettings || _hasProgressSettings
+        else {
+            return nil
+        }
+        for setting in lookalikes where setting.isDeclared {
+            return
+                "the member \(setting.member) of \(Self.self) would be ignored, since no template has such a member: "
+                + setting.remedy
+        }
+        return nil
+    }
+
+    private static var lookalikes: [DeclaredSetting] {
+        [
+            DeclaredSetting("idleTimeout", _IdleTimeout.self, is: ["Swift.Duration"], modifier: ".idleTimeout(…)"),
+            DeclaredSetting("responseLimit", _ResponseLimit.self, is: ["Swift.Int"], modifier: ".responseLimit(…)"),
+            DeclaredSetting("maximumRetries", _MaximumRetries.self, is: ["Swift.Int"], modifier: ".maximumRetries(…)"),
+            DeclaredSetting(
+                "authentication", _Authentication.self, is: ["Letterhead.HTTPAuthentication"],
+                modifier: ".authenticated(by: …)"),
+            DeclaredSetting(
+                "requiredScopes", _RequiredScopes.self, is: ["Swift.Set<Swift.String>"],
+                modifier: ".authenticated(scopes: …)"),
+            DeclaredSetting(
+                "isSecret", _IsSecret.self, is: ["Swift.Bool"], remedy: "set SecretBodiesOption in its options"),
+            DeclaredSetting(
+                "validators", _Validators.self,
+                is: [
+                    "Letterhead.HTTPValidator", "Letterhead.DefaultValidator", "Letterhead.AnyValidator",
+                    "Letterhead.ContentTypeValidator", "Letterhead.AltRequestValidator",
+                ], modifier: ".validated(by: …)"),
+            DeclaredSetting(
+                "responseTransformers", _ResponseTransformers.self, is: ["Letterhead.HTTPResponseTransformer"],
+                modifier: ".transformed(by: …)"),
+            DeclaredSetting(
+                "retryStrategy", _RetryStrategy.self, is: ["Letterhead.HTTPRetryStrategy"], modifier: ".retry(…)"),
+            DeclaredSetting(
+                "decoder", _Decoder.self, is: ["Letterhead.HTTPBodyDecoder", "Letterhead.MediaTypeDecoder"],
+                modifier: ".decoder(…)"),
+            DeclaredSetting(
+                "responseDelivery", _ResponseDelivery.self, is: ["Letterhead.ResponseDelivery"],
+                remedy: "send the template with stream(_:) or download(_:to:) of the client"),
+            DeclaredSetting("redaction", _Redaction.self, is: ["Letterhead.Redaction"], modifier: ".redaction(…)"),
+            DeclaredSetting(
+                "serverEnvironment", _ServerEnvironment.self, is: ["Letterhead.ServerEnvironment"],
+                modifier: ".environment(…)"),
+            DeclaredSetting(
+                "redirectPolicy", _RedirectPolicy.self, is: ["Letterhead.RedirectPolicy"], modifier: ".redirects(…)"),
+            DeclaredSetting(
+                "idempotency", _Idempotency.self, is: ["Letterhead.Idempotency"], modifier: ".idempotent()"),
+            DeclaredSetting(
+                "deduplication", _Deduplication.self, is: ["Letterhead.Deduplication"], modifier: ".deduplication(…)"),
+            DeclaredSetting("throttling", _Throttling.self, is: ["Letterhead.Throttling"], modifier: ".throttling(…)"),
+            DeclaredSetting("onRetry", _OnRetry.self, is: ["Letterhead.RetryEvent"], modifier: ".onRetry { … }"),
+            DeclaredSetting(
+                "onProgress", _OnProgress.self, is: ["Letterhead.TransferProgress"], modifier: ".onProgress { … }"),
+            DeclaredSetting(
+                "progressReport", _ProgressReport.self, is: ["Letterhead.ProgressUpdates"], modifier: ".onProgress(…)"),
+        ]
+    }
+}
+
+/// A member of a template with the name of a setting.
+private struct DeclaredSetting {
+    let member: String
+    let remedy: String
+    private let written: Any.Type
+    private let names: [String]
+
+    /// - Parameters:
+    ///   - member: the name of the member.
+    ///   - written: the type with which it is declared.
+    ///   - names: the types of the setting, as texts, because most are declared in folders after this one.
+    ///   - remedy: what to do instead.
+    init(_ member: String, _ written: Any.Type, is names: [String], remedy: String) {
+        (self.member, self.written, self.names, self.remedy) = (member, written, names, remedy)
+    }
+
+    init(_ member: String, _ written: Any.Type, is names: [String], modifier: String) {
+        self.init(member, written, is: names, remedy: "write \(modifier) where the template is sent")
+    }
+
+    /// Whether the type of the member is that of the setting. A member of another type is the template's own value.
+    var isDeclared: Bool {
+        guard written != _Unwritten.self else { return false }
+        if member == "decoder" {
+            let isDecoder = written is any HTTPBodyDecoder.Type
+            if isDecoder || written == JSONDecoder?.self || written == PropertyListDecoder?.self { return true }
+        }
+        let text = String(reflecting: written)
+        return names.contains { name in
+            if name.hasPrefix("Swift.") { return text == name || text == "Swift.Optional<\(name)>" }
+            // In an optional, a list or a closure, too.
+            return text.ranges(of: name).contains { range in
+                text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber } ?? true
+            }
+        }
+    }
+}
