@@ -29,6 +29,14 @@ struct ListFollowers: RequestTemplate {
     var query: QueryParameters { ["per_page": 2] }
 }
 
+// An endpoint that needs no type of its own is a function.
+
+extension RequestTemplate where Self == Get<[User]> {
+    static func followers(of login: String, size: Int? = nil) -> Self {
+        Get("users/\(login)/followers", query: ["per_page": size])  // nil is left out
+    }
+}
+
 struct UploadAvatar: RequestTemplate {
     typealias Response = Receipt
     let login: String

@@ -33,6 +33,10 @@ struct Quickstart {
         let created = try await client.send(CreateUser(user: User(id: 7, login: "katherine")))
         report("the answer, decoded: \(created)")
 
+        show("An endpoint in one line", #"client.send(.followers(of: "ada", size: 3))"#)
+        let followers = try await client.send(.followers(of: "ada", size: 3))
+        report(followers.map(\.login).joined(separator: ", "))
+
         show("All pages, asked for as they are wanted", #"client.pages(of: ListFollowers(login: "ada").paginated())"#)
         for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) {
             report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")

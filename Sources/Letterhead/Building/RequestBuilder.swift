@@ -44,7 +44,9 @@ extension RequestBuilder {
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         let request = try request()
         // The standard builder has made the check.
-        if Self.self != StandardRequestBuilder<Template>.self, let misfit = Template._misfit {
+        if Self.self != StandardRequestBuilder<Template>.self,
+            let misfit = Template._misfit ?? template.options[TemplateDefectOption.self]?.misfit
+        {
             throw HTTPError(.invalidRequest, request: request, message: misfit)
         }
         return request

@@ -21,7 +21,9 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
-        if let misfit = Template._misfit { throw HTTPError(.invalidRequest, request: request, message: misfit) }
+        if let misfit = Template._misfit ?? request[option: TemplateDefectOption.self]?.misfit {
+            throw HTTPError(.invalidRequest, request: request, message: misfit)
+        }
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)
@@ -49,9 +51,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
 
     private func unknownPage(of request: HTTPRequest) -> HTTPError {
         HTTPError(
-            .invalidRequest, request: request,
-            message: "this page is named by the answer of the page before it: use requestForNextPage(after:), or a "
-                + "checkpoint of the same kind of pagination")
+            .invalidRequest, request: request, message: PagePosition.unknownRule)
     }
 
     private func body(of request: HTTPRequest) throws(HTTPError) -> any HTTPBody {

@@ -1,9 +1,11 @@
 extension RequestTemplate {
-    /// Sets a header: all values that the template has of that name are replaced.
+    /// Sets a header: all values that the template has of that name are replaced. A nil value leaves the header out.
     ///
-    /// Written later wins: `.header("X", "1").header("X", "2")` sends 2.
-    public func header(_ name: HTTPHeaders.Name, _ value: String) -> WithHeaders<Self> {
-        WithHeaders(base: self, added: [name: value], isReplacing: true)
+    /// Written later wins: `.header("X", "1").header("X", "2")` sends 2. A header that was left out may still come from the
+    /// body or from the environment.
+    public func header(_ name: HTTPHeaders.Name, _ value: String?) -> WithHeaders<Self> {
+        guard let value else { return WithHeaders(base: self, added: [:], isReplacing: true, removed: name) }
+        return WithHeaders(base: self, added: [name: value], isReplacing: true)
     }
 
     /// Sets headers: all values that the template has of their names are replaced.
@@ -11,9 +13,9 @@ extension RequestTemplate {
         WithHeaders(base: self, added: headers, isReplacing: true)
     }
 
-    /// Adds a header beside those of the same name.
-    public func addingHeader(_ name: HTTPHeaders.Name, _ value: String) -> WithHeaders<Self> {
-        WithHeaders(base: self, added: [name: value], isReplacing: false)
+    /// Adds a header beside those of the same name. A nil value adds nothing.
+    public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> WithHeaders<Self> {
+        WithHeaders(base: self, added: value.map { [name: $0] } ?? [:], isReplacing: false)
     }
 }
 
@@ -27,10 +29,12 @@ public struct WithHeaders<Base: RequestTemplate>: RequestDecorator {
     public var base: Base
     let added: HTTPHeaders
     let isReplacing: Bool
+    var removed: HTTPHeaders.Name?
 
     /// The base's headers with these.
     public var headers: HTTPHeaders {
         var headers = base.headers
+        if let removed { headers[removed] = nil }
         if isReplacing { headers.replace(with: added) } else { added.forEach { headers.append($0.name, $0.value) } }
         return headers
     }

@@ -140,6 +140,12 @@ public struct HTTPRequest: Sendable, Identifiable {
         host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) }
     }
 
+    /// The host and the port as they stand in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone when no port is
+    /// set. User and password are not part of it; nil without a host.
+    public var authority: String? {
+        host.map { host in port.map { "\(host):\($0)" } ?? host }
+    }
+
     var hasMethod: Bool { ownMethod != nil }
 
     /// Takes scheme, host, port, path prefix and query of a base URL where the request has none.

@@ -7,6 +7,7 @@ public import Foundation
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" gives users/a%2Fb%20%3F/followers
+/// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
 /// "files/\(raw: "2026/report")"    // raw: a value that brings its own slashes
 /// ```
 ///
@@ -86,6 +87,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         /// Adds a UUID as one segment, in upper case.
         public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
+
+        /// Adds each value of a list as one segment, with a slash between two values: `"files/\(segments: ["a b", "c"])"` is
+        /// `files/a%20b/c`. An empty list is refused as an empty value is.
+        public mutating func appendInterpolation(segments values: some Sequence<some LosslessStringConvertible>) {
+            var isFirst = true
+            for value in values {
+                if !isFirst { text += "/" }
+                add(value.description)
+                isFirst = false
+            }
+            if isFirst { defect = defect ?? .emptyValue }
+        }
 
         /// Adds a path that brings its own slashes and escapes; the caller vouches for it.
         public mutating func appendInterpolation(raw value: String) { text += value }

@@ -30,4 +30,27 @@ extension HTTPClient {
     public func download<Template: RequestTemplate>(_ template: Template, to file: URL) async throws -> HTTPResponse {
         try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()
     }
+
+    /// Sends a plain request and returns the response when its head has arrived, as for a template.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is not accepted; and `CancellationError` when the calling task was
+    ///   cancelled.
+    public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await send(request, delivered: .streamed)
+    }
+
+    /// Sends a plain request and saves the body of its response in a file, as for a template.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is not accepted, whose body is not saved; and `CancellationError` when
+    ///   the calling task was cancelled.
+    @discardableResult
+    public func download(_ request: HTTPRequest, to file: URL) async throws -> HTTPResponse {
+        try await send(request, delivered: .file(file))
+    }
+
+    private func send(_ request: HTTPRequest, delivered delivery: ResponseDelivery) async throws -> HTTPResponse {
+        var request = request
+        request.responseDelivery = delivery
+        return try await send(request)
+    }
 }

@@ -11,6 +11,11 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
+    /// The body of the response, decoded to a type; nil without a response, or when its body is something else.
+    ///
+    /// For a template without a ``RequestTemplate/Failure``, such as ``Get``, and for plain requests.
+    public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
+
     /// The problem that the server describes in the form of RFC 9457; nil for a response of another media type, and for
     /// JSON that is malformed or nested more than 64 levels deep.
     ///

@@ -91,7 +91,10 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// The request of which the response will be decoded.
     private func requestToDecode() throws(HTTPError) -> HTTPRequest {
         var request = try request()
-        if let rule = Template._undecodable { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        let defect = request[option: TemplateDefectOption.self]
+        if let rule = Template._undecodable ?? defect?.undecodable(as: Template.Response.self) {
+            throw HTTPError(.invalidRequest, request: request, message: rule)
+        }
         request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
         return request
     }
@@ -131,12 +134,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
         do {
             return try await builder.template.decode(response)
-        } catch let error where error is HTTPError || error is CancellationError {
-            throw HTTPError(error, request: response.request, response: response)
         } catch {
-            throw HTTPError(
-                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
-                message: HTTPError.summary(of: error))
+            throw HTTPError(ofDecoding: error, response: response)
         }
     }
 }

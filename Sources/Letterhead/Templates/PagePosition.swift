@@ -51,3 +51,10 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
         self.position = position
     }
 }
+
+extension PagePosition {
+    /// Why the page at ``unknown`` cannot be requested.
+    static let unknownRule =
+        "this page is named by the answer of the page before it: use requestForNextPage(after:), or a checkpoint of the "
+        + "same kind of pagination"
+}

@@ -17,6 +17,8 @@ public import Foundation
 /// let user = try await client.send(CreateUser(user: ada).header("X-Trace", "1"))
 /// ```
 ///
+/// ``Get``, ``Post`` and ``Endpoint`` are templates for endpoints that need no type of their own.
+///
 /// Laws: it is a value, and every read of a member gives the same; it holds no client.
 ///
 /// Declare each member with exactly the type that it has here. Swift takes a member of another type for something else

@@ -21,6 +21,15 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? 
         #expect(base.headers(["X": "3", "X": "4", "Z": "5"]).headers == ["Y": "1", "X": "3", "X": "4", "Z": "5"])
     }
 
+    @Test func `a header that is nil is left out`() {
+        let value: String? = nil
+        #expect(base.header("x", nil).headers == ["Y": "1"])
+        #expect(base.header("Z", value).headers == base.headers)
+        #expect(base.header("X", nil).header("X", "3").headers == ["Y": "1", "X": "3"])
+        #expect(base.header("X", "3").header("X", value).headers == ["Y": "1"])
+        #expect(base.addingHeader("X", value).headers == base.headers)
+    }
+
     @Test func `a header can be added beside the others`() {
         #expect(base.addingHeader("X", "3").headers.values(for: "X") == ["1", "2", "3"])
     }

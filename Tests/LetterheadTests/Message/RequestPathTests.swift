@@ -32,6 +32,19 @@ import Testing
         #expect(refusal(path) == nil)
     }
 
+    @Test func `each value of a list is one segment`() {
+        let path: RequestPath = "files/\(segments: ["a/b", "c d", "7"])/raw"
+        #expect(path.string == "files/a%2Fb/c%20d/7/raw")
+        #expect(path.segments == ["files", "a/b", "c d", "7", "raw"])
+        #expect(("\(segments: [1, 2])" as RequestPath).string == "1/2")
+        #expect(("\(segments: "a/b".split(separator: "/"))" as RequestPath).string == "a/b")
+        #expect(refusal(path) == nil)
+        for values in [[], [""], ["a", ""], ["a", ".."], ["."]] {
+            let refused: RequestPath = "files/\(segments: values)"
+            #expect(refusal(refused)?.code == .invalidRequest)
+        }
+    }
+
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `no value can add a segment, a query or a host`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -1,0 +1,103 @@
+public import Foundation
+
+/// A template whose type does not depend on what it wraps, so that it can be changed under a condition or kept in a list.
+///
+/// ```swift
+/// var request = AnyTemplate(Get<User>("users/\(login)"))
+/// if isTraced { request = AnyTemplate(request.header("X-Trace", "1")) }
+/// let user = try await client.send(request)
+/// ```
+///
+/// It behaves as the template that it wraps, and it can be decorated as any other template. Two things are not kept, because
+/// they are part of the type: the ``RequestTemplate/Failure`` of the template (use ``HTTPError/failure(as:)``), and its pages
+/// (write `.paginated()` last).
+public struct AnyTemplate<Response: Sendable>: RequestTemplate {
+    private let base: any RequestTemplate<Response>
+    private let defect: TemplateDefect?
+
+    /// Wraps a template.
+    public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
+        // One wrapper is enough.
+        self = template as? Self ?? AnyTemplate(wrapping: template)
+    }
+
+    private init<Template: RequestTemplate>(wrapping template: Template) where Template.Response == Response {
+        base = template
+        let isUnknown = (template as? any PaginatedTemplate)?.position == .unknown
+        defect = TemplateDefect(
+            misfit: Template._misfit ?? (isUnknown ? PagePosition.unknownRule : nil),
+            undecodable: Template._undecodable, response: Response.self)
+    }
+
+    /// The path of the wrapped template.
+    public var path: RequestPath { base.path }
+    /// The base URL of the wrapped template.
+    public var baseURL: URL? { base.baseURL }
+    /// The method of the wrapped template.
+    public var method: HTTPMethod { base.method }
+    /// The query of the wrapped template.
+    public var query: QueryParameters { base.query }
+    /// The headers of the wrapped template.
+    public var headers: HTTPHeaders { base.headers }
+    /// The parameters of the wrapped template.
+    public var parameters: RequestParameters { base.parameters }
+    /// The boundary of the wrapped template.
+    public var boundary: String? { base.boundary }
+    /// The accepted statuses of the wrapped template.
+    public var acceptedStatuses: HTTPStatusSet? { base.acceptedStatuses }
+
+    /// The body of the wrapped template.
+    public var body: any HTTPBody {
+        func erased(_ template: some RequestTemplate) -> any HTTPBody {
+            let body = template.body
+            if let body = body as? any HTTPBody { return body }
+            return StandardParameters.isEmpty(body) ? EmptyBody() : RefusedBody(type: "\(type(of: body))")
+        }
+        return erased(base)
+    }
+
+    /// The options of the wrapped template.
+    public var options: HTTPRequestOptions {
+        var options = base.options
+        if let defect { options[TemplateDefectOption.self] = defect }
+        return options
+    }
+
+    /// Decodes the response as the wrapped template does.
+    public func decode(_ response: HTTPResponse) async throws -> Response { try await base.decode(response) }
+
+    /// Finishes as the wrapped template does.
+    public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        try await base.finish(result)
+    }
+}
+
+/// What the type of a wrapped template makes impossible. The builder and the sender find it in the options, because the type
+/// of the wrapper does not tell.
+struct TemplateDefect: Sendable {
+    /// Why no request can be built; nil when one can.
+    let misfit: String?
+    private let undecodable: String?
+    private let response: ObjectIdentifier
+
+    /// nil when nothing is wrong.
+    init?(misfit: String?, undecodable: String?, response: Any.Type) {
+        if misfit == nil, undecodable == nil { return nil }
+        (self.misfit, self.undecodable) = (misfit, undecodable)
+        self.response = ObjectIdentifier(response)
+    }
+
+    /// Why no response can be decoded to a type; nil when one can, or when a decorator has another type.
+    func undecodable(as type: Any.Type) -> String? { ObjectIdentifier(type) == response ? undecodable : nil }
+}
+
+enum TemplateDefectOption: HTTPRequestOption {
+    static let defaultOptionValue: TemplateDefect? = nil
+}
+
+/// In place of a body that is not an ``HTTPBody``.
+private struct RefusedBody: HTTPBody {
+    let type: String
+
+    func encode() throws -> Data { throw InvalidBody("the body is a \(type), which is not an HTTPBody") }
+}

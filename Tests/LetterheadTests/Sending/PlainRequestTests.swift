@@ -1,0 +1,91 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Requests without a template.
+@Suite struct PlainRequestTests {
+    private struct Post: Codable, Sendable, Equatable {
+        var authorName: String
+    }
+
+    private func client(
+        _ body: String, status: HTTPStatus = 200, decoder: any HTTPBodyDecoder = JSONDecoder()
+    ) -> HTTPClient {
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: status, body: HTTPResponseBody(Data(body.utf8)))
+        }
+        return HTTPClient(decoder: decoder, transport: mock)
+    }
+
+    private let request = HTTPRequest(url: URL(string: "https://h.test/a") ?? URL(filePath: "/"))
+
+    @Test func `a response is decoded by the decoder of the client, or by that of the request`() async throws {
+        let snake = JSONDecoder()
+        snake.keyDecodingStrategy = .convertFromSnakeCase
+        let text = #"{"author_name":"ada"}"#
+        #expect(
+            try await client(text, decoder: snake).send(request).decode(Post.self) == Post(authorName: "ada"))
+        var own = request
+        own.decoder = snake
+        #expect(try await client(text).send(own).decode(Post.self) == Post(authorName: "ada"))
+        let response = try await client("text").send(request)
+        #expect(try await response.decode(String.self) == "text")
+        #expect(try await response.decode(Data.self) == Data("text".utf8))
+        #expect(try await client("").send(request).decode(Post?.self) == nil)
+        #expect(try await client("[1,{}]").send(request).decode(JSONValue.self) == [1, [:]])
+    }
+
+    @Test func `a response that cannot be decoded is an error with the response in it`() async throws {
+        let response = try await client("[1]").send(request)
+        let error = try await #require(throws: HTTPError.self) { try await response.decode(Post.self) }
+        #expect(error.code == .cannotDecodeResponse && error.underlying is DecodingError)
+        #expect(error.response?.status == 200 && error.request.id == request.id)
+        let empty = try await client("").send(request)
+        let none = try await #require(throws: HTTPError.self) { try await empty.decode(Post.self) }
+        #expect(none.code == .emptyResponse)
+    }
+
+    @Test func `a plain request is streamed, and its stream can be decoded once`() async throws {
+        let mock = MockLoader { request in
+            #expect(request.responseDelivery == .streamed)
+            return HTTPResponse(request: request, status: 200, body: HTTPResponseBody(length: 1, chunks: ["7"]))
+        }
+        let response = try await HTTPClient(transport: mock).stream(request)
+        #expect(response.body.buffered == nil)
+        #expect(try await response.decode(Int.self) == 7)
+        await #expect(throws: HTTPError.self) { try await response.decode(Int.self) }
+        let error = try await #require(throws: HTTPError.self) { try await client("no", status: 404).stream(request) }
+        #expect(error.code == .unacceptableStatus && error.bodyExcerpt == "no")
+    }
+
+    @Test func `a plain request is saved to a file`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "plain-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: file) }
+        await #expect(throws: HTTPError.self) { try await client("no", status: 404).download(request, to: file) }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        let response = try await client("saved").download(request, to: file)
+        #expect(response.savedFile == file && response.savedByteCount == 5)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "saved")
+    }
+
+    @Test(arguments: [
+        ("https://h.test/a", "h.test"), ("https://h.test:8443/a", "h.test:8443"), ("http://[::1]:80", "[::1]:80"),
+        ("https://ada:secret@h.test/", "h.test"),
+    ])
+    func `the authority is the host with the port that is set`(url: String, authority: String) throws {
+        #expect(try HTTPRequest(url).authority == authority)
+        #expect(HTTPRequest().authority == nil)
+    }
+}
+
+extension HTTPResponseBody {
+    /// A body that arrives in pieces.
+    fileprivate init(length: Int?, chunks: [String]) {
+        let pieces = Mutex(chunks)
+        self.init(length: length) {
+            pieces.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) }
+        }
+    }
+}
