@@ -6,7 +6,7 @@ public import Foundation
 /// FileBody(at: url)                       // the media type is that of the extension
 /// ```
 ///
-/// A file that is missing, unreadable, a directory, a pipe or a device is ``InvalidBody`` before anything is sent; one
+/// A file that is missing, unreadable, a directory, a pipe or a device is ``HTTPBodyError/invalid(_:file:)`` before anything is sent; one
 /// that changes its size while it is sent breaks the sending off.
 public struct FileBody: HTTPBody {
     /// Where the file is.
@@ -31,7 +31,7 @@ public struct FileBody: HTTPBody {
 
     /// The whole file in memory; ``chunks()`` does not need that.
     ///
-    /// - Throws: ``InvalidBody`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
     public func encode() throws -> Data {
         let file = try RegularFile(url)
         return try file.open().all()
@@ -39,7 +39,7 @@ public struct FileBody: HTTPBody {
 
     /// The file from its first byte, in pieces of 64 KiB; it is opened when the first one is asked for.
     ///
-    /// - Throws: ``InvalidBody`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url))
         return BodyChunks(length: walk.file.size) { try await walk.next() }

@@ -5,40 +5,41 @@ struct RegularFile: Sendable {
     let url: URL
     let size: Int
 
-    init(_ url: URL) throws(InvalidBody) {
+    init(_ url: URL) throws(HTTPBodyError) {
         self.url = url
-        guard url.isFileURL else { throw InvalidBody("the URL of the file is no file URL", file: url) }
+        guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is no file URL", file: url) }
         var status = stat()
         let found = url.withUnsafeFileSystemRepresentation { path in path.map { stat($0, &status) } }
-        guard found == 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard found == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         size = try Self.size(of: status, at: url)
         let readable = url.withUnsafeFileSystemRepresentation { path in path.map { access($0, R_OK) } }
-        guard readable == 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
     }
 
     /// Opens the file, which must be what it was when it was looked at.
-    func open() throws(InvalidBody) -> OpenFile {
+    func open() throws(HTTPBodyError) -> OpenFile {
         // Should a pipe have taken its place since, O_NONBLOCK keeps the opening from waiting for a writer.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { Foundation.open($0, flags) } ?? -1
         }
-        guard descriptor >= 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard descriptor >= 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         let file = OpenFile(descriptor: descriptor, file: self)
         try file.checkSize()
         return file
     }
 
     /// The size of a regular file.
-    static func size(of status: stat, at url: URL) throws(InvalidBody) -> Int {
+    static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             guard let size = Int(exactly: status.st_size) else {
-                throw InvalidBody("the file is larger than a body can be on this device", file: url)
+                throw HTTPBodyError.invalid("the file is larger than a body can be on this device", file: url)
             }
             return size
-        case S_IFDIR: throw InvalidBody("the file is a directory", file: url)
-        case S_IFIFO: throw InvalidBody("the file is a pipe; send what comes out of it as a stream", file: url)
-        default: throw InvalidBody("the file is a device or a socket", file: url)
+        case S_IFDIR: throw HTTPBodyError.invalid("the file is a directory", file: url)
+        case S_IFIFO:
+            throw HTTPBodyError.invalid("the file is a pipe; send what comes out of it as a stream", file: url)
+        default: throw HTTPBodyError.invalid("the file is a device or a socket", file: url)
         }
     }
 

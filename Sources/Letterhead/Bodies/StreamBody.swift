@@ -7,7 +7,7 @@ public import Foundation
 /// StreamBody(once: camera.live)                                                   // can be sent once
 /// ```
 ///
-/// With a length it is sent with exactly that Content-Length, and a stream that is longer or shorter is ``InvalidBody``;
+/// With a length it is sent with exactly that Content-Length, and a stream that is longer or shorter is ``HTTPBodyError/invalid(_:file:)``;
 /// without, in chunks of unknown number. A stream in hand is never sent twice: not by a retry, a redirect or a refresh.
 public struct StreamBody: HTTPBody {
     /// The headers that come with it.
@@ -63,6 +63,6 @@ public struct StreamBody: HTTPBody {
 
     /// The bytes; the stream is begun when the first of them are asked for.
     ///
-    /// - Throws: ``InvalidBody`` for a negative length.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }

@@ -21,13 +21,14 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
 final class OneTimeTicket: Sendable {
     private let isTaken = Mutex(false)
 
-    func take() throws(InvalidBody) {
+    func take() throws(HTTPBodyError) {
         let wasTaken = isTaken.withLock { isTaken in
             defer { isTaken = true }
             return isTaken
         }
         if wasTaken {
-            throw InvalidBody("the stream was sent already, and there is only one; give a closure that makes it")
+            throw HTTPBodyError.invalid(
+                "the stream was sent already, and there is only one; give a closure that makes it")
         }
     }
 }

@@ -63,7 +63,7 @@ extension Paginated: PaginatedTemplate {
     public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
     /// What the way of the API says of the page that arrived.
-    public func requestForNextPage(after arrival: PageArrival<Base.Response>) async throws -> PageContinuation<Self> {
+    public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if isPinned { return .last }
         switch try pagination.next(position, arrival) {
         case .ended: return .ended

@@ -5,15 +5,15 @@ extension RequestTemplate {
     /// nil means no limit, and lifts the default of a ``Deadline`` of the client.
     ///
     /// Passing it is `.timedOut`, and the message says in which phase. For one attempt alone, see ``timeout(_:)``.
-    public func deadline(in limit: Duration?) -> WithOption<Self, DeadlineOption> {
+    public func deadline(in limit: Duration?) -> WithOptions<Self> {
         option(DeadlineOption.self, limit)
     }
 }
 
 /// How long a whole load may take.
-public enum DeadlineOption: HTTPRequestOption {
+enum DeadlineOption: HTTPRequestOption {
     /// The default of the link ``Deadline``. An option that is explicitly nil means no limit.
-    public static let defaultOptionValue: Duration? = nil
+    static let defaultOptionValue: Duration? = nil
 }
 
 /// The point at which a load must be over, on the timeline of who set it.
@@ -90,5 +90,20 @@ extension HTTPRequest {
     /// Takes over the deadline of another request, on behalf of which this one is sent.
     mutating func shareDeadline(of request: HTTPRequest) {
         self[option: DeadlinePointOption.self] = request[option: DeadlinePointOption.self]
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/deadline``.
+    public var deadline: Duration? {
+        get { self[DeadlineOption.self] }
+        set { self[DeadlineOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/deadline(in:)``.
+    public func deadline(in limit: Duration?) -> Self {
+        option(DeadlineOption.self, limit)
     }
 }

@@ -92,7 +92,7 @@ final class TrackedBody: Sendable {
     }
 
     private func refusal(in state: State) -> any Error {
-        guard case .cancelled = state else { return BodyAlreadyRead() }
+        guard case .cancelled = state else { return HTTPBodyError.alreadyRead }
         return HTTPError(.cancelled, request: request, message: "the chain was reset while the body was read")
     }
 }

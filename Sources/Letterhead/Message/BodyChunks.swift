@@ -3,7 +3,7 @@ public import Foundation
 /// The bytes of a request's body, pulled piece by piece: the next is made when it is asked for, and not before.
 ///
 /// It is walked once; ``HTTPBody/chunks()`` gives a fresh one. When it knows its ``length``, the walk holds to it: a
-/// piece that goes beyond it, or an end before it, is ``InvalidBody``, so that what was announced is what is sent.
+/// piece that goes beyond it, or an end before it, is ``HTTPBodyError/invalid(_:file:)``, so that what was announced is what is sent.
 public struct BodyChunks: AsyncSequence, Sendable {
     /// The whole body, when it is in memory.
     public let data: Data?
@@ -31,13 +31,13 @@ public struct BodyChunks: AsyncSequence, Sendable {
 
     /// The same bytes, held to a length; nil changes nothing.
     ///
-    /// - Throws: ``InvalidBody`` when it is negative, or another than the one that is known.
-    public func held(to length: Int?) throws(InvalidBody) -> BodyChunks {
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it is negative, or another than the one that is known.
+    public func held(to length: Int?) throws(HTTPBodyError) -> BodyChunks {
         guard let length else { return self }
-        guard length >= 0 else { throw InvalidBody("the body says that its length is negative") }
+        guard length >= 0 else { throw HTTPBodyError.invalid("the body says that its length is negative") }
         guard let known = self.length else { return BodyChunks(length: length, pull: pull) }
         guard known == length else {
-            throw InvalidBody("the body has \(known) bytes, and says that its length is \(length)")
+            throw HTTPBodyError.invalid("the body has \(known) bytes, and says that its length is \(length)")
         }
         return self
     }
@@ -63,7 +63,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
         /// The last piece of a known length is given only when the body has ended behind it, so that a caller who stops at
         /// the length has not sent a body that goes on.
         ///
-        /// - Throws: ``InvalidBody`` when the bytes are more or fewer than the length, `CancellationError`, and what the
+        /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when the bytes are more or fewer than the length, `CancellationError`, and what the
         ///   body itself throws.
         public mutating func next() async throws -> Data? {
             if let first, !first.isEmpty {
@@ -97,8 +97,8 @@ public struct BodyChunks: AsyncSequence, Sendable {
             return nil
         }
 
-        private func wrongLength(_ what: String) -> InvalidBody {
-            InvalidBody("the body \(what) the \(length ?? 0) bytes that it said it has")
+        private func wrongLength(_ what: String) -> HTTPBodyError {
+            HTTPBodyError.invalid("the body \(what) the \(length ?? 0) bytes that it said it has")
         }
     }
 }

@@ -1,17 +1,13 @@
 import Foundation
 
-// Swift uses the default of HTTPBody when a member is declared with another type than the requirement has. These protocols
-// repeat the requirements with any type, so that a request with such a body can be refused. They are two because the
-// compiler tries every combination of candidates within one protocol.
+// Swift uses the default of HTTPBody when a member is declared with another type than the requirement has. This protocol
+// repeats the requirements with any type, so that a request with such a body can be refused.
 
 /// The members of a body with the types with which they are declared. Do not use its members.
-public protocol _BodyMembers: _BodyDescription, _BodyContent {
+public protocol _BodyMembers {
     /// Which member has a type that the library does not read; nil when all can be read.
     var _misfit: String? { get }
-}
 
-/// `isEmpty`, `additionalHeaders`, `contentLength` with any type. Do not use its members.
-public protocol _BodyDescription {
     /// The declared type of `isEmpty`.
     associatedtype _IsEmpty = _Unwritten
     /// The declared type of `additionalHeaders`.
@@ -25,10 +21,7 @@ public protocol _BodyDescription {
     @_disfavoredOverload var additionalHeaders: _AdditionalHeaders { get }
     /// `contentLength` with any type.
     @_disfavoredOverload var contentLength: _ContentLength { get }
-}
 
-/// `isReplayable`, `encode()`, `chunks()` with any type. Do not use its members.
-public protocol _BodyContent {
     /// The declared type of `isReplayable`.
     associatedtype _IsReplayable = _Unwritten
     /// The declared type of `encode()`.

@@ -6,9 +6,9 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     public var status: HTTPStatus?
     /// Why it failed; nil when the server answered.
     public var errorCode: HTTPError.Code?
-    /// How long was waited behind it; nil when no repeat followed.
+    /// How long was waited behind it; nil when no retry followed.
     public var delay: Duration?
-    /// Why it was repeated, or why not.
+    /// Why it was retried, or why not.
     public var reason: String
 
     /// Makes a record of an attempt.
@@ -26,7 +26,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     /// Number, outcome, and what followed.
     public var description: String {
         let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no answer"
-        return "attempt \(number): \(outcome)" + (delay.map { ", repeated after \($0)" } ?? "")
+        return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")
             + (reason.isEmpty ? "" : " (\(reason))")
     }
 }

@@ -31,7 +31,7 @@ public protocol HTTPBody: Sendable, _BodyMembers {
     /// How many bytes it has, when that is known before they are made. Default: nil.
     var contentLength: Int? { get }
 
-    /// Whether the bytes can be had again for a repeat, a redirect or a refresh. Default: true.
+    /// Whether the bytes can be had again for a retry, a redirect or a refresh. Default: true.
     var isReplayable: Bool { get }
 
     /// The whole body in memory. Default: throws, as for a body that is only ever pulled in chunks.
@@ -55,17 +55,8 @@ extension HTTPBody {
     public var isReplayable: Bool { true }
 
     /// Says that the body can only be pulled in chunks.
-    public func encode() throws -> Data { throw BodyNotInMemory(body: String(describing: type(of: self))) }
+    public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
 
     /// What ``encode()`` gives, in one piece.
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
-}
-
-/// A body that gives its bytes only in chunks was asked for all of them at once.
-public struct BodyNotInMemory: Error, CustomStringConvertible {
-    /// The type of the body.
-    public let body: String
-
-    /// What to do instead.
-    public var description: String { "\(body) gives its bytes in chunks only: use chunks(), or implement encode()" }
 }

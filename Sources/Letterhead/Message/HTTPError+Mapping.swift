@@ -28,7 +28,7 @@ extension HTTPError {
     /// What the response calls itself, where that tells why it cannot be decoded: the page of a proxy, for one.
     private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
-            let type = response?.headers[.contentType].flatMap({ MediaType($0) }), !type.isJSON
+            let type = response?.headers.mediaType, !type.isJSON
         else { return "" }
         return "; the response is \(type.essence.prefix(64))"
     }
@@ -36,9 +36,9 @@ extension HTTPError {
     private static func code(for error: any Error) -> Code {
         switch error {
         case is CancellationError: .cancelled
-        case is EncodingError, is BodyNotInMemory, is InvalidBody: .invalidRequest
+        case is EncodingError: .invalidRequest
+        case let error as HTTPBodyError: error.code
         case is DecodingError: .cannotDecodeResponse
-        case is BodyTooLarge: .responseTooLarge
         case let error as URLError: code(for: error.code)
         default: .unknown
         }
@@ -71,6 +71,17 @@ extension HTTPError {
             .downloadDecodingFailedToComplete:
             .cannotDecodeResponse
         default: .unknown
+        }
+    }
+}
+
+extension HTTPBodyError {
+    /// The code of a load that fails by this error.
+    fileprivate var code: HTTPError.Code {
+        switch self {
+        case .invalid, .notInMemory: .invalidRequest
+        case .tooLarge: .responseTooLarge
+        case .alreadyRead, .withheld, .unreadable: .unknown
         }
     }
 }

@@ -7,11 +7,7 @@ import Foundation
 /// An error whose description holds no secret, so that any text may contain it.
 package protocol SafelyDescribed: Error, CustomStringConvertible {}
 
-extension InvalidBody: SafelyDescribed {}
-extension BodyNotInMemory: SafelyDescribed {}
-extension BodyAlreadyRead: SafelyDescribed {}
-extension BodyWithheld: SafelyDescribed {}
-extension BodyTooLarge: SafelyDescribed {}
+extension HTTPBodyError: SafelyDescribed {}
 
 extension HTTPError {
     /// Describes an error as far as a text may repeat it.

@@ -133,5 +133,5 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     public var debugDescription: String { description }
 
     /// The description only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

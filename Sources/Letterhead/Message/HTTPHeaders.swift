@@ -142,12 +142,12 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as ``description``.
     public var debugDescription: String { description }
     /// Redacted lines only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .collection) }
+    public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
     /// `Name: value`, with the value of a secret field redacted.
     public var description: String { Redaction.standard.text(of: self) }
     /// The redacted line only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -12,5 +12,5 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var debugDescription: String { description }
 
     /// The redacted text only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

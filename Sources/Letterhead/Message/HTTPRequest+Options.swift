@@ -1,37 +1,37 @@
 /// The environment of one request, which replaces the client's whole.
-public enum ServerEnvironmentOption: HTTPRequestOption {
+enum ServerEnvironmentOption: HTTPRequestOption {
     /// None of its own.
-    public static let defaultOptionValue: ServerEnvironment? = nil
+    static let defaultOptionValue: ServerEnvironment? = nil
 }
 
 /// How long one attempt may take.
-public enum TimeoutOption: HTTPRequestOption {
+enum TimeoutOption: HTTPRequestOption {
     /// No limit of its own.
-    public static let defaultOptionValue: Duration? = nil
+    static let defaultOptionValue: Duration? = nil
 }
 
 /// How long nothing may move on the connection of one request.
-public enum IdleTimeoutOption: HTTPRequestOption {
+enum IdleTimeoutOption: HTTPRequestOption {
     /// As the transport's configuration says.
-    public static let defaultOptionValue: Duration? = nil
+    static let defaultOptionValue: Duration? = nil
 }
 
 /// Which statuses count as success.
-public enum AcceptedStatusesOption: HTTPRequestOption {
+enum AcceptedStatusesOption: HTTPRequestOption {
     /// ``HTTPStatusSet/success``, and 304 when the request is conditional.
-    public static let defaultOptionValue: HTTPStatusSet? = nil
+    static let defaultOptionValue: HTTPStatusSet? = nil
 }
 
 /// Which names are secret beside the standard ones.
-public enum RedactionOption: HTTPRequestOption {
+enum RedactionOption: HTTPRequestOption {
     /// The standard names.
-    public static let defaultOptionValue = Redaction.standard
+    static let defaultOptionValue = Redaction.standard
 }
 
 /// Whether bodies are secret as a whole.
-public enum SecretBodiesOption: HTTPRequestOption {
+enum SecretBodiesOption: HTTPRequestOption {
     /// They are not.
-    public static let defaultOptionValue = false
+    static let defaultOptionValue = false
 }
 
 extension HTTPRequest {
@@ -95,4 +95,42 @@ extension HTTPRequest {
     }
 
     private var isConditional: Bool { headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/isSecret``.
+    public var isSecret: Bool {
+        get { self[SecretBodiesOption.self] }
+        set { self[SecretBodiesOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/serverEnvironment``.
+    public var serverEnvironment: ServerEnvironment? {
+        get { self[ServerEnvironmentOption.self] }
+        set { self[ServerEnvironmentOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/timeout``.
+    public var timeout: Duration? {
+        get { self[TimeoutOption.self] }
+        set { self[TimeoutOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/idleTimeout``.
+    public var idleTimeout: Duration? {
+        get { self[IdleTimeoutOption.self] }
+        set { self[IdleTimeoutOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/acceptedStatuses``.
+    public var acceptedStatuses: HTTPStatusSet? {
+        get { self[AcceptedStatusesOption.self] }
+        set { self[AcceptedStatusesOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/redaction``.
+    public var redaction: Redaction {
+        get { self[RedactionOption.self] }
+        set { self[RedactionOption.self] = newValue }
+    }
 }

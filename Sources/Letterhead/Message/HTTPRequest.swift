@@ -147,20 +147,19 @@ public struct HTTPRequest: Sendable, Identifiable {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in
             let base = BaseURLBytes(bytes)
-            path = path.behind(base.pathBytes)
-            if base.hasQuery { query.fill(from: base.query) }
-            if ownScheme == nil { ownScheme = base.scheme }
-            if userInfo == nil { userInfo = base.userInfo }
-            host = base.host
-            if port == nil { port = base.port }
+            fill(from: base, path: path.behind(base.pathBytes))
         }
     }
 
     /// The same, of a URL that was taken apart before.
     mutating func fill(from base: BaseURL) {
         guard host == nil else { return }
-        path = path.behind(base.path)
-        if !base.query.isEmpty { query.fill(from: base.query) }
+        fill(from: base, path: path.behind(base.path))
+    }
+
+    private mutating func fill(from base: some BaseURLParts, path: RequestPath) {
+        self.path = path
+        if base.hasQuery { query.fill(from: base.query) }
         if ownScheme == nil { ownScheme = base.scheme }
         if userInfo == nil { userInfo = base.userInfo }
         host = base.host

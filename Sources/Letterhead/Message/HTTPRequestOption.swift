@@ -1,4 +1,7 @@
-/// A typed setting that travels with a request to the loaders that know it, and never onto the wire.
+/// A typed value that travels with a request or a response, and is never sent.
+///
+/// A request carries settings to the loaders that know them. A response carries what a loader or a validator learned to the
+/// caller: `response[option: Envelope.self]`.
 ///
 /// Use: read and write `request[option: Tenant.self]`. Write one: a type, usually an empty enumeration, with a default,
 /// and a property for it:

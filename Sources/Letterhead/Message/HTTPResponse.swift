@@ -40,7 +40,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// A typed value that a loader or a validator left for whoever comes after, its default when there is none.
-    public subscript<Key: HTTPResponseValue>(value key: Key.Type) -> Key.Value {
+    public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { values[key] }
         set { values[key] = newValue }
     }
@@ -70,5 +70,5 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     public var debugDescription: String { description }
 
     /// The redacted text only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

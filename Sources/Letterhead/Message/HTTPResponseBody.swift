@@ -8,7 +8,7 @@ public import Foundation
 /// ```
 ///
 /// A buffered body can be read any number of times. A streamed one can be walked once; a second walk throws
-/// ``BodyAlreadyRead``, and dropping it unread ends its connection.
+/// ``HTTPBodyError/alreadyRead``, and dropping it unread ends its connection.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -51,13 +51,13 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// All bytes.
     ///
     /// - Parameter limit: how many are allowed. Default: 64 MiB; a body that is in memory already has passed its limit.
-    /// - Throws: ``BodyTooLarge`` past the limit, ``BodyAlreadyRead`` on a second walk over a streamed body, and what the
+    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` past the limit, ``HTTPBodyError/alreadyRead`` on a second walk over a streamed body, and what the
     ///   connection throws.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var data = Data()
         for try await chunk in self {
-            guard data.count + chunk.count <= limit else { throw BodyTooLarge(limit: limit) }
+            guard data.count + chunk.count <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
             data += chunk
         }
         return data
@@ -117,7 +117,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         /// The next piece, nil at the end.
         public mutating func next() async throws -> Data? {
             if let walk { return try await walk.next() }
-            if isWithheld { throw BodyWithheld() }
+            if isWithheld { throw HTTPBodyError.withheld }
             defer { data = nil }
             return data
         }
@@ -125,27 +125,4 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         /// The next piece, nil at the end, without leaving the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
     }
-}
-
-/// A streamed body was walked a second time; its bytes are gone.
-public struct BodyAlreadyRead: Error, CustomStringConvertible {
-    /// What to do instead.
-    public var description: String { "a streamed body can be read once: keep the data, or ask for a buffered response" }
-}
-
-/// A validator asked for the body of a streamed response, which belongs to the caller.
-public struct BodyWithheld: Error, CustomStringConvertible {
-    /// What to do instead.
-    public var description: String {
-        "validators see the head of a streamed response only: judge by status and headers"
-    }
-}
-
-/// A body is larger than was allowed.
-public struct BodyTooLarge: Error, CustomStringConvertible {
-    /// How many bytes were allowed.
-    public let limit: Int
-
-    /// The limit.
-    public var description: String { "the body is larger than the \(limit) bytes allowed" }
 }

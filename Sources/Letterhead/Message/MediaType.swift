@@ -173,3 +173,8 @@ extension MediaType {
     /// `application/problem+json` (RFC 9457).
     public static let problemJSON: MediaType = "application/problem+json"
 }
+
+extension HTTPHeaders {
+    /// The media type that `Content-Type` names; nil when it is missing or malformed.
+    var mediaType: MediaType? { self[.contentType].flatMap { MediaType($0) } }
+}

@@ -47,7 +47,7 @@ final class OneTimeStream: Sendable {
         }
 
         func next() async throws -> Data? {
-            guard isFirst else { throw BodyAlreadyRead() }
+            guard isFirst else { throw HTTPBodyError.alreadyRead }
             guard stream.state.withLock({ $0 == .walking }) else { return nil }
             do {
                 while let chunk = try await stream.pull() {

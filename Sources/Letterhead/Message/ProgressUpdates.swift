@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let updates = ProgressUpdates()
-/// async let receipt = client.send(Import(body: file).onProgress(updates.report))
+/// async let receipt = client.send(Import(body: file).onProgress(updates))
 /// for await progress in updates { bar.value = progress.fractionCompleted }
 /// ```
 ///
@@ -21,8 +21,11 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Where a request reports to: hand it to `onProgress`, or call it with each step.
-    public var report: Report { Report(continuation: continuation) }
+    /// Reports a step, as a request does to which the updates were given with `onProgress`.
+    public func report(_ progress: TransferProgress) { sink(progress) }
+
+    /// The receiving end.
+    var sink: Report { Report(continuation: continuation) }
 
     /// Ends the sequence.
     public func finish() { continuation.finish() }
@@ -31,13 +34,13 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator { stream.makeAsyncIterator() }
 
     /// The receiving end of ``ProgressUpdates``.
-    public struct Report: Sendable {
+    struct Report: Sendable {
         fileprivate let continuation: AsyncStream<TransferProgress>.Continuation
         /// Whether the end of the request ends the sequence, and no step does.
         fileprivate var isOwned = false
 
         /// Reports a step.
-        public func callAsFunction(_ progress: TransferProgress) {
+        func callAsFunction(_ progress: TransferProgress) {
             continuation.yield(progress)
             let isLast = progress.direction == .download && progress.fractionCompleted == 1
             if isLast, !isOwned { continuation.finish() }
@@ -49,16 +52,18 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 }
 
 /// Where a request reports its progress to.
-public enum ProgressReportOption: HTTPRequestOption {
+enum ProgressReportOption: HTTPRequestOption {
     /// Nowhere.
-    public static let defaultOptionValue: ProgressUpdates.Report? = nil
+    static let defaultOptionValue: ProgressUpdates.Report? = nil
 }
 
 extension HTTPRequest {
-    /// The updates that this request reports to. Default: nil.
-    ///
-    /// They end when the request ends. A closure in ``onProgress`` that was set is called besides.
-    public var progressReport: ProgressUpdates.Report? {
+    /// Reports the progress of this request to updates, which end when the request ends. A closure in ``onProgress`` that
+    /// was set is called as well.
+    public mutating func reportProgress(to updates: ProgressUpdates) { progressReport = updates.sink }
+
+    /// The updates that this request reports to.
+    var progressReport: ProgressUpdates.Report? {
         get { self[option: ProgressReportOption.self] }
         set { self[option: ProgressReportOption.self] = newValue }
     }
@@ -93,4 +98,9 @@ extension HTTPResponse {
         }
         return response
     }
+}
+
+extension HTTPRequestOptions {
+    /// Reports the progress of the requests of a template; see ``HTTPRequest/reportProgress(to:)``.
+    public mutating func reportProgress(to updates: ProgressUpdates) { self[ProgressReportOption.self] = updates.sink }
 }

@@ -1,11 +1,11 @@
 /// The query of a request: names and values in order, repeats allowed (RFC 3986, 3.4).
 ///
 /// ```swift
-/// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryFlag()]
+/// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryParameters.flag]
 /// // per_page=2&tag=a&tag=b&verbose
 /// ```
 ///
-/// nil is left out, `""` is `name=`, a ``QueryFlag`` is the name alone. Values are written as they are and escaped once,
+/// nil is left out, `""` is `name=`, a ``flag`` is the name alone. Values are written as they are and escaped once,
 /// on the way out, everything but letters, digits and `-._~`: a `+` goes out as `%2B`, a blank as `%20`. Names are
 /// case-sensitive. The query of a URL keeps its bytes: what was escaped in it stays so.
 public struct QueryParameters: Hashable, Sendable {
@@ -161,12 +161,12 @@ extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
     /// The escaped item, with the value of a secret name redacted.
     public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
     /// The redacted item only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters: CustomStringConvertible, CustomReflectable {
     /// The escaped query, with the values of secret names redacted.
     public var description: String { Redaction.standard.text(of: self) }
     /// The redacted query only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .collection) }
+    public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }

@@ -20,13 +20,14 @@ public protocol QueryValue: Sendable {
     func append(to query: inout QueryParameters, name: String)
 }
 
-/// A query item without a value: `["verbose": QueryFlag()]` is `?verbose`.
-public struct QueryFlag: QueryValue, Hashable {
-    /// Makes the flag.
-    public init() {}
+extension QueryParameters {
+    /// The value of an item that is its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
+    public static var flag: some QueryValue { QueryFlag() }
+}
 
-    /// Appends the name alone.
-    public func append(to query: inout QueryParameters, name: String) { query.append(name, nil) }
+/// A query item without a value.
+struct QueryFlag: QueryValue, Hashable {
+    func append(to query: inout QueryParameters, name: String) { query.append(name, nil) }
 }
 
 extension String: QueryValue {

@@ -21,7 +21,7 @@ extension Redaction {
     func text(of data: Data, headers: HTTPHeaders) -> String {
         if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
         if !data.isEmpty, excerpt(of: data, headers: headers) == nil, Self.hidesText(headers) {
-            let type = headers[.contentType].flatMap { MediaType($0) }?.essence ?? "encoded"
+            let type = headers.mediaType?.essence ?? "encoded"
             return "(\(type), \(data.count) bytes)"
         }
         let rest = data.count > Self.shownBytes ? "… (\(data.count) bytes)" : ""
@@ -36,19 +36,19 @@ extension Redaction {
         guard Self.multipart(headers) == nil, let text = Self.utf8(shown, isCut: shown.count < data.count) else {
             return nil
         }
-        let isForm = headers[.contentType].flatMap { MediaType($0) }?.essence == MediaType.form.essence
+        let isForm = headers.mediaType?.essence == MediaType.form.essence
         return Self.visible(redactURLs(isForm ? redactForm(text) : redactJSON(text)))
     }
 
     private static func multipart(_ headers: HTTPHeaders) -> String? {
-        let essence = headers[.contentType].flatMap { MediaType($0) }?.essence
+        let essence = headers.mediaType?.essence
         return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
     }
 
     /// Whether bytes that are no UTF-8 are a text all the same: compressed, or in another charset, or with a bad byte.
     private static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) { return true }
-        guard let type = headers[.contentType].flatMap({ MediaType($0) })?.essence else { return false }
+        guard let type = headers.mediaType?.essence else { return false }
         return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
             || type == MediaType.form.essence
     }

@@ -24,15 +24,15 @@ public enum ResponseDelivery: Sendable, Hashable {
 }
 
 /// How the body of a response is handed over.
-public enum ResponseDeliveryOption: HTTPRequestOption {
+enum ResponseDeliveryOption: HTTPRequestOption {
     /// In memory.
-    public static let defaultOptionValue = ResponseDelivery.buffered
+    static let defaultOptionValue = ResponseDelivery.buffered
 }
 
 /// How many bytes the body of a response may have.
-public enum ResponseLimitOption: HTTPRequestOption {
+enum ResponseLimitOption: HTTPRequestOption {
     /// 64 MiB, the limit of a buffered response.
-    public static let defaultOptionValue = 64 << 20
+    static let defaultOptionValue = 64 << 20
 }
 
 extension HTTPRequest {
@@ -57,10 +57,27 @@ extension HTTPRequest {
         set { self[option: ResponseLimitOption.self] = newValue }
     }
 
+    /// Whether the request sets a limit.
+    package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
+
     /// How many bytes of a response may be held in memory: those of a buffered response, of a response that is not saved
     /// because of its status, and of a stream whose reader is slow. Only the limit of a buffered response raises it above
     /// 64 MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseLimitOption.defaultOptionValue)
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/responseLimit``.
+    public var responseLimit: Int {
+        get { contains(ResponseLimitOption.self) ? self[ResponseLimitOption.self] : responseDelivery.standardLimit }
+        set { self[ResponseLimitOption.self] = newValue }
+    }
+
+    /// See ``HTTPRequest/responseDelivery``.
+    public var responseDelivery: ResponseDelivery {
+        get { self[ResponseDeliveryOption.self] }
+        set { self[ResponseDeliveryOption.self] = newValue }
     }
 }

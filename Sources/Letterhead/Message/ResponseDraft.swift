@@ -57,8 +57,8 @@ final class ResponseDraft: Sendable {
 }
 
 /// The draft of a download.
-private enum ResponseDraftValue: HTTPResponseValue {
-    static let defaultResponseValue: ResponseDraft? = nil
+private enum ResponseDraftValue: HTTPRequestOption {
+    static let defaultOptionValue: ResponseDraft? = nil
 }
 
 extension HTTPResponse {
@@ -72,8 +72,8 @@ extension HTTPResponse {
     public var savedByteCount: Int? { draft?.count }
 
     var draft: ResponseDraft? {
-        get { self[value: ResponseDraftValue.self] ?? draft(in: request.heldDownload) }
-        set { self[value: ResponseDraftValue.self] = newValue }
+        get { self[option: ResponseDraftValue.self] ?? draft(in: request.heldDownload) }
+        set { self[option: ResponseDraftValue.self] = newValue }
     }
 
     /// How many bytes the body has, wherever they are; nil when nobody knows yet.

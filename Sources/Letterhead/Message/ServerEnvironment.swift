@@ -59,5 +59,5 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without user, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
     /// The description only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -29,9 +29,9 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 /// Who hears how far a request has come.
-public enum TransferProgressOption: HTTPRequestOption {
+enum TransferProgressOption: HTTPRequestOption {
     /// Nobody.
-    public static let defaultOptionValue: (@Sendable (TransferProgress) -> Void)? = nil
+    static let defaultOptionValue: (@Sendable (TransferProgress) -> Void)? = nil
 }
 
 extension HTTPRequest {
@@ -39,7 +39,7 @@ extension HTTPRequest {
     /// one byte and of known length ends with ``TransferProgress/fractionCompleted`` of 1. Default: nil.
     ///
     /// The closure is called where the bytes are read, and holds them up for as long as it takes. A retry begins anew.
-    /// Where a ``progressReport`` is set, the closure that is read here reports there, too.
+    /// After ``reportProgress(to:)``, the closure that is read here reports to the updates, too.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]
@@ -50,5 +50,13 @@ extension HTTPRequest {
             }
         }
         set { self[option: TransferProgressOption.self] = newValue }
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/onProgress``.
+    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { self[TransferProgressOption.self] }
+        set { self[TransferProgressOption.self] = newValue }
     }
 }

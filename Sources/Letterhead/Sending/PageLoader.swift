@@ -8,7 +8,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     /// Loads a page, after the delay that comes before it.
     func load(
         _ template: Template, after delay: Duration, on clock: any Clock<Duration>
-    ) async throws -> PageArrival<Template.Response> {
+    ) async throws -> Page<Template.Response> {
         if let deadline, deadline.timeLeft <= delay {
             throw HTTPError(
                 .timedOut, request: try client.sendable(template).request(),
@@ -16,7 +16,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
         }
         if delay > .zero { try await clock.pause(for: delay) }
         let (value, response) = try await answer(to: template)
-        return PageArrival(value, itemCount: itemCount(value), response: response)
+        return Page(value, itemCount: itemCount(value), response: response, number: template.page)
     }
 
     private func answer(to template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
@@ -27,7 +27,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
 
 /// A page that is asked for before it is wanted. A class, because dropping it must end the load.
 final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
-    private let task: Task<PageArrival<Template.Response>, any Error>
+    private let task: Task<Page<Template.Response>, any Error>
 
     init(_ template: Template, loader: PageLoader<Template>, walk: PageWalk) {
         task = Task { try await loader.load(template, after: walk.delay, on: walk.clock) }
@@ -39,7 +39,7 @@ final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
     var isCancelled: Bool { task.isCancelled }
 
     /// Waits for the page; cancelling the wait cancels the load.
-    func value() async throws -> PageArrival<Template.Response> {
+    func value() async throws -> Page<Template.Response> {
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {

@@ -17,109 +17,85 @@ extension HTTPClient {
     ///   - walk: how far and how fast. Default: to the end, a page at a time.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
-    ) -> PageSequence<Template> {
-        PageSequence(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil }
+    ) -> PageSequence<Template, Page<Template.Response>> {
+        let source = PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil }
+        return PageSequence(source: source, maximum: .max) { [$0] }
     }
 }
 
-/// The pages of a walk, asked for one by one. Made by ``HTTPClient/pages(of:from:walk:)``.
-public struct PageSequence<Template: PaginatedTemplate>: AsyncSequence, Sendable {
-    private let client: HTTPClient
-    /// The template at the first page, and at the page where the sequence begins.
-    private let (first, template): (Template, Template)
-    let walk: PageWalk
-    private let itemCount: @Sendable (Template.Response) -> Int?
-
-    init(
-        client: HTTPClient, template: Template, checkpoint: PageCheckpoint?, walk: PageWalk,
-        itemCount: @escaping @Sendable (Template.Response) -> Int?
-    ) {
-        self.client = client
-        first = template
-        self.template = checkpoint.map { template.resumed(from: $0) } ?? template
-        self.walk = walk
-        self.itemCount = itemCount
+extension HTTPClient {
+    /// Walks over all items of all pages, when a page is a collection of them.
+    ///
+    /// ```swift
+    /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
+    /// ```
+    ///
+    /// As lazy, and as well guarded, as ``pages(of:from:walk:)``.
+    public func items<Template: PaginatedTemplate>(
+        of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+    ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
+        items(of: template, from: checkpoint, walk: walk) { $0 }
     }
 
-    /// How often the client was reset.
-    var resets: Int { client.resets.value }
+    /// Walks over all items of all pages, which are a collection inside each: `items(of: walk, at: \.items)`.
+    public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
+        of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
+        from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
+    ) -> PageSequence<Template, Items.Element> {
+        self.items(of: template, from: checkpoint, walk: walk) { $0[keyPath: items] }
+    }
+
+    private func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
+        of template: Template, from checkpoint: PageCheckpoint?, walk: PageWalk,
+        items: @escaping @Sendable (Template.Response) -> Items
+    ) -> PageSequence<Template, Items.Element> {
+        let source = PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) {
+            items($0).count
+        }
+        return PageSequence(source: source, maximum: walk.maximumItems ?? .max) { Array(items($0.value)) }
+    }
+}
+
+/// The pages of a paginated template, or their items, requested as they are needed.
+///
+/// ``HTTPClient/pages(of:from:walk:)`` and ``HTTPClient/items(of:from:walk:)`` return it.
+public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
+    let source: PageSource<Template>
+    let maximum: Int
+    let elements: @Sendable (Page<Template.Response>) -> [Element]
 
     /// Starts the iteration.
-    public func makeAsyncIterator() -> Iterator { iterator(from: template) }
-
-    /// Starts an iteration at the first page, whatever the checkpoint is.
-    func makeIteratorFromFirstPage() -> Iterator { iterator(from: first) }
-
-    private func iterator(from template: Template) -> Iterator {
-        Iterator(
-            loader: PageLoader(client: client, itemCount: itemCount), walk: walk,
-            walker: PageWalker(template, settings: walk), resets: resets)
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(pages: source.makeAsyncIterator(), elements: elements, left: maximum)
     }
 
-    /// Asks for the pages in order.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
-        var loader: PageLoader<Template>
-        let walk: PageWalk
-        var walker: PageWalker<Template>
-        /// How often the client had been reset when the iteration began.
-        let resets: Int
-        var ahead: PagePrefetch<Template>?
+    /// Returns the elements in order.
+    public struct Iterator: AsyncIteratorProtocol {
+        var pages: PageSource<Template>.Iterator
+        let elements: @Sendable (Page<Template.Response>) -> [Element]
+        var left: Int
+        var current: ArraySlice<Element> = []
 
-        /// The next page, nil behind the last.
+        /// The next element, nil after the last. The next page is requested when its first element is needed.
         ///
         /// - Throws: ``HTTPError``, also `.cancelled` when the client was reset since the iteration began; and
-        ///   `CancellationError` when the calling task was cancelled. Asked again after an error, it asks for the same page
-        ///   again; where there is no way to it, it throws the same error again.
-        public mutating func next() async throws -> Page<Template.Response>? {
-            guard let current = walker.template else {
-                if let fault = walker.fault, !isAtMaximum { throw fault }
-                return nil
+        ///   `CancellationError` when the calling task was cancelled. Called again after an error, it requests the same page
+        ///   again; where no request leads to it, it throws the same error again.
+        public mutating func next() async throws -> Element? {
+            while left != 0 {
+                if let element = current.popFirst() {
+                    left -= 1
+                    return element
+                }
+                guard let page = try await pages.next() else { return nil }
+                current = elements(page)[...]
             }
-            if let rule = walk.brokenRule {
-                let request = try loader.client.sendable(current).request()
-                throw HTTPError(.invalidRequest, request: request, message: rule)
-            }
-            guard !isAtMaximum else { return nil }
-            if let deadline = walk.deadline, loader.deadline == nil {
-                loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
-            }
-            try refuseIfStale(current)
-            let prefetched = ahead
-            ahead = nil
-            let arrival: PageArrival<Template.Response>
-            // Whoever walks from a copy of this iterator may have given up what both had asked for.
-            if let prefetched, !prefetched.isCancelled {
-                arrival = try await prefetched.value()
-            } else {
-                arrival = try await loader.load(current, after: walker.pages > 0 ? walk.delay : .zero, on: walk.clock)
-            }
-            try refuseIfStale(current)
-            let page = try await walker.take(arrival, of: current)
-            prefetch()
-            return page
+            return nil
         }
 
-        /// The next page, nil behind the last, without leaving the caller's actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Template.Response>? {
-            try await next()
-        }
-
-        /// Whether as many pages were given as were asked for.
-        var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
-
-        /// Whether the client was reset since the iteration began.
-        var isStale: Bool { loader.client.resets.value != resets }
-
-        private func refuseIfStale(_ template: Template) throws {
-            guard isStale else { return }
-            throw HTTPError(
-                .cancelled, request: try StandardRequestBuilder(template).request(),
-                message: "the client was reset: begin a new page sequence", mayHaveBeenSent: false)
-        }
-
-        private mutating func prefetch() {
-            guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }
-            ahead = PagePrefetch(next, loader: loader, walk: walk)
-        }
+        /// The next element, nil after the last, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
     }
 }
+
+extension PageSequence.Iterator: Sendable where Element: Sendable {}

@@ -22,7 +22,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     /// - Returns: the page, or nil when the walk ended before it.
     /// - Throws: when the walk was cancelled.
     mutating func take(
-        _ arrival: PageArrival<Template.Response>, of current: Template
+        _ arrival: Page<Template.Response>, of current: Template
     ) async throws -> Page<Template.Response>? {
         let continuation: PageContinuation<Template>
         do { continuation = try await current.requestForNextPage(after: arrival) } catch {
@@ -43,7 +43,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
         }
         let nowhere = fault.map { _ in PageCheckpoint(page: current.page, position: .unknown) }
         return Page(
-            value: arrival.value, response: arrival.response, number: current.page,
+            arrival.value, itemCount: arrival.itemCount, response: arrival.response, number: current.page,
             checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
     }
 
@@ -83,7 +83,7 @@ extension PagePosition {
     }
 }
 
-extension PageArrival {
+extension Page {
     /// The positions of this page by its URL: the one that was requested, and the one that responded after redirects.
     fileprivate var ownPositions: [PagePosition] {
         let requests = [response.request] + response.redirects.map(\.request)

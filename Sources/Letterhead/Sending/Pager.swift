@@ -5,7 +5,7 @@ extension HTTPClient {
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> Pager<Template> {
-        Pager(PageSequence(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil })
+        Pager(PageSource(client: self, template: template, checkpoint: checkpoint, walk: walk) { _ in nil })
     }
 }
 
@@ -25,7 +25,7 @@ extension HTTPClient {
 public final class Pager<Template: PaginatedTemplate>: Sendable {
     // A class, because all who hold it iterate together.
 
-    private typealias Iterator = PageSequence<Template>.Iterator
+    private typealias Iterator = PageSource<Template>.Iterator
     private typealias Waiter = CheckedContinuation<Page<Template.Response>?, any Error>
 
     private struct State {
@@ -61,11 +61,11 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    private let pages: PageSequence<Template>
+    private let pages: PageSource<Template>
     private let resets: Int
     private let state: Mutex<State>
 
-    init(_ pages: PageSequence<Template>) {
+    init(_ pages: PageSource<Template>) {
         self.pages = pages
         resets = pages.resets
         state = Mutex(State(iterator: pages.makeAsyncIterator()))

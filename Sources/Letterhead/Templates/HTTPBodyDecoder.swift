@@ -62,9 +62,9 @@ private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
 }
 
 /// The decoder of a request's response.
-public enum ResponseDecoderOption: HTTPRequestOption {
+enum ResponseDecoderOption: HTTPRequestOption {
     /// The client's.
-    public static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
+    static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
 }
 
 extension HTTPRequest {
@@ -85,5 +85,13 @@ extension HTTPRequest {
     var isDecoded: Bool {
         get { self[option: IsDecodedOption.self] }
         set { self[option: IsDecodedOption.self] = newValue }
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/decoder``.
+    public var decoder: (any HTTPBodyDecoder)? {
+        get { self[ResponseDecoderOption.self] }
+        set { self[ResponseDecoderOption.self] = newValue }
     }
 }

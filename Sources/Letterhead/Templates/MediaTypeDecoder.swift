@@ -25,21 +25,12 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
     /// The decoder of a type.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         guard let mediaType else {
-            guard let first = decoders.first?.decoder else { throw UnreadableMediaType(mediaType: nil) }
+            guard let first = decoders.first?.decoder else { throw HTTPBodyError.unreadable(mediaType: nil) }
             return try first.decoder(for: nil)
         }
         let exact = decoders.first { $0.type.essence == mediaType.essence }
         let json = mediaType.isJSON ? decoders.first { $0.type.isJSON } : nil
-        guard let match = exact ?? json else { throw UnreadableMediaType(mediaType: mediaType.essence) }
+        guard let match = exact ?? json else { throw HTTPBodyError.unreadable(mediaType: mediaType.essence) }
         return try match.decoder.decoder(for: mediaType)
     }
-}
-
-/// No decoder reads the media type of a response.
-public struct UnreadableMediaType: Error, CustomStringConvertible {
-    /// The type and subtype; nil when the response names none.
-    public let mediaType: String?
-
-    /// The type.
-    public var description: String { "no decoder reads \(mediaType ?? "a response without a media type")" }
 }

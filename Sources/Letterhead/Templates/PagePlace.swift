@@ -1,11 +1,11 @@
 import Foundation
 
 /// Where the position of a page is written: the query and the parameters of its request.
-public struct PagePlace: Sendable {
+struct PagePlace: Sendable {
     /// The query.
-    public var query: QueryParameters
+    var query: QueryParameters
     /// The parameters; the JSON body of a method other than GET and HEAD.
-    public var parameters: RequestParameters
+    var parameters: RequestParameters
     let method: HTTPMethod
     private let isBodyFree: Bool
 
@@ -20,7 +20,7 @@ public struct PagePlace: Sendable {
     }
 
     /// Writes a value where a parameter belongs; null removes a query parameter.
-    public mutating func write(_ value: JSONValue, at parameter: PageParameter) {
+    mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         switch parameter.place(in: self) {
         case .query(let name) where value.hasObject:
             refuse([name], "it is a JSON object, which a query cannot hold")

@@ -52,7 +52,7 @@ enum ResponseDecoding {
                 .emptyResponse, request: response.request, response: response,
                 message: "a body was expected for \(type); make Response optional if there may be none")
         }
-        let mediaType = response.headers[.contentType].flatMap { MediaType($0) }
+        let mediaType = response.headers.mediaType
         let decoder = try decoder(for: mediaType, of: response)
         guard let value = try decoder.value(of: decodable, from: data) as? Value else {
             throw HTTPError(
@@ -67,7 +67,7 @@ enum ResponseDecoding {
     ) throws -> any HTTPBodyDecoder {
         do {
             return try (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
-        } catch let error as UnreadableMediaType {
+        } catch let error as HTTPBodyError {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
                 message: error.description)
@@ -81,7 +81,7 @@ enum ResponseDecoding {
 
     /// The text in the charset of the response; UTF-8 when it names none.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
-        let charset = response.headers[.contentType].flatMap { MediaType($0) }?["charset"] ?? "utf-8"
+        let charset = response.headers.mediaType?["charset"] ?? "utf-8"
         guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
         else {
             throw HTTPError(

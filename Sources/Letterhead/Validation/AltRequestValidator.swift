@@ -17,7 +17,7 @@
 /// not get it.
 ///
 /// Choose it when one request makes another one possible; for tokens as such, an ``HTTPAuthentication`` is the better
-/// way. Put it before ``DefaultValidator``. The repeat counts, so there must be one (`maximumRetries`); it is sent
+/// way. Put it before ``DefaultValidator``. The retry counts, so there must be one (`maximumRetries`); it is sent
 /// whatever the method is, if the body can be had again, since a server that answers 401 or 403 has done nothing.
 ///
 /// Loads that need it at the same time share one alternate request: it is sent once, and `onResponse` runs for each of

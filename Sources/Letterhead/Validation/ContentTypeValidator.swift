@@ -26,7 +26,7 @@ public struct ContentTypeValidator: HTTPValidator {
         guard request.accepts(response.status), request.method != .head, response.contentCount != 0 else {
             return .nextValidator
         }
-        let type = response.headers[.contentType].flatMap { MediaType($0) }?.essence
+        let type = response.headers.mediaType?.essence
         if let type { if types.contains(where: { Self.pattern($0, matches: type) }) { return .nextValidator } }
         if type == nil, allowsMissing, !response.headers.contains(.contentType) { return .nextValidator }
         return .failChain(

@@ -7,19 +7,19 @@
 /// ```
 ///
 /// What it suggests is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server counts more, and so
-/// does the request's own strategy; and when it cannot be followed, because no repeat is left (there is none unless the
+/// does the request's own strategy; and when it cannot be followed, because no retry is left (there is none unless the
 /// request or the client says so) or the request must not be sent twice, the next validator judges. It never fails a
 /// status: that is judged at the front door.
 public struct DefaultValidator: HTTPValidator {
-    /// The statuses that are worth a repeat, each with its strategy.
+    /// The statuses that are worth a retry, each with its strategy.
     ///
     /// Default: 429 after 3 seconds; 408, 425, 500, 502, 503 and 504 by exponential back-off from a second.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
-    /// The failures that are worth a repeat. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
+    /// The failures that are worth a retry. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// How to repeat after such a failure. Default: exponential back-off from a second.
+    /// How to retry after such a failure. Default: exponential back-off from a second.
     public var failureStrategy: HTTPRetryStrategy
 
     /// Whether a response may be empty. Default: true.
@@ -50,7 +50,7 @@ public struct DefaultValidator: HTTPValidator {
         return statuses
     }()
 
-    /// Suggests a repeat, else judges whether it may be empty.
+    /// Suggests a retry, else judges whether it may be empty.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         if let strategy = retriableStatuses[response.status] { return .retry(strategy.asFallback()) }
         guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered != nil,
@@ -61,7 +61,7 @@ public struct DefaultValidator: HTTPValidator {
             HTTPError(.emptyResponse, request: request, response: response, message: "a body was expected"))
     }
 
-    /// Suggests a repeat.
+    /// Suggests a retry.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         retriableFailures.contains(failure.code) ? .retry(failureStrategy.asFallback()) : .nextValidator
     }

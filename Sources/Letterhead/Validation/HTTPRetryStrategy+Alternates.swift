@@ -10,7 +10,7 @@ extension HTTPRetryStrategy {
     ///     })
     /// ```
     ///
-    /// The other request goes through the links below the retry. Validators do not see it, it is never repeated and not
+    /// The other request goes through the links below the retry. Validators do not see it, it is never retried and not
     /// counted, and its response may have any status. Whatever goes wrong with it reaches `onError` and not the caller:
     /// the original is sent again all the same, unchanged.
     ///

@@ -39,14 +39,14 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// These waits in order, and no repeat behind the last; negative ones are zero.
+    /// These waits in order, and no retry behind the last; negative ones are zero.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
             retry <= delays.count ? Wait(duration: delays[retry - 1], jitter: .none) : nil
         }
     }
 
-    /// What a closure says of the number of the repeat, from 1, and the result before it; nil is no repeat, and less than
+    /// What a closure says of the number of the retry, from 1, and the result before it; nil is no retry, and less than
     /// zero is zero.
     ///
     /// ```swift
@@ -63,10 +63,14 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// The same waits, varied otherwise. Default of ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``:
-    /// ``RetryJitter/full``; of all others: ``RetryJitter/none``.
-    public func jitter(_ jitter: RetryJitter) -> HTTPRetryStrategy {
-        replacingPlan(with: { [plan] retry, result in
+    /// The same waits, of which a share is left to chance, so that clients that failed together do not return together.
+    ///
+    /// - Parameter share: how much of each wait is random: 0 keeps the wait, 0.2 waits 80 to 100 % of it, 1 waits anything
+    ///   between nothing and the whole. It is clamped to 0...1; a value that is not a number is 0. Default of
+    ///   ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``: 1; of all others: 0.
+    public func jitter(_ share: Double) -> HTTPRetryStrategy {
+        let jitter = RetryJitter.upTo(share)
+        return replacingPlan(with: { [plan] retry, result in
             plan(retry, result).map { Wait(duration: $0.duration, jitter: jitter) }
         })
     }
@@ -85,7 +89,7 @@ extension HTTPRetryStrategy {
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 …
     /// ```
     ///
-    /// Behind waits without an end nothing comes: bound them with ``times(_:)``. What is done before a repeat, and when it
+    /// Behind waits without an end nothing comes: bound them with ``times(_:)``. What is done before a retry, and when it
     /// applies, stay as they are here.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }

@@ -12,13 +12,13 @@
 /// | ``delayed(_:)`` | t, t, t |
 /// | ``exponential(base:factor:cap:)`` | b, 2b, 4b, up to a cap, with full jitter |
 /// | ``fibonacci(unit:cap:)`` | u, u, 2u, 3u, 5u, up to a cap, with full jitter |
-/// | ``delays(_:)`` | those listed, and then no repeat |
+/// | ``delays(_:)`` | those listed, and then no retry |
 /// | ``after(_:delay:sharing:onResponse:onError:)`` | sends another request first |
 /// | ``afterTask(delay:task:onError:)`` | does something first |
 /// | ``custom(_:)`` | what a closure says |
 ///
 /// A strategy is a value without memory: the retry that it waits for is counted for it, from 1, in each load anew. How
-/// many repeats there may be is no matter of a strategy, but `maximumRetries`. It narrows with ``when(_:)``, and waits
+/// many retries there may be is no matter of a strategy, but `maximumRetries`. It narrows with ``when(_:)``, and waits
 /// chain with ``then(_:)``.
 public struct HTTPRetryStrategy: Sendable {
     /// A wait, and how it may be varied.
@@ -27,7 +27,7 @@ public struct HTTPRetryStrategy: Sendable {
         var jitter: RetryJitter
     }
 
-    /// The wait before a repeat, by its number and the last result; nil gives up.
+    /// The wait before a retry, by its number and the last result; nil gives up.
     typealias Plan = @Sendable (Int, Result<HTTPResponse, HTTPError>?) -> Wait?
 
     private var name: String
@@ -50,12 +50,12 @@ public struct HTTPRetryStrategy: Sendable {
         self.plan = plan
     }
 
-    /// The wait before a repeat, before it is varied at random.
+    /// The wait before a retry, before it is varied at random.
     ///
     /// - Parameters:
-    ///   - retry: which repeat, 1 for the first.
+    ///   - retry: which retry, 1 for the first.
     ///   - result: how the attempt before it ended. Default: nil; only ``custom(_:)`` looks at it.
-    /// - Returns: never less than zero and never more than a year; nil when there is to be no repeat.
+    /// - Returns: never less than zero and never more than a year; nil when there is to be no retry.
     public func delay(before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil) -> Duration? {
         wait(before: retry, after: result)?.duration
     }

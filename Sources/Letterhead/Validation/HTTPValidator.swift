@@ -2,7 +2,7 @@
 ///
 /// Use: give a list to a client, or to one endpoint with `validated(by:)`; they are asked in order, once for each attempt,
 /// until one gives a verdict. Choose: ``DefaultValidator``, ``ContentTypeValidator``, ``AltRequestValidator``, or
-/// ``AnyValidator`` for a closure. Write one for what only your API knows, such as an envelope around every answer:
+/// ``ClosureValidator`` for a closure. Write one for what only your API knows, such as an envelope around every answer:
 ///
 /// ```swift
 /// struct Envelope: Decodable { var code: Int; var message: String? }
@@ -19,12 +19,12 @@
 /// }
 /// ```
 ///
-/// What a validator learns it hands to the caller as a typed value of the response (``HTTPResponseValue``): it changes its
+/// What a validator learns it hands to the caller as a typed value of the response (``HTTPResponse/subscript(option:)``): it changes its
 /// copy and answers ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
 /// Laws: it keeps no state of a load, since one validator serves many at once; which attempt it is stands in
 /// ``HTTPRequest/attemptNumber``. An error that it throws is the same as ``HTTPValidatorResult/failChain(_:)``. On a
-/// streamed response it sees the head; asking for the body throws ``BodyWithheld``, and takes nothing from the caller.
+/// streamed response it sees the head; asking for the body throws ``HTTPBodyError/withheld``, and takes nothing from the caller.
 public protocol HTTPValidator: Sendable {
     /// Judges a response of any status, behind all redirects. Default: asks the next validator.
     ///

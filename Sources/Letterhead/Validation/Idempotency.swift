@@ -1,30 +1,37 @@
-/// Whether a request may be sent twice although its method says otherwise, and by which key the server knows it again.
-public enum IdempotencyOption: HTTPRequestOption {
-    /// Not marked.
-    public static let defaultOptionValue: Idempotency? = nil
+/// The mark of an idempotent request; nil for a request without it.
+enum IdempotencyOption: HTTPRequestOption {
+    static let defaultOptionValue: Idempotency? = nil
 }
 
-/// A mark on a request that sending it twice means no more than sending it once.
-///
-/// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server tells a repeat from
-/// another request (draft-ietf-httpapi-idempotency-key-header). Only mark what the server handles so.
-public struct Idempotency: Sendable, Hashable {
-    /// The key; nil has a random one made for each load.
-    public let key: String?
-
-    /// Makes a mark.
-    ///
-    /// - Parameter key: the key, such as one kept over a restart of the program. Default: nil, a random one for each load.
-    public init(key: String? = nil) { self.key = key }
+/// The mark of an idempotent request, with its key; a nil key is drawn at random for each load.
+struct Idempotency: Sendable, Hashable {
+    var key: String?
 }
 
 extension HTTPRequest {
-    /// The mark that the request may be sent twice. Default: nil, the method decides.
-    public var idempotency: Idempotency? {
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent (RFC 9110, 9.2.2),
+    /// it was marked with ``markIdempotent(key:)``, or it has an `Idempotency-Key`.
+    public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
+
+    /// Marks the request as idempotent, so that it may be retried whatever its method is.
+    ///
+    /// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server recognizes a retry
+    /// (draft-ietf-httpapi-idempotency-key-header). Mark only requests that the server handles so.
+    ///
+    /// - Parameter key: the key, such as one that is kept over a restart. Default: nil (a random key for each load).
+    public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
+
+    /// The mark that the request may be sent twice.
+    var idempotency: Idempotency? {
         get { self[option: IdempotencyOption.self] }
         set { self[option: IdempotencyOption.self] = newValue }
     }
 
-    /// Whether it is marked, or brings an `Idempotency-Key` of its own.
+    /// Whether the request is marked, or has its own `Idempotency-Key`.
     var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
+}
+
+extension HTTPRequestOptions {
+    /// Marks the requests of a template as idempotent; see ``HTTPRequest/markIdempotent(key:)``.
+    public mutating func markIdempotent(key: String? = nil) { self[IdempotencyOption.self] = Idempotency(key: key) }
 }

@@ -4,7 +4,7 @@ public struct RetryContext: Sendable {
     public let request: HTTPRequest
     /// How the last attempt ended.
     public let result: Result<HTTPResponse, HTTPError>
-    /// Which repeat it would be: 1 behind the first attempt.
+    /// Which retry it would be: 1 behind the first attempt.
     public let retry: Int
     /// How long the load has taken so far.
     public let elapsed: Duration

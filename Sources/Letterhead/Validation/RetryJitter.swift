@@ -1,19 +1,17 @@
 /// How a wait is varied at random, so that clients that failed together do not come back together.
-public struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
+struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
     /// How much of a wait is left to chance, 0...1.
     private let share: Double
 
     private init(share: Double) { self.share = share }
 
     /// The wait as it is.
-    public static let none = RetryJitter(share: 0)
+    static let none = RetryJitter(share: 0)
     /// Anything between nothing and the wait, each as likely as the other.
-    public static let full = RetryJitter(share: 1)
-    /// Anything between half of the wait and the wait.
-    public static let equal = RetryJitter(share: 0.5)
+    static let full = RetryJitter(share: 1)
 
     /// The wait, shortened at random by at most a share of it: 0.2 gives 80 to 100 %. Clamped to 0...1; NaN is 0.
-    public static func upTo(_ share: Double) -> RetryJitter {
+    static func upTo(_ share: Double) -> RetryJitter {
         RetryJitter(share: share.isNaN ? 0 : min(max(share, 0), 1))
     }
 
@@ -26,7 +24,7 @@ public struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How much is left to chance.
-    public var description: String {
+    var description: String {
         switch share {
         case 0: "no jitter"
         case 1: "full jitter"

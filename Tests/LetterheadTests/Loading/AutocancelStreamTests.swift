@@ -84,7 +84,7 @@ import Testing
         let response = try await whole.load(try .to("https://a.test"))
         #expect(response.body.length == 3)
         #expect(try await response.body.data() == Data("xxx".utf8) && link.running == 0)
-        await #expect(throws: BodyAlreadyRead.self) { try await response.body.data() }
+        await #expect(throws: HTTPBodyError.alreadyRead) { try await response.body.data() }
         let broken =
             link
             --> AnyLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: 3) { throw Odd() }) }

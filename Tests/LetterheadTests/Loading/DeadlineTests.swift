@@ -110,7 +110,7 @@ import Testing
         struct Get: RequestTemplate {
             var path: RequestPath { "x" }
         }
-        #expect(Get().deadline(in: .seconds(2)).options[DeadlineOption.self] == .seconds(2))
+        #expect(Get().deadline(in: .seconds(2)).options.deadline == .seconds(2))
     }
 
     @Test(arguments: TransportTests.Transport.allCases, [5, 60])

@@ -17,7 +17,7 @@ import Testing
         let rate = LimitRate(1, per: .seconds(3_600), clock: clock)
         return ResetGuard() --> autocancel --> Deadline(.seconds(7_200), clock: clock)
             --> Retry(validators: [], RetrySettings(maximumRetries: 1, clock: clock)) --> FollowRedirects()
-            --> Authenticate() --> deduplicate --> When({ $0.host == "slow.test" }, rate)
+            --> Authenticate() --> deduplicate --> rate.when { $0.host == "slow.test" }
             --> throttle
             --> AnyLoader { request in
                 switch request.host {

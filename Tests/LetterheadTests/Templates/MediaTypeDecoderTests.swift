@@ -42,7 +42,7 @@ struct MediaTypeDecoderTests {
     @Test func `a type that nobody reads is an error that names it`() async throws {
         let error = await #expect(throws: HTTPError.self) { try await send(type: "text/html", json, decoder: both) }
         #expect(error?.code == .cannotDecodeResponse)
-        #expect((error?.underlying as? UnreadableMediaType)?.mediaType == "text/html")
+        #expect(error?.underlying as? HTTPBodyError == .unreadable(mediaType: "text/html"))
         #expect(error?.description.contains("no decoder reads text/html") == true)
     }
 
@@ -71,7 +71,7 @@ struct MediaTypeDecoderTests {
     @Test func `what a decoder gets behind a byte order mark begins at zero`() async throws {
         struct FirstByte: HTTPBodyDecoder {
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-                guard data.startIndex == 0 else { throw InvalidBody("a slice") }
+                guard data.startIndex == 0 else { throw HTTPBodyError.invalid("a slice") }
                 return try JSONDecoder().decode(type, from: data)
             }
         }

@@ -6,7 +6,7 @@ actor DeflateWalk {
     private var walk: BodyChunks.Iterator
     private var isFinished = false
 
-    init(_ chunks: BodyChunks, level: Int) throws(InvalidBody) {
+    init(_ chunks: BodyChunks, level: Int) throws(HTTPBodyError) {
         deflater = try Deflater(level: level)
         walk = chunks.makeAsyncIterator()
     }

@@ -10,8 +10,10 @@ final class Deflater {
     private let stream: UnsafeMutablePointer<CZlibStream>
     private let output: UnsafeMutableBufferPointer<UInt8>
 
-    init(level: Int) throws(InvalidBody) {
-        guard (1...9).contains(level) else { throw InvalidBody("the level of the compression is not in 1...9") }
+    init(level: Int) throws(HTTPBodyError) {
+        guard (1...9).contains(level) else {
+            throw HTTPBodyError.invalid("the level of the compression is not in 1...9")
+        }
         output = .allocate(capacity: Self.pieceSize)
         stream = .allocate(capacity: 1)
         stream.initialize(to: CZlibStream())
@@ -28,12 +30,12 @@ final class Deflater {
     }
 
     /// Takes more bytes, and gives those that are ready.
-    func add(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: false) }
+    func add(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: false) }
 
     /// Takes the last bytes, and gives all that are left.
-    func finish(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: true) }
+    func finish(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: true) }
 
-    private func deflated(_ data: Data, isLast: Bool) throws(InvalidBody) -> Data {
+    private func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
         let status = data.withUnsafeBytes { input in
             var rest = input
@@ -65,7 +67,7 @@ final class Deflater {
         }
     }
 
-    private static func failed(_ status: Int32) -> InvalidBody {
-        InvalidBody("zlib cannot compress the body: status \(status)")
+    private static func failed(_ status: Int32) -> HTTPBodyError {
+        HTTPBodyError.invalid("zlib cannot compress the body: status \(status)")
     }
 }

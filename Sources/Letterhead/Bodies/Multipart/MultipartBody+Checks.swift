@@ -2,12 +2,15 @@ import Foundation
 
 extension MultipartBody {
     /// Refuses what must not be sent, as far as that can be told without opening anything.
-    func check() throws(InvalidBody) {
-        if !ASCII.isToken(kind.rawValue) { throw InvalidBody("the multipart kind is no token of RFC 9110") }
+    func check() throws(HTTPBodyError) {
+        if !ASCII.isToken(kind.rawValue) { throw HTTPBodyError.invalid("the multipart kind is no token of RFC 9110") }
         for index in parts.indices {
-            if let rule = parts[index].fields.brokenRule { throw InvalidBody("part \(index + 1) is refused: \(rule)") }
+            if let rule = parts[index].fields.brokenRule {
+                throw HTTPBodyError.invalid("part \(index + 1) is refused: \(rule)")
+            }
             if kind == .formData, !parts[index].fields.hasDisposition {
-                throw InvalidBody("part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
+                throw HTTPBodyError.invalid(
+                    "part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }
         }
         if isUnchecked { try checkBoundary() }
@@ -25,12 +28,12 @@ extension MultipartBody {
         }
     }
 
-    static func boundaryInside(part index: Int) -> InvalidBody {
-        InvalidBody("the boundary occurs in the content of part \(index + 1); give another, or none")
+    static func boundaryInside(part index: Int) -> HTTPBodyError {
+        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); give another, or none")
     }
 
-    private func checkBoundary() throws(InvalidBody) {
-        if let rule = MultipartBoundary.brokenRule(of: boundary) { throw InvalidBody(rule) }
+    private func checkBoundary() throws(HTTPBodyError) {
+        if let rule = MultipartBoundary.brokenRule(of: boundary) { throw HTTPBodyError.invalid(rule) }
         if let index = Self.index(of: boundary, in: parts) { throw Self.boundaryInside(part: index) }
     }
 }

@@ -29,15 +29,16 @@ extension MultipartBody {
             var scanner = BoundaryScanner(boundary: boundary)
             if isGiven, let data = chunks.data, scanner.finds(in: data) { throw Self.boundaryInside(part: index) }
             return chunks
-        } catch let error as InvalidBody {
+        } catch let error as HTTPBodyError {
             throw error.inside(part: index)
         }
     }
 }
 
-extension InvalidBody {
+extension HTTPBodyError {
     /// The same error, saying in which part of a multipart body it is.
-    func inside(part index: Int) -> InvalidBody {
-        message.hasPrefix("the boundary ") ? self : InvalidBody("part \(index + 1): \(message)", file: file)
+    func inside(part index: Int) -> HTTPBodyError {
+        guard case .invalid(let message, let file) = self, !message.hasPrefix("the boundary ") else { return self }
+        return .invalid("part \(index + 1): \(message)", file: file)
     }
 }

@@ -56,7 +56,7 @@ public struct MultipartPart: Sendable {
         _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:]
     ) -> MultipartPart {
-        let type = headers[.contentType].flatMap { MediaType($0) } ?? contentType
+        let type = headers.mediaType ?? contentType
         if let charset = type?["charset"], !ASCII.equalIgnoringCase(charset, "utf-8") {
             let body = TextBody(text, contentType: type ?? .plainText)
             return self.body(body, name: name, filename: filename, headers: headers)
@@ -142,5 +142,5 @@ extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same as ``description``.
     public var debugDescription: String { description }
     /// The description only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,4 +1,6 @@
-/// What a page may name the next one by: a text, a whole number, any JSON value.
+public import Foundation
+
+/// What a page may name the next one by: a text, a whole number, a URL, any JSON value, or an optional of these.
 public protocol PageCursor: Sendable {
     /// The cursor as JSON; nil when it names no page.
     var cursorValue: JSONValue? { get }
@@ -7,6 +9,11 @@ public protocol PageCursor: Sendable {
 extension String: PageCursor {
     /// The text; an empty one names no page.
     public var cursorValue: JSONValue? { isEmpty ? nil : .string(self) }
+}
+
+extension URL: PageCursor {
+    /// The URL as a text.
+    public var cursorValue: JSONValue? { .string(relativeString) }
 }
 
 extension Int: PageCursor {
@@ -58,7 +65,7 @@ extension Pagination {
 
     /// By a cursor that a closure finds in each page; nil ends the walk.
     public static func cursor(
-        parameter: PageParameter, find: @escaping @Sendable (PageArrival<Value>) throws -> JSONValue?
+        parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
     ) -> Pagination {
         Pagination(
             firstPage: 1, start: .first,

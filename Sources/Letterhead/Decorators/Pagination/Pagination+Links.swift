@@ -5,26 +5,27 @@ extension Pagination {
     /// characters outside ASCII, which are percent-encoded. The template's own query is not added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
     /// there.
     public static var linkHeader: Pagination {
-        linked { try $0.nextLink().map { PageLink(href: $0.target) } }
+        linked { try $0.nextLink().map { .string($0.target) } }
     }
 
     /// By a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
     ///
-    /// It is resolved against the URL of the page and followed byte for byte, apart from spaces and characters
+    /// The member is a text, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
+    /// optional of these.     /// It is resolved against the URL of the page and followed byte for byte, apart from spaces and characters
     /// outside ASCII, which are percent-encoded. The template's own query is not added to it. A page
     /// without one is the last. A link to another origin is an error, and nothing is sent there.
-    public static func nextURL<Link: PageLinkConvertible>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
-        linked { $0.value[keyPath: link].pageLink }
+    public static func nextURL<Link: PageCursor>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
+        linked { $0.value[keyPath: link].cursorValue }
     }
 
     /// By a URL in the page, until one says that there are no more, whatever its link is.
-    public static func nextURL<Link: PageLinkConvertible>(
+    public static func nextURL<Link: PageCursor>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
-        linked { $0.value[keyPath: hasMore] ? $0.value[keyPath: link].pageLink : nil }
+        linked { $0.value[keyPath: hasMore] ? $0.value[keyPath: link].cursorValue : nil }
     }
 
-    private static func linked(find: @escaping @Sendable (PageArrival<Value>) throws -> PageLink?) -> Pagination {
+    private static func linked(find: @escaping @Sendable (Page<Value>) throws -> JSONValue?) -> Pagination {
         Pagination(
             firstPage: 1, start: .first,
             isOwn: { if case .url = $0 { true } else { $0 == .first } },
@@ -33,7 +34,7 @@ extension Pagination {
     }
 }
 
-extension PageArrival {
+extension Page {
     private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
 
     /// The first link to the next page.
@@ -60,10 +61,21 @@ extension PageArrival {
         return target == context
     }
 
+    /// The reference of a link: a text, or an object with `href` (JSON:API, HAL).
+    private func reference(of link: JSONValue) throws -> String {
+        if case .string(let text) = link { return ASCII.trimmed(text) }
+        guard case .string(let text)? = link["href"] else {
+            throw error(.invalidResponse, "the link to the next page is neither a text nor an object with href")
+        }
+        if link["templated"] == .bool(true) {
+            throw error(.invalidResponse, "the link to the next page is a URI template")
+        }
+        return ASCII.trimmed(text)
+    }
+
     /// The absolute URL of a link, which must be of the page's own origin.
-    fileprivate func target(of link: PageLink) throws -> String {
-        let reference = ASCII.trimmed(link.href)
-        if link.templated { throw error(.invalidResponse, "the link to the next page is a URI template") }
+    fileprivate func target(of link: JSONValue) throws -> String {
+        let reference = try reference(of: link)
         guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw error(.invalidResponse, "the link to the next page contains a control character")
         }

@@ -61,7 +61,7 @@ extension Pagination {
 
     private static func counted(
         from start: PagePosition, firstPage: Int, by step: Int, parameter: PageParameter, size: Int?,
-        isLast: @escaping @Sendable (Int, PageArrival<Value>) -> Bool? = { _, _ in nil }
+        isLast: @escaping @Sendable (Int, Page<Value>) -> Bool? = { _, _ in nil }
     ) -> Pagination {
         Pagination(
             firstPage: firstPage, start: start, isOwn: { $0.isCounted(as: start) },
@@ -111,7 +111,7 @@ extension PagePosition {
     }
 }
 
-extension PageArrival {
+extension Page {
     /// An error of the walk, with the page's response.
     func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
         HTTPError(code, request: response.request, response: response, message: message)

@@ -5,43 +5,40 @@
 /// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. Write one in three lines:
 ///
 /// ```swift
-/// let byWeek = Pagination<Report>(write: { position, place in
-///     if case .cursor(let week) = position { place.write(week, at: "week") }
+/// let byWeek = Pagination<Report>(parameters: { position in
+///     if case .cursor(let week) = position { [("week", week)] } else { [] }
 /// }, next: { _, page in page.value.previousWeek.map { .next(.cursor(.string($0))) } ?? .last })
 /// ```
 ///
 /// Laws: the same page gives the same position, and a position is written the same way each time.
 public struct Pagination<Value: Sendable>: Sendable {
-    /// What follows a page.
-    public enum Step: Sendable, Hashable {
-        /// The page held nothing, and the walk ended before it; it is not delivered.
-        case ended
-        /// The page is the last.
-        case last
-        /// The next page is there.
-        case next(PagePosition)
-    }
+    /// A page's parameters, each with its value; null removes a query parameter.
+    public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
 
     let firstPage: Int
     let start: PagePosition
     let isPinned: @Sendable (PagePlace) -> Bool
     let blindly: @Sendable (PagePosition) -> PagePosition?
     let write: @Sendable (PagePosition, inout PagePlace) -> Void
-    let next: @Sendable (PagePosition, PageArrival<Value>) throws -> Step
+    let next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
     /// Whether a position can be one of this; a checkpoint may come from another walk.
     let isOwn: @Sendable (PagePosition) -> Bool
 
-    /// A way of one's own.
+    /// Creates a custom pagination.
     ///
     /// - Parameters:
     ///   - start: the position of the first page. Default: the template as it is.
-    ///   - write: writes a position into the query or the parameters.
+    ///   - parameters: returns the parameters that a position is sent as.
     ///   - next: finds what follows a page.
     public init(
-        start: PagePosition = .first, write: @escaping @Sendable (PagePosition, inout PagePlace) -> Void,
-        next: @escaping @Sendable (PagePosition, PageArrival<Value>) throws -> Step
+        start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
+        next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
     ) {
-        self.init(firstPage: 1, start: start, isPinned: { _ in false }, blindly: { _ in nil }, write: write, next: next)
+        self.init(
+            firstPage: 1, start: start, isPinned: { _ in false }, blindly: { _ in nil },
+            write: { position, place in
+                for (parameter, value) in parameters(position) { place.write(value, at: parameter) }
+            }, next: next)
     }
 
     init(
@@ -49,7 +46,7 @@ public struct Pagination<Value: Sendable>: Sendable {
         isPinned: @escaping @Sendable (PagePlace) -> Bool,
         blindly: @escaping @Sendable (PagePosition) -> PagePosition?,
         write: @escaping @Sendable (PagePosition, inout PagePlace) -> Void,
-        next: @escaping @Sendable (PagePosition, PageArrival<Value>) throws -> Step
+        next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
     ) {
         (self.firstPage, self.start, self.isOwn, self.isPinned) = (firstPage, start, isOwn, isPinned)
         (self.blindly, self.write, self.next) = (blindly, write, next)

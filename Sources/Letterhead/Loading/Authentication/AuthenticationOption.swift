@@ -1,14 +1,14 @@
 extension RequestTemplate {
     /// Says who signs, in place of the client's authentication and of an `Authorization` header.
-    public func authenticated(by authentication: HTTPAuthentication) -> WithOption<Self, AuthenticationOption> {
+    public func authenticated(by authentication: HTTPAuthentication) -> WithOptions<Self> {
         option(AuthenticationOption.self, authentication)
     }
 }
 
 /// Who signs one request.
-public enum AuthenticationOption: HTTPRequestOption {
+enum AuthenticationOption: HTTPRequestOption {
     /// As the client says.
-    public static let defaultOptionValue: HTTPAuthentication? = nil
+    static let defaultOptionValue: HTTPAuthentication? = nil
 }
 
 extension HTTPRequest {
@@ -16,5 +16,20 @@ extension HTTPRequest {
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/authentication``.
+    public var authentication: HTTPAuthentication? {
+        get { self[AuthenticationOption.self] }
+        set { self[AuthenticationOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/authenticated(by:)``.
+    public func authenticated(by authentication: HTTPAuthentication) -> Self {
+        option(AuthenticationOption.self, authentication)
     }
 }

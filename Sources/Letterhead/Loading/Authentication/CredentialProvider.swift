@@ -71,21 +71,17 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
     public let isRefused: Bool
 }
 
-/// How often credentials may be asked for.
+/// How often credentials may be requested.
 ///
-/// It ends the circle of a server that refuses what it has just given out.
-public struct CredentialLimit: Sendable, Hashable {
-    /// How many times.
-    public var count: Int
-    /// In how long a time.
-    public var window: Duration
+/// The limit ends the circle of a server that refuses the credentials that it has just issued.
+package struct CredentialLimit: Sendable, Hashable {
+    /// The number of requests.
+    package var count: Int
+    /// The time in which they are counted.
+    package var window: Duration
 
-    /// Makes a limit.
-    public init(count: Int, window: Duration) {
-        self.count = count
-        self.window = window
-    }
+    package init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
 
     /// Ten times a minute.
-    public static let standard = CredentialLimit(count: 10, window: .seconds(60))
+    package static let standard = CredentialLimit(count: 10, window: .seconds(60))
 }

@@ -16,17 +16,11 @@ extension HTTPAuthentication {
 }
 
 /// A name and its password (RFC 7617).
-public struct BasicCredentials: Sendable, Hashable {
+struct BasicCredentials: Sendable, Hashable {
     /// The name; it can hold no colon.
-    public var username: String
+    var username: String
     /// The password.
-    public var password: Secret
-
-    /// Makes credentials; what they may not hold is refused when they are used.
-    public init(username: String, password: Secret) {
-        self.username = username
-        self.password = password
-    }
+    var password: Secret
 
     /// `Basic …`, or the rule of RFC 7617, 2 that they break.
     var headerValue: Result<String, RefusedCredential> {

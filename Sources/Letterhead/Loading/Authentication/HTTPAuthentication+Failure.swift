@@ -37,7 +37,7 @@ extension HTTPAuthentication {
 extension HTTPAuthentication.Failure.Reason {
     /// The provider or the closure returned no credentials.
     public static let noCredentials = Self(rawValue: "noCredentials")
-    /// Credentials were requested more often than the ``CredentialLimit`` allows.
+    /// Credentials were requested more often than the limit allows.
     public static let limitReached = Self(rawValue: "limitReached")
     /// The credentials must not be sent to the origin of the request; see `allowedOrigins`.
     public static let originNotAllowed = Self(rawValue: "originNotAllowed")

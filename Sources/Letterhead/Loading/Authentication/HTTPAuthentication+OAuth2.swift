@@ -23,7 +23,8 @@ extension HTTPAuthentication {
     ///   - allowedOrigins: where the tokens may go. Default: nil, as ``HTTPAuthentication`` says.
     ///   - parameters: more for the token endpoint, such as `audience`; those of the protocol stay the library's.
     ///   - refreshAhead: how long before its end a token is replaced, at most half its life. Default: a minute.
-    ///   - limit: how often the token endpoint may be asked. Default: ten times a minute.
+    ///   - limit: how often the token endpoint may be asked. Default: 10.
+    ///   - window: the time in which the limit counts. Default: a minute.
     ///   - clock: measures lives and windows; a change of the device's date changes nothing. Default: the continuous clock.
     ///   - now: the date, by which a store says when tokens end. Default: the device's.
     ///   - random: as many bytes as asked for, that nobody can guess. Default: the system's.
@@ -31,7 +32,7 @@ extension HTTPAuthentication {
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
         store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), allowedOrigins: [URL]? = nil,
         parameters: [String: String] = [:], refreshAhead: Duration = .seconds(60),
-        limit: CredentialLimit = .standard, clock: any Clock<Duration> = ContinuousClock(),
+        limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
         let endpoint = TokenEndpoint(
@@ -41,7 +42,7 @@ extension HTTPAuthentication {
         let provider = OAuth2Provider(
             endpoint: endpoint, grant: grant, keeper: keeper, random: random ?? RandomBytes.system)
         return shared(
-            provider, name: "OAuth 2", place: .header(.authorization), allowedOrigins: allowedOrigins, limit: limit,
-            clock: clock)
+            provider, name: "OAuth 2", place: .header(.authorization), allowedOrigins: allowedOrigins,
+            limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 }

@@ -11,14 +11,16 @@ extension HTTPAuthentication {
     ///   - provider: gives the credentials.
     ///   - name: what it prints as; no secret.
     ///   - allowedOrigins: where they may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - limit: how often the provider may be asked; more is ``HTTPError/Code/cannotAuthenticate``. Default: ten times
-    ///     a minute.
+    ///   - limit: how often the provider may be asked; more is ``HTTPError/Code/cannotAuthenticate``. Default: 10.
+    ///   - window: the time in which the limit counts. Default: a minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
     public static func shared(
         _ provider: some CredentialProvider, name: String = "shared", allowedOrigins: [URL]? = nil,
-        limit: CredentialLimit = .standard, clock: any Clock<Duration> = ContinuousClock()
+        limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
     ) -> HTTPAuthentication {
-        shared(provider, name: name, place: nil, allowedOrigins: allowedOrigins, limit: limit, clock: clock)
+        shared(
+            provider, name: name, place: nil, allowedOrigins: allowedOrigins,
+            limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 
     static func shared(

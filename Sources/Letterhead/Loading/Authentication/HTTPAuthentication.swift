@@ -57,5 +57,5 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
     public var debugDescription: String { description }
 
     /// The description only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

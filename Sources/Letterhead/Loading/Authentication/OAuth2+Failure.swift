@@ -67,7 +67,7 @@ extension OAuth2.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomR
     /// The same as ``description``.
     public var debugDescription: String { message }
     /// The description only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [message], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension OAuth2.Failure {

@@ -14,19 +14,19 @@ extension OAuth2 {
 
         /// What the file holds; nil when there is none.
         ///
-        /// - Throws: ``StoreFailure`` when it cannot be read, holds something else or more than 1 MiB, belongs to another
+        /// - Throws: ``Failure`` when it cannot be read, holds something else or more than 1 MiB, belongs to another
         ///   user than the process's or root, or can be written by its group or by everybody.
         public func load() async throws -> Tokens? {
             guard let data = try PrivateFile.read(url) else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
-                throw StoreFailure("the file of tokens holds something else; a reset deletes it")
+                throw Failure(.store, "the file of tokens holds something else; a reset deletes it")
             }
             return document.tokens
         }
 
         /// Replaces the file.
         ///
-        /// - Throws: ``StoreFailure`` when it cannot be written; the last one is then still there.
+        /// - Throws: ``Failure`` when it cannot be written; the last one is then still there.
         public func save(_ tokens: Tokens) async throws {
             let directory = url.deletingLastPathComponent()
             try? FileManager.default.createDirectory(
@@ -37,19 +37,11 @@ extension OAuth2 {
 
         /// Deletes the file.
         ///
-        /// - Throws: ``StoreFailure`` when it is still there.
+        /// - Throws: ``Failure`` when it is still there.
         public func delete() async throws {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
-            guard result == 0 || errno == ENOENT else { throw StoreFailure("the file of tokens cannot be deleted") }
+            guard result == 0 || errno == ENOENT else { throw Failure(.store, "the file of tokens cannot be deleted") }
         }
-    }
-
-    /// A store could not do what it was asked.
-    public struct StoreFailure: Error, Sendable, CustomStringConvertible {
-        /// What it could not do.
-        public let description: String
-
-        init(_ description: String) { self.description = description }
     }
 }
 

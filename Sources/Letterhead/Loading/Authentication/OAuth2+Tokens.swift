@@ -40,5 +40,5 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
     public var debugDescription: String { description }
 
     /// The description only, so that no dump prints a token.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

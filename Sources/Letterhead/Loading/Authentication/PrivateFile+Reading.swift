@@ -8,7 +8,7 @@ extension PrivateFile {
     ///
     /// Who can write the file can replace the tokens: the program would then act for another user, or send refresh tokens
     /// that somebody watches.
-    static func read(_ url: URL) throws(OAuth2.StoreFailure) -> Data? {
+    static func read(_ url: URL) throws(OAuth2.Failure) -> Data? {
         // O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags) } ?? -1 }
@@ -22,20 +22,21 @@ extension PrivateFile {
         return try bytes(of: descriptor)
     }
 
-    private static func check(_ descriptor: Int32) throws(OAuth2.StoreFailure) {
+    private static func check(_ descriptor: Int32) throws(OAuth2.Failure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw unreadable }
         guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
-            throw OAuth2.StoreFailure("the file of tokens belongs to another user; a reset deletes it")
+            throw OAuth2.Failure(.store, "the file of tokens belongs to another user; a reset deletes it")
         }
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw OAuth2.StoreFailure(
+            throw OAuth2.Failure(
+                .store,
                 "the file of tokens can be written by other users; set its permissions to 0600, or reset, which deletes it"
             )
         }
     }
 
-    private static func bytes(of descriptor: Int32) throws(OAuth2.StoreFailure) -> Data {
+    private static func bytes(of descriptor: Int32) throws(OAuth2.Failure) -> Data {
         var data = Data()
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
         while data.count <= longest {
@@ -45,8 +46,8 @@ extension PrivateFile {
             if count == 0 { return data }
             data.append(contentsOf: chunk[..<count])
         }
-        throw OAuth2.StoreFailure("the file of tokens holds something else; a reset deletes it")
+        throw OAuth2.Failure(.store, "the file of tokens holds something else; a reset deletes it")
     }
 
-    private static let unreadable = OAuth2.StoreFailure("the file of tokens cannot be read")
+    private static let unreadable = OAuth2.Failure(.store, "the file of tokens cannot be read")
 }

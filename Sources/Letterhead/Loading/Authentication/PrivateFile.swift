@@ -12,8 +12,8 @@ struct PrivateFile {
     }
 
     /// Writes the bytes to disk, and has them take the place of the file at once.
-    func write(_ data: Data) throws(OAuth2.StoreFailure) {
-        do throws(OAuth2.StoreFailure) {
+    func write(_ data: Data) throws(OAuth2.Failure) {
+        do throws(OAuth2.Failure) {
             try fill(data)
             guard rename(from: draft, to: target) else { throw Self.failed }
         } catch {
@@ -23,7 +23,7 @@ struct PrivateFile {
         syncDirectory()
     }
 
-    private func fill(_ data: Data) throws(OAuth2.StoreFailure) {
+    private func fill(_ data: Data) throws(OAuth2.Failure) {
         // O_EXCL: a link that somebody put there is not followed; the mode is there before the first byte is.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = draft.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
@@ -65,5 +65,5 @@ struct PrivateFile {
         _ = close(descriptor)
     }
 
-    private static let failed = OAuth2.StoreFailure("the file of tokens cannot be written")
+    private static let failed = OAuth2.Failure(.store, "the file of tokens cannot be written")
 }

@@ -3,15 +3,15 @@ extension RequestTemplate {
     ///
     /// A grant that cannot ask for more, or a server that does not give it, is ``HTTPError/Code/cannotAuthenticate``, and
     /// nothing is sent. Methods other than OAuth 2 do not look at it.
-    public func authenticated(scopes: Set<String>) -> WithOption<Self, RequiredScopesOption> {
+    public func authenticated(scopes: Set<String>) -> WithOptions<Self> {
         option(RequiredScopesOption.self, scopes)
     }
 }
 
 /// What the tokens that sign a request must allow.
-public enum RequiredScopesOption: HTTPRequestOption {
+enum RequiredScopesOption: HTTPRequestOption {
     /// Nothing in particular.
-    public static let defaultOptionValue: Set<String> = []
+    static let defaultOptionValue: Set<String> = []
 }
 
 extension HTTPRequest {
@@ -19,5 +19,20 @@ extension HTTPRequest {
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/requiredScopes``.
+    public var requiredScopes: Set<String> {
+        get { self[RequiredScopesOption.self] }
+        set { self[RequiredScopesOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/authenticated(scopes:)``.
+    public func authenticated(scopes: Set<String>) -> Self {
+        option(RequiredScopesOption.self, scopes)
     }
 }

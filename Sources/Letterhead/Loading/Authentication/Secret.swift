@@ -32,5 +32,5 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// `<redacted>`.
     public var debugDescription: String { Redaction.mark }
     /// The mark only, so that no dump prints the text.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [Redaction.mark], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -10,7 +10,7 @@ extension SharedCredential {
             result = .failure(error)
         }
         let (waiters, outcome) = state.withLock { $0.machine.finish(flight, with: result) }
-        for waiter in waiters { waiter.fill(outcome) }
+        for waiter in waiters { waiter.set(outcome) }
     }
 
     /// Begins a reset, or joins the one that is under way.
@@ -30,7 +30,7 @@ extension SharedCredential {
             state.reset = reset
             return (reset, waiters)
         }
-        for waiter in waiters { waiter.fill(.failure(.reset)) }
+        for waiter in waiters { waiter.set(.failure(.reset)) }
         return reset
     }
 }

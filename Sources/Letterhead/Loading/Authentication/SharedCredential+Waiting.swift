@@ -61,20 +61,15 @@ extension SharedCredential {
     private func wait(
         _ waiter: Waiter, id: Int, atMost limit: Duration?
     ) async throws(CredentialRefusal) -> Held {
-        async let _ = ring(waiter, after: limit)
+        let outcome = await waiter.value(
+            within: limit.map { max($0, .zero) }, on: clock, onTimeout: { waiter.set(.failure(.late)) },
+            onCancel: { waiter.set(.failure(.left)) })
         do throws(CredentialRefusal) {
-            let held = try await waiter.value(orWhenCancelled: .failure(.left)).get()
-            return held
+            return try outcome.get()
         } catch {
             if error.isDeparture { state.withLock { $0.machine.leave(id) } }
             throw error
         }
-    }
-
-    /// Sends a waiter away when its request's deadline comes first.
-    private func ring(_ waiter: Waiter, after limit: Duration?) async {
-        guard let limit, (try? await clock.pause(for: max(limit, .zero))) != nil else { return }
-        waiter.fill(.failure(.late))
     }
 
     private func enter(

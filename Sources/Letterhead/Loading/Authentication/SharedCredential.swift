@@ -8,7 +8,7 @@ import Synchronization
 /// token that a server has already changed is lost. A reset cancels and awaits it.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
-    typealias Waiter = CredentialWaiter<Result<Held, CredentialRefusal>>
+    typealias Waiter = OneShot<Result<Held, CredentialRefusal>>
     typealias Machine = CredentialState<Provider.Credential, Waiter>
 
     struct State {

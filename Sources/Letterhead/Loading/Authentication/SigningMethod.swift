@@ -41,11 +41,4 @@ final class SigningMethod: Sendable {
         await link.reset(next: Nothing())
         if case .unknown(let home) = memory { home.forget() }
     }
-
-    /// Stands where the rest of the chain would, so that several methods reset it once and not once each.
-    private struct Nothing: HTTPLoader {
-        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            throw HTTPError(.resetInProgress, request: request, mayHaveBeenSent: false)
-        }
-    }
 }

@@ -103,7 +103,7 @@ final class TokenKeeper: Sendable {
 
     private static func failure(_ verb: String, _ error: any Error) -> OAuth2.Failure {
         // The library's own stores say no secret; what another says is for who looks underneath.
-        let reason = (error as? OAuth2.StoreFailure).map { ": \($0)" } ?? ""
+        let reason = (error as? OAuth2.Failure).map { ": \($0.message)" } ?? ""
         return OAuth2.Failure(.store, "the tokens could not be \(verb) by their store\(reason)", underlying: error)
     }
 }

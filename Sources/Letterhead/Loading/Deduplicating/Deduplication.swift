@@ -1,14 +1,14 @@
 extension RequestTemplate {
     /// Says whether the request shares a load with equal ones.
-    public func deduplication(_ deduplication: Deduplication) -> WithOption<Self, DeduplicationOption> {
+    public func deduplication(_ deduplication: Deduplication) -> WithOptions<Self> {
         option(DeduplicationOption.self, deduplication)
     }
 }
 
 /// Whether a request shares a load with equal ones.
-public enum DeduplicationOption: HTTPRequestOption {
+enum DeduplicationOption: HTTPRequestOption {
     /// When it is safe.
-    public static let defaultOptionValue = Deduplication.automatic
+    static let defaultOptionValue = Deduplication.automatic
 }
 
 extension HTTPRequest {
@@ -44,14 +44,29 @@ public struct Deduplication: Hashable, Sendable {
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 
-private enum SharedLoadValue: HTTPResponseValue {
-    static let defaultResponseValue: HTTPRequest.ID? = nil
+private enum SharedLoadValue: HTTPRequestOption {
+    static let defaultOptionValue: HTTPRequest.ID? = nil
 }
 
 extension HTTPResponse {
     /// Which request was sent, when this response was shared with an equal one that came before; nil for that one itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
-        get { self[value: SharedLoadValue.self] }
-        set { self[value: SharedLoadValue.self] = newValue }
+        get { self[option: SharedLoadValue.self] }
+        set { self[option: SharedLoadValue.self] = newValue }
+    }
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/deduplication``.
+    public var deduplication: Deduplication {
+        get { self[DeduplicationOption.self] }
+        set { self[DeduplicationOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/deduplication(_:)``.
+    public func deduplication(_ deduplication: Deduplication) -> Self {
+        option(DeduplicationOption.self, deduplication)
     }
 }

@@ -54,24 +54,24 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-private enum RedirectsValue: HTTPResponseValue {
-    static let defaultResponseValue: [HTTPRedirect] = []
+private enum RedirectsValue: HTTPRequestOption {
+    static let defaultOptionValue: [HTTPRedirect] = []
 }
 
-private enum RedirectRefusalValue: HTTPResponseValue {
-    static let defaultResponseValue: RedirectRefusal? = nil
+private enum RedirectRefusalValue: HTTPRequestOption {
+    static let defaultOptionValue: RedirectRefusal? = nil
 }
 
 extension HTTPResponse {
     /// Every redirect that was followed on the way to this response, in order.
     public var redirects: [HTTPRedirect] {
-        get { self[value: RedirectsValue.self] }
-        set { self[value: RedirectsValue.self] = newValue }
+        get { self[option: RedirectsValue.self] }
+        set { self[option: RedirectsValue.self] = newValue }
     }
 
     /// Why this response, a redirect, was not followed; nil for any other.
     public var redirectRefusal: RedirectRefusal? {
-        get { self[value: RedirectRefusalValue.self] }
-        set { self[value: RedirectRefusalValue.self] = newValue }
+        get { self[option: RedirectRefusalValue.self] }
+        set { self[option: RedirectRefusalValue.self] = newValue }
     }
 }

@@ -1,14 +1,14 @@
 extension RequestTemplate {
     /// Says how redirects are followed, in place of the client's policy.
-    public func redirects(_ policy: RedirectPolicy) -> WithOption<Self, RedirectPolicyOption> {
+    public func redirects(_ policy: RedirectPolicy) -> WithOptions<Self> {
         option(RedirectPolicyOption.self, policy)
     }
 }
 
 /// How the redirects of one request are followed.
-public enum RedirectPolicyOption: HTTPRequestOption {
+enum RedirectPolicyOption: HTTPRequestOption {
     /// As the link says.
-    public static let defaultOptionValue: RedirectPolicy? = nil
+    static let defaultOptionValue: RedirectPolicy? = nil
 }
 
 extension HTTPRequest {
@@ -94,4 +94,19 @@ public struct RedirectPolicy: Sendable {
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/redirectPolicy``.
+    public var redirectPolicy: RedirectPolicy? {
+        get { self[RedirectPolicyOption.self] }
+        set { self[RedirectPolicyOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/redirects(_:)``.
+    public func redirects(_ policy: RedirectPolicy) -> Self {
+        option(RedirectPolicyOption.self, policy)
+    }
 }

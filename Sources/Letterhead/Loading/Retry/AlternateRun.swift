@@ -63,7 +63,7 @@ struct AlternateRun {
         }
     }
 
-    /// Sends the alternate, marked so that no retry further down repeats it.
+    /// Sends the alternate, marked so that no retry further down retries it.
     private static func send(
         _ alternate: RetryAlternateRequest, for original: HTTPRequest, next: any HTTPLoader, sharesDeadline: Bool
     ) async throws -> HTTPResponse? {

@@ -6,8 +6,8 @@ struct JudgedAttempt {
 }
 
 extension Retry {
-    /// Whether there can be no repeat, and nobody has a say but the client's validators. Most requests are so, and most
-    /// are answered well; they are kept from paying for what only a repeat needs.
+    /// Whether there can be no retry, and nobody has a say but the client's validators. Most requests are so, and most
+    /// are answered well; they are kept from paying for what only a retry needs.
     func isPlain(_ request: HTTPRequest) -> Bool {
         let options = request.options
         return settings.maximumRetries == 0 && transformers.isEmpty && !options.contains(MaximumRetriesOption.self)

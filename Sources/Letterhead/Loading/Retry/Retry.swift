@@ -2,18 +2,18 @@
 /// itself, ask for it.
 ///
 /// ```swift
-/// Retry()                                                        // judges, and repeats what asks for it
+/// Retry()                                                        // judges, and retries what asks for it
 /// Retry(validators: [EnvelopeValidator(), DefaultValidator()], RetrySettings(maximumRetries: 2))
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// One maximum bounds all repeats of a load, whoever asks for them; it is 0 unless the request or the settings say more,
+/// One maximum bounds all retries of a load, whoever asks for them; it is 0 unless the request or the settings say more,
 /// and each load has it anew. The wait is the server's (`Retry-After`), else that of the request's strategy, else that of
 /// the settings' strategy, else the one that ``DefaultValidator`` suggests; the strategy of any other validator counts more
 /// than all of these.
 ///
 /// These are never retried: a load that was cancelled or reset; a one-shot body; a method that is not idempotent, unless
-/// the request is marked ``Idempotency``, nothing of it was sent, an alternate follows a 401 or 403, or the strategy has
+/// the request is marked ``RequestTemplate/idempotent(key:)``, nothing of it was sent, an alternate follows a 401 or 403, or the strategy has
 /// ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request; past the deadline; when the server asks for
 /// too long a wait, or the budget of the host is used up. A response that was handed over is never taken back.
 ///
@@ -23,9 +23,9 @@
 /// status counts as success. A retry that would pass the deadline is `.timedOut`.
 ///
 /// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
-/// each attempt gets them anew. Two in one chain do not multiply: only the upper repeats a load that may be repeated.
+/// each attempt gets them anew. Two in one chain do not multiply: only the upper retries a load that may be retried.
 public struct Retry: LoaderLink {
-    let transformers: [HTTPResponseTransformer]
+    let transformers: [ModifyResponse]
     let validators: [any HTTPValidator]
     let settings: RetrySettings
     private let timeline: Timeline
@@ -37,9 +37,9 @@ public struct Retry: LoaderLink {
     /// - Parameters:
     ///   - transformers: change each response before it is judged, in order, before those of the request. Default: none.
     ///   - validators: judge each attempt, in order, behind those of the request. Default: ``DefaultValidator``.
-    ///   - settings: limits, time and luck. Default: no repeat unless a request says so.
+    ///   - settings: limits, time and luck. Default: no retry unless a request says so.
     public init(
-        transformers: [HTTPResponseTransformer] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: RetrySettings = RetrySettings()
     ) {
         self.transformers = transformers
@@ -172,7 +172,7 @@ extension Retry {
         await load.request.onRetry?(event)
     }
 
-    /// Does what comes before a repeat: the alternate's work, and then the wait.
+    /// Does what comes before a retry: the alternate's work, and then the wait.
     private func prepare(
         _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader,
         mark: AlternateAnswers.Mark

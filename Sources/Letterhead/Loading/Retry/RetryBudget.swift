@@ -1,6 +1,6 @@
-/// How many repeats there may be to one host, so that clients do not finish off a server that is failing.
+/// How many retries there may be to one host, so that clients do not finish off a server that is failing.
 ///
-/// First attempts are always sent; only repeats are held back, and nothing waits for a budget. Each host (scheme, host and
+/// First attempts are always sent; only retries are held back, and nothing waits for a budget. Each host (scheme, host and
 /// port) has its own. A retry is counted when the attempt before it shows a server in trouble: a failure, a 5xx, 408, 425 or
 /// 429. A validator that polls, such as one that waits for a 202 to become a 200, is limited only by the maximum of retries
 /// and the deadline.
@@ -13,19 +13,19 @@ public struct RetryBudget: Sendable, Hashable {
 
     let rule: Rule
 
-    /// A quota of 500, of which a repeat costs 5, and 10 behind a timeout.
+    /// A quota of 500, of which a retry costs 5, and 10 behind a timeout.
     public static let standard = RetryBudget.quota()
 
     /// No limit.
     public static let unlimited = RetryBudget(rule: .unlimited)
 
-    /// A store of tokens that repeats use up: a repeat that succeeds gives its cost back, a first attempt that succeeds
-    /// one token. So a host that fails for good gets `capacity / cost` repeats and no more.
+    /// A store of tokens that retries use up: a retry that succeeds gives its cost back, a first attempt that succeeds
+    /// one token. So a host that fails for good gets `capacity / cost` retries and no more.
     ///
     /// - Parameters:
     ///   - capacity: how many tokens there are at most, and at the beginning. Default: 500; less than zero is none.
-    ///   - cost: how many a repeat costs. Default: 5; less than zero is none.
-    ///   - timeoutCost: how many a repeat behind a timeout costs. Default: 10; less than zero is none.
+    ///   - cost: how many a retry costs. Default: 5; less than zero is none.
+    ///   - timeoutCost: how many a retry behind a timeout costs. Default: 10; less than zero is none.
     public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> RetryBudget {
         RetryBudget(
             rule: .quota(
@@ -33,9 +33,9 @@ public struct RetryBudget: Sendable, Hashable {
                 timeoutCost: Double(max(timeoutCost, 0))))
     }
 
-    /// A store of tokens that failures use up, one each, also those behind which no repeat is left, and successes fill;
-    /// there are repeats while more than half is left. So repeats stop when more than about one in `1 / perSuccess`
-    /// attempts fails. A failure is what a repeat was asked for.
+    /// A store of tokens that failures use up, one each, also those behind which no retry is left, and successes fill;
+    /// there are retries while more than half is left. So retries stop when more than about one in `1 / perSuccess`
+    /// attempts fails. A failure is what a retry was asked for.
     ///
     /// - Parameters:
     ///   - capacity: how many tokens there are at most, and at the beginning; less than zero is none.
@@ -55,7 +55,7 @@ struct RetryTokens: Sendable {
         tokens = budget.capacity
     }
 
-    /// Notes a failure that is worth a repeat, and takes what the repeat costs; nil when it cannot be afforded.
+    /// Notes a failure that is worth a retry, and takes what the retry costs; nil when it cannot be afforded.
     mutating func takeRetry(afterTimeout isTimeout: Bool) -> Double? {
         switch rule {
         case .unlimited:
@@ -71,10 +71,10 @@ struct RetryTokens: Sendable {
         }
     }
 
-    /// Notes a failure that is worth a repeat, behind which there is none for another reason than the budget.
+    /// Notes a failure that is worth a retry, behind which there is none for another reason than the budget.
     mutating func fail() { if case .ratio = rule { tokens = max(0, tokens - 1) } }
 
-    /// Notes a load that ended well; `cost` is what its last repeat cost, nil when the first attempt was enough.
+    /// Notes a load that ended well; `cost` is what its last retry cost, nil when the first attempt was enough.
     mutating func succeed(cost: Double?) {
         switch rule {
         case .unlimited: break

@@ -6,7 +6,7 @@ enum RetryDecision {
     case no(RetryRefusal)
 }
 
-/// A repeat that will be.
+/// A retry that will be.
 struct Repetition {
     let strategy: HTTPRetryStrategy
     let delay: Duration

@@ -1,8 +1,8 @@
-/// A repeat that is about to happen.
+/// A retry that is about to happen.
 public struct RetryEvent: Sendable, CustomStringConvertible {
     /// The request that is sent again, as far as it is known: an alternate may still change it.
     public let request: HTTPRequest
-    /// Which repeat it is, 1 for the first.
+    /// Which retry it is, 1 for the first.
     public let retry: Int
     /// How the attempt before it ended.
     public let result: Result<HTTPResponse, HTTPError>
@@ -10,12 +10,12 @@ public struct RetryEvent: Sendable, CustomStringConvertible {
     public let strategy: HTTPRetryStrategy
     /// How long will be waited.
     public let delay: Duration
-    /// The attempts so far, with the reason for the repeat on the last.
+    /// The attempts so far, with the reason for the retry on the last.
     public let attempts: [HTTPAttempt]
 
     /// The last attempt and what follows, without secrets.
     public var description: String {
         "\(request.method.shown) \(request.redaction.outline(of: request)): "
-            + (attempts.last?.description ?? "repeated after \(delay)")
+            + (attempts.last?.description ?? "retried after \(delay)")
     }
 }

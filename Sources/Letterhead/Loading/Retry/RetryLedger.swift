@@ -12,13 +12,13 @@ final class RetryLedger: Sendable {
 
     init(_ budget: RetryBudget) { self.budget = budget }
 
-    /// Takes what a repeat to a host costs; nil when it cannot be afforded.
+    /// Takes what a retry to a host costs; nil when it cannot be afforded.
     func takeRetry(to host: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
         guard budget != .unlimited else { return 0 }
         return change(host) { $0.takeRetry(afterTimeout: isTimeout) }
     }
 
-    /// Notes a failure that was worth a repeat and has none, though the budget would have paid.
+    /// Notes a failure that was worth a retry and has none, though the budget would have paid.
     func fail(at host: HTTPOrigin?) {
         guard case .ratio = budget.rule else { return }
         change(host) { $0.fail() }

@@ -18,7 +18,7 @@ extension RetryLoad {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// The error of a load whose repeat was called for, and cannot be: a failure stays what it is.
+    /// The error of a load whose retry was called for, and cannot be: a failure stays what it is.
     func exhausted(by refusal: RetryRefusal, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let phase = "waiting to try again"
         switch result {

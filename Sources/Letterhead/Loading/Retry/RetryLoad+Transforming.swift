@@ -3,7 +3,7 @@ extension RetryLoad {
     ///
     /// - Returns: false when one threw; the result is then that failure, and nobody judges it.
     func transform(
-        _ result: inout Result<HTTPResponse, HTTPError>, by common: [HTTPResponseTransformer]
+        _ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]
     ) async -> Bool {
         let own = isNested ? [] : request.responseTransformers
         guard !common.isEmpty || !own.isEmpty, case .success(var response) = result else { return true }

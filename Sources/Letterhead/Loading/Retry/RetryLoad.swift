@@ -12,7 +12,7 @@ struct RetryLoad {
     /// Whether a byte of any attempt may have left.
     private(set) var mayHaveBeenSent = false
     let maximum: Int
-    /// Whether a retry further up repeats this load.
+    /// Whether a retry further up retries this load.
     let isNested: Bool
     private let start: Duration
     private let timeline: Timeline
@@ -24,7 +24,7 @@ struct RetryLoad {
         maximum = request.maximumRetries ?? standardMaximum
         guard maximum >= 0 else {
             throw HTTPError(
-                .invalidRequest, request: request, message: "maximumRetries is less than zero; 0 is no repeat")
+                .invalidRequest, request: request, message: "maximumRetries is less than zero; 0 is no retry")
         }
         self.request = request
         isNested = request.options.contains(AttemptNumberOption.self)
@@ -35,7 +35,7 @@ struct RetryLoad {
         }
     }
 
-    /// The request as it goes out this time; it says that it is under a retry, unless there can be no repeat.
+    /// The request as it goes out this time; it says that it is under a retry, unless there can be no retry.
     var attempt: HTTPRequest {
         guard !isNested, maximum > 0 else { return request }
         var attempt = request
@@ -66,7 +66,7 @@ struct RetryLoad {
             elapsed: maximum > 0 ? timeline.now - start : .zero, earlier: attempts)
     }
 
-    /// Notes an attempt behind which there is no repeat, and why not.
+    /// Notes an attempt behind which there is no retry, and why not.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, delay: Duration? = nil, reason: String) {
         let failure = result.failure
         mayHaveBeenSent = mayHaveBeenSent || failure?.mayHaveBeenSent ?? true
@@ -76,7 +76,7 @@ struct RetryLoad {
                 delay: delay, reason: reason))
     }
 
-    /// Notes an attempt that is repeated.
+    /// Notes an attempt that is retried.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, repeatedBy repetition: Repetition) {
         record(result, delay: repetition.delay, reason: repetition.reason)
         cost = repetition.cost ?? cost

@@ -4,9 +4,9 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     case cancelled
     /// A response transformer threw.
     case transformerFailed
-    /// All repeats were made; so many were allowed.
+    /// All retries were made; so many were allowed.
     case noneLeft(maximum: Int)
-    /// Another retry further up repeats.
+    /// Another retry further up retries.
     case nested
     /// Nothing asks for it, or the condition of the strategy does not hold.
     case notWorthIt
@@ -25,7 +25,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     /// The budget of the host is used up.
     case budget
 
-    /// Whether the attempt was worth a repeat, and the budget would have paid for it.
+    /// Whether the attempt was worth a retry, and the budget would have paid for it.
     var isOfFailure: Bool {
         switch self {
         case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
@@ -35,21 +35,21 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .cancelled: "not repeated: the load was ended"
-        case .transformerFailed: "not repeated: a response transformer failed the load"
-        case .noneLeft(0): "not repeated: no repeat is allowed; set maximumRetries"
-        case .noneLeft(1): "not repeated: the one allowed repeat was made"
-        case .noneLeft(let maximum): "not repeated: all \(maximum) allowed repeats were made"
-        case .nested: "not repeated here: another retry further up the chain repeats"
+        case .cancelled: "not retried: the load was ended"
+        case .transformerFailed: "not retried: a response transformer failed the load"
+        case .noneLeft(0): "not retried: no retry is allowed; set maximumRetries"
+        case .noneLeft(1): "not retried: the one allowed retry was made"
+        case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
+        case .nested: "not retried here: another retry further up the chain retries"
         case .notWorthIt: ""
-        case .oneTimeBody: "not repeated: the body can be sent only once"
-        case .unsafeMethod: "not repeated: the method is not idempotent; mark it idempotent() if it may be sent twice"
-        case .strategyEnded: "not repeated: the strategy has no wait left"
-        case .alternatesUsedUp: "not repeated: the alternate request was sent as often as one load may"
+        case .oneTimeBody: "not retried: the body can be sent only once"
+        case .unsafeMethod: "not retried: the method is not idempotent; mark it idempotent() if it may be sent twice"
+        case .strategyEnded: "not retried: the strategy has no wait left"
+        case .alternatesUsedUp: "not retried: the alternate request was sent as often as one load may"
         case .serverDelay(let delay, let longest):
-            "not repeated: the server asks for a wait of \(delay), and \(longest) is the longest allowed"
-        case .deadline: "not repeated: the wait would pass the deadline"
-        case .budget: "not repeated: the retry budget of the host is used up"
+            "not retried: the server asks for a wait of \(delay), and \(longest) is the longest allowed"
+        case .deadline: "not retried: the wait would pass the deadline"
+        case .budget: "not retried: the retry budget of the host is used up"
         }
     }
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// How ``Retry`` works for a client: its limits, its time and its luck.
 public struct RetrySettings: Sendable {
-    /// How many repeats a request may have that says nothing itself. Default: 0; less than zero is `.invalidRequest`.
+    /// How many retries a request may have that says nothing itself. Default: 0; less than zero is `.invalidRequest`.
     public var maximumRetries: Int
 
     /// The strategy of requests that have none, for the outcomes that it selects.
@@ -16,7 +16,7 @@ public struct RetrySettings: Sendable {
     /// When it asks for more, the request is not sent again: it would come before its time.
     public var longestServerDelay: Duration
 
-    /// How many repeats there may be to one host. Default: ``RetryBudget/standard``.
+    /// How many retries there may be to one host. Default: ``RetryBudget/standard``.
     public var budget: RetryBudget
 
     /// The time, for waits. Default: the continuous clock.
@@ -28,7 +28,7 @@ public struct RetrySettings: Sendable {
     /// Gives random numbers from 0 to 1, for jitter; 1 is the longest wait. Default: the system's.
     public var random: @Sendable () -> Double
 
-    /// Hears of each repeat before its wait begins. Default: nobody does.
+    /// Hears of each retry before its wait begins. Default: nobody does.
     public var onRetry: @Sendable (RetryEvent) async -> Void
 
     /// Makes settings; see the properties for the defaults.

@@ -2,11 +2,11 @@
 struct ValidatorRun {
     /// What it comes to.
     enum Verdict {
-        /// Nobody objects; with what a suggestion of a repeat was refused for.
+        /// Nobody objects; with what a suggestion of a retry was refused for.
         case passed(Result<HTTPResponse, HTTPError>, refusal: RetryRefusal?)
-        /// A repeat.
+        /// A retry.
         case again(Repetition)
-        /// A repeat that was called for, and cannot be.
+        /// A retry that was called for, and cannot be.
         case refused(Result<HTTPResponse, HTTPError>, RetryRefusal)
         /// A validator fails the load.
         case failed(any Error, Result<HTTPResponse, HTTPError>)
@@ -21,7 +21,7 @@ struct ValidatorRun {
     let validators: [any HTTPValidator]
     /// The request as validators see it.
     let request: HTTPRequest
-    /// Whether a repeat that a validator asks for can be.
+    /// Whether a retry that a validator asks for can be.
     let decide: (HTTPRetryStrategy, Result<HTTPResponse, HTTPError>) -> RetryDecision
 
     /// Judges how an attempt ended. The body of a response that is still arriving is withheld meanwhile.

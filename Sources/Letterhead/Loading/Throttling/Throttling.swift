@@ -1,14 +1,14 @@
 extension RequestTemplate {
     /// Says whether the request is throttled, and with which priority it waits.
-    public func throttling(_ throttling: Throttling) -> WithOption<Self, ThrottlingOption> {
+    public func throttling(_ throttling: Throttling) -> WithOptions<Self> {
         option(ThrottlingOption.self, throttling)
     }
 }
 
 /// Whether a request is throttled.
-public enum ThrottlingOption: HTTPRequestOption {
+enum ThrottlingOption: HTTPRequestOption {
     /// It is, with priority 0.
-    public static let defaultOptionValue = Throttling.always
+    static let defaultOptionValue = Throttling.always
 }
 
 extension HTTPRequest {
@@ -31,4 +31,19 @@ public struct Throttling: Hashable, Sendable {
     public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
 
     let priority: Int?
+}
+
+extension HTTPRequestOptions {
+    /// See ``HTTPRequest/throttling``.
+    public var throttling: Throttling {
+        get { self[ThrottlingOption.self] }
+        set { self[ThrottlingOption.self] = newValue }
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/throttling(_:)``.
+    public func throttling(_ throttling: Throttling) -> Self {
+        option(ThrottlingOption.self, throttling)
+    }
 }

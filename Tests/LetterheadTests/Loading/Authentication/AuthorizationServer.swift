@@ -121,7 +121,9 @@ extension HTTPAuthentication {
     ) -> HTTPAuthentication {
         .oauth2(
             client: client, tokenEndpoint: endpoint, grant: grant, store: store,
-            allowedOrigins: [AuthorizationServer.api], parameters: parameters, limit: limit, clock: clock, now: now,
+            allowedOrigins: [AuthorizationServer.api], parameters: parameters, limit: limit.count, per: limit.window,
+            clock: clock,
+            now: now,
             random: random)
     }
 }

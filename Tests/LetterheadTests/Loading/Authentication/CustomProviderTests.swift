@@ -51,7 +51,7 @@ private struct Session: CredentialProvider {
         HTTPClient(
             authentication: .shared(
                 Session(journal: journal, freshness: freshness), name: "session", allowedOrigins: allowedOrigins,
-                limit: limit), transport: mock)
+                limit: limit.count, per: limit.window), transport: mock)
     }
 
     @Test func `one credential signs all requests`() async throws {

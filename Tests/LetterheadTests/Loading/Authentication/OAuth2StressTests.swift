@@ -74,7 +74,7 @@ private final class Chaos: Sendable {
         let oauth = HTTPAuthentication.oauth2(
             client: OAuth2.Client(id: "app"), tokenEndpoint: server.url.appendingPathComponent("token"),
             grant: .refreshToken("r0"), allowedOrigins: [server.url],
-            limit: CredentialLimit(count: 10_000, window: .seconds(60)))
+            limit: 10_000)
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), authentication: oauth)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {

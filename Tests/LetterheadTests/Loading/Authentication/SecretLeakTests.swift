@@ -55,7 +55,7 @@ private let doors: [Door] = [
             body: HTTPResponseBody(Data(#"{"own":"\#(text)"}"#.utf8)))
     },
     Door(name: "asked basic password") { text in
-        .basic { _ in BasicCredentials(username: "ada", password: Secret(text)) }
+        .basic { _ in (username: "ada", password: Secret(text)) }
     },
     Door(name: "asked bearer token") { text in .bearer { _ in Secret(text) } },
     Door(name: "refused password") { .basic(username: "a:b", password: Secret($0)) },

@@ -8,10 +8,10 @@ import Testing
         var dumped = ""
         dump(secret, to: &dumped)
         dump(["key": secret], to: &dumped)
-        dump(BasicCredentials(username: "ada", password: secret), to: &dumped)
+        dump((username: "ada", password: secret), to: &dumped)
         let texts = [
             "\(secret)", String(describing: Optional(secret)), String(reflecting: secret), "\([secret])",
-            "\(BasicCredentials(username: "ada", password: secret))", dumped,
+            "\((username: "ada", password: secret))", dumped,
         ]
         for text in texts { #expect(!text.contains("SECRET") && text.contains("redacted")) }
     }

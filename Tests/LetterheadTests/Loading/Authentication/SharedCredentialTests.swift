@@ -60,7 +60,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             .then { HTTPResponse(request: $0, status: .ok) }
         let basic = HTTPAuthentication.basic { need in
             asked.withLock { $0.append(need.isRefused) }
-            return BasicCredentials(username: need.isRefused ? "new" : "old", password: "p")
+            return (username: need.isRefused ? "new" : "old", password: "p")
         }
         let response = try await (home --> Authenticate(basic) --> mock).load(HTTPRequest(url: api))
         #expect(response.status == .ok)
@@ -201,7 +201,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let counter = Atomic(0)
         // On a clock that stands still: a busy machine may take longer than the window between two loads.
         let limit = CredentialLimit(count: 2, window: .seconds(60))
-        let bearer = HTTPAuthentication.bearer(limit: limit, clock: TestClock()) { _ in
+        let bearer = HTTPAuthentication.bearer(limit: limit.count, per: limit.window, clock: TestClock()) { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
         let chain = home --> Authenticate(bearer) --> mock

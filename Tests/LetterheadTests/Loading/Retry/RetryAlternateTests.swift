@@ -84,7 +84,7 @@ private struct MyError: Error, Equatable {}
             },
             validators: [
                 refresh(),
-                AnyValidator(response: { [journal] response, _ in
+                ClosureValidator(response: { [journal] response, _ in
                     journal.write("judged \(response.status.code)")
                     return .nextValidator
                 }), DefaultValidator(),
@@ -97,7 +97,7 @@ private struct MyError: Error, Equatable {}
     @Test func `any method goes again after an alternate for 401 or 403, and no unsafe one after another status`() async
     {
         for (status, count) in [(401, 2), (403, 2), (409, 1), (500, 1)] {
-            let ask = AnyValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
+            let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
             let scene = RetryScene(.answering(status), validators: [ask], maximumRetries: 1)
             _ = await scene.load(.post)
             #expect(scene.sent == count, "\(status)")
@@ -106,7 +106,7 @@ private struct MyError: Error, Equatable {}
 
     @Test func `a task changes the original for its next attempts`() async {
         let number = Tally()
-        let ask = AnyValidator(response: { response, _ in
+        let ask = ClosureValidator(response: { response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(.afterTask(delay: .seconds(1), task: { $0.headers["X-Again"] = "\(number.next())" }))
         })
@@ -118,7 +118,7 @@ private struct MyError: Error, Equatable {}
 
     @Test func `environment and links below the retry are asked again for each attempt`() async throws {
         let settings = Tally()
-        let ask = AnyValidator(response: { response, _ in
+        let ask = ClosureValidator(response: { response, _ in
             response.status == 401 ? .retry(.afterTask(task: { _ in _ = settings.next() })) : .nextValidator
         })
         let base = try #require(URL(string: "http://a.test"))
@@ -133,7 +133,7 @@ private struct MyError: Error, Equatable {}
     }
 
     @Test func `a task that throws reaches its catcher, and the original goes again unchanged`() async {
-        let ask = AnyValidator(response: { [journal] response, _ in
+        let ask = ClosureValidator(response: { [journal] response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(
                 .afterTask(
@@ -148,7 +148,7 @@ private struct MyError: Error, Equatable {}
     }
 
     @Test func `a closure that puts another request in the place of the original is refused`() async {
-        let ask = AnyValidator(response: { [journal] response, _ in
+        let ask = ClosureValidator(response: { [journal] response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(
                 .afterTask(
@@ -162,7 +162,7 @@ private struct MyError: Error, Equatable {}
 
     @Test func `a plain alternate without sharing works, and may decline`() async {
         for isThere in [true, false] {
-            let ask = AnyValidator(response: { response, _ in
+            let ask = ClosureValidator(response: { response, _ in
                 guard response.status == 401 else { return .nextValidator }
                 return .retry(
                     .after(
@@ -224,7 +224,7 @@ private struct MyError: Error, Equatable {}
                 throw CancellationError()
             },
             validators: [
-                AnyValidator(response: { [journal] _, _ in
+                ClosureValidator(response: { [journal] _, _ in
                     .retry(
                         .after(
                             { _ in .plain { $0.path = "/token" } }, onResponse: { _, _ in },

@@ -117,7 +117,7 @@ import Testing
     func `polling draws nothing from the budget`(budget: RetryBudget, status: Int) async {
         let number = Tally()
         let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 300 ? HTTPStatus(status) : 201) }
-        let poll = AnyValidator(response: { response, _ in
+        let poll = ClosureValidator(response: { response, _ in
             response.status == 201 ? .nextValidator : .retry(.delayed(.seconds(1)))
         })
         let scene = RetryScene(mock, validators: [poll], maximumRetries: 1_000, budget: budget)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `a poll that fails draws on the budget, and one that succeeds pays it back`() async {
-        let poll = AnyValidator(response: { response, _ in
+        let poll = ClosureValidator(response: { response, _ in
             response.status == 201 ? .nextValidator : .retry(.immediate)
         })
         let scene = RetryScene(

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `in a validator: nothing more is sent`() async {
-        let ask = AnyValidator(response: { _, _ in
+        let ask = ClosureValidator(response: { _, _ in
             withUnsafeCurrentTask { $0?.cancel() }
             return .retry(.immediate)
         })

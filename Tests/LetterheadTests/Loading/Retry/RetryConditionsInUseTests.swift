@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `the condition of a validator's own strategy is judged alone`() async {
-        let ask = AnyValidator(response: { _, _ in .retry(.immediate.when(.attempts(3))) })
+        let ask = ClosureValidator(response: { _, _ in .retry(.immediate.when(.attempts(3))) })
         let scene = RetryScene(.answering(200), validators: [ask], maximumRetries: 9)
         #expect(await scene.load().code == .retriesExhausted)
         #expect(scene.sent == 3)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `a validator's own strategy counts more than that of the settings`() async throws {
-        let ask = AnyValidator(response: { response, _ in
+        let ask = ClosureValidator(response: { response, _ in
             response.status == 503 ? .retry(.delayed(.seconds(5))) : .nextValidator
         })
         #expect(try await run(503, 200, strategy: .delayed(.seconds(7)), validators: [ask]) == [.seconds(5)])

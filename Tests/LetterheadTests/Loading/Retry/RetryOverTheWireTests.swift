@@ -56,7 +56,7 @@ import Testing
     @Test func `an unsafe request that the server knows again carries its key each time`() async throws {
         try await withServer(answering: .response(MockServer.Response(status: 503))) { server in
             var request = HTTPRequest(method: .post, url: server.url)
-            request.idempotency = Idempotency(key: "k")
+            request.markIdempotent(key: "k")
             #expect(await error(request)?.response?.status == 503)
             #expect(server.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k", "k"])
         }

@@ -64,7 +64,7 @@ import Testing
         let settings = RetrySettings(maximumRetries: 1, strategy: word, clock: clock)
         let mock = MockLoader.answering(429, 201)
         #expect(try await (Retry(settings) --> mock).load(.plain(.post)).status == 201)
-        let ask = AnyValidator(response: { [word] response, _ in
+        let ask = ClosureValidator(response: { [word] response, _ in
             response.status == 429 ? .retry(word) : .nextValidator
         })
         let judged = RetryScene(.answering(429, 201), validators: [ask], maximumRetries: 1)

@@ -63,12 +63,12 @@ import Testing
     }
 
     @Test func `a body that can be had only once is sent once, whoever asks`() async {
-        let ask = AnyValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
+        let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
         for validators in [[], [ask]] as [[any HTTPValidator]] {
             let scene = RetryScene(.answering(401), validators: validators)
             let result = await scene.load(.put) {
                 $0.body = Words(isReplayable: false)
-                $0.idempotency = Idempotency()
+                $0.markIdempotent()
                 $0.retryStrategy = .immediate.when(.statuses([401]))
                 $0.maximumRetries = 3
             }
@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [HTTPError.Code.cancelled, .resetInProgress])
     func `what ended the load is not repeated, and no validator hears of it`(code: HTTPError.Code) async {
-        let ask = AnyValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
+        let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(code), validators: [ask])
         let result = await scene.load {
             $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
@@ -117,7 +117,7 @@ import Testing
     @Test func `a marked POST goes again, with one key in all attempts`() async throws {
         let scene = RetryScene(.answering(503))
         _ = await scene.load(.post) {
-            $0.idempotency = Idempotency(); $0.retryStrategy = .immediate; $0.maximumRetries = 3
+            $0.markIdempotent(); $0.retryStrategy = .immediate; $0.maximumRetries = 3
         }
         let key = try #require(keys(scene).first ?? nil)
         #expect(keys(scene) == Array(repeating: key, count: 4))
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `each load has a key of its own`() async {
         let scene = RetryScene(.answering(200))
-        let request = HTTPRequest.plain(.post) { $0.idempotency = Idempotency() }
+        let request = HTTPRequest.plain(.post) { $0.markIdempotent() }
         _ = await (scene.load(request), scene.load(request))
         #expect(Set(keys(scene)).count == 2)
     }
@@ -134,7 +134,7 @@ import Testing
     @Test func `a key of one's own is used as it is, in the mark or in the header`() async {
         let scene = RetryScene(.answering(503, 200, 503, 200))
         _ = await scene.load(.post) {
-            $0.idempotency = Idempotency(key: "k1"); $0.retryStrategy = .immediate; $0.maximumRetries = 1
+            $0.markIdempotent(key: "k1"); $0.retryStrategy = .immediate; $0.maximumRetries = 1
         }
         _ = await scene.load(.post) {
             $0.headers[.idempotencyKey] = "k2"; $0.retryStrategy = .immediate; $0.maximumRetries = 1

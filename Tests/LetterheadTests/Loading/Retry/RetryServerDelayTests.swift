@@ -61,12 +61,12 @@ import Testing
     @Test func `a custom validator's fallback gives way to the server, to the request and to the next validator`() async
     {
         let journal = Journal()
-        let suggest = AnyValidator(
+        let suggest = ClosureValidator(
             response: { response, _ in
                 response.status == 418 ? .retry(.delayed(.seconds(11)).asFallback()) : .nextValidator
             },
             failure: { _, _ in .retry(.delayed(.seconds(11)).asFallback()) })
-        let next = AnyValidator(response: { response, _ in
+        let next = ClosureValidator(response: { response, _ in
             journal.write("next \(response.status.code)")
             return .nextValidator
         })
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `another validator's strategy counts more than all`() async {
-        let ask = AnyValidator(response: { response, _ in
+        let ask = ClosureValidator(response: { response, _ in
             response.status == 503 ? .retry(.delayed(.seconds(11))) : .nextValidator
         })
         #expect(await waits("2", validators: [ask, DefaultValidator()]).waits == [.seconds(11)])

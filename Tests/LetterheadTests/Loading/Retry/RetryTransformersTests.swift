@@ -5,22 +5,22 @@ import Testing
 
 private struct Broken: Error, Equatable {}
 
-private enum Note: HTTPResponseValue {
-    static let defaultResponseValue = "none"
+private enum Note: HTTPRequestOption {
+    static let defaultOptionValue = "none"
 }
 
 @Suite(.timeLimit(.minutes(3))) struct RetryTransformersTests {
     private let journal = Journal()
 
-    private func transformer(_ name: String) -> HTTPResponseTransformer {
-        HTTPResponseTransformer { [journal] response in
+    private func transformer(_ name: String) -> ModifyResponse {
+        ModifyResponse { [journal] response in
             journal.write(name)
             response.headers.append("X-Changed", "by \(name)")
         }
     }
 
-    private func validator(_ name: String) -> AnyValidator {
-        AnyValidator(
+    private func validator(_ name: String) -> ClosureValidator {
+        ClosureValidator(
             response: { [journal] _, _ in
                 journal.write(name)
                 return .nextValidator
@@ -32,7 +32,7 @@ private enum Note: HTTPResponseValue {
     }
 
     private func chain(
-        _ mock: MockLoader, transformers: [HTTPResponseTransformer], validators: [any HTTPValidator]? = nil,
+        _ mock: MockLoader, transformers: [ModifyResponse], validators: [any HTTPValidator]? = nil,
         maximumRetries: Int = 0
     ) -> any HTTPLoader {
         let settings = RetrySettings(maximumRetries: maximumRetries, clock: TestClock(isAutomatic: true), random: { 1 })
@@ -63,24 +63,24 @@ private enum Note: HTTPResponseValue {
         async throws
     {
         let mock = MockLoader.answering(503, body: "why")
-        let broken = HTTPResponseTransformer { _ in throw Broken() }
+        let broken = ModifyResponse { _ in throw Broken() }
         let chain = chain(mock, transformers: [transformer("T1"), broken, transformer("T3")], maximumRetries: 3)
         let error = try #require(await failure { try await chain.load(.plain { $0.retryStrategy = .immediate }) })
         #expect(error.underlying is Broken && error.mayHaveBeenSent)
         #expect(error.response?.status == 503 && error.response?.body.buffered == Data("why".utf8))
         #expect(journal.all == ["T1"] && mock.requests.count == 1)
-        #expect(error.attempts.map(\.reason) == ["not repeated: a response transformer failed the load"])
+        #expect(error.attempts.map(\.reason) == ["not retried: a response transformer failed the load"])
     }
 
     @Test func `an error of the library passes as it is`() async {
-        let own = HTTPResponseTransformer { throw HTTPError(.emptyResponse, request: $0.request, message: "mine") }
+        let own = ModifyResponse { throw HTTPError(.emptyResponse, request: $0.request, message: "mine") }
         let error = await failure { try await chain(.answering(200), transformers: [own]).load(.plain()) }
         #expect(error?.code == .emptyResponse && error?.message == "mine" && error?.response?.status == 200)
     }
 
     @Test func `what they make of a response is judged, repeated, and on record`() async throws {
         let mock = MockLoader.answering(200, 201)
-        let busy = HTTPResponseTransformer { if $0.status == 200 { $0.status = .serviceUnavailable } }
+        let busy = ModifyResponse { if $0.status == 200 { $0.status = .serviceUnavailable } }
         let response = try await chain(
             mock, transformers: [busy], validators: [DefaultValidator()], maximumRetries: 2
         ).load(.plain())
@@ -107,7 +107,7 @@ private enum Note: HTTPResponseValue {
     }
 
     @Test func `a response to another request is refused`() async {
-        let swap = HTTPResponseTransformer { $0 = HTTPResponse(request: .plain(), status: 200) }
+        let swap = ModifyResponse { $0 = HTTPResponse(request: .plain(), status: 200) }
         let error = await failure { try await chain(.answering(200), transformers: [swap]).load(.plain()) }
         #expect(error?.code == .invalidResponse && journal.all.isEmpty)
     }
@@ -117,7 +117,7 @@ private enum Note: HTTPResponseValue {
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
         }
-        let louder = HTTPResponseTransformer { response in
+        let louder = ModifyResponse { response in
             response.body = response.body.passing(through: { next in try await next().map { $0 + Data("!".utf8) } })
         }
         let response = try await chain(mock, transformers: [louder]).load(.plain())

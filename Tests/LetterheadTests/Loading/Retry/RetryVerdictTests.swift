@@ -7,8 +7,8 @@ private struct MyError: Error, Equatable {
     var text: String
 }
 
-private enum Note: HTTPResponseValue {
-    static let defaultResponseValue = "none"
+private enum Note: HTTPRequestOption {
+    static let defaultOptionValue = "none"
 }
 
 @Suite(.timeLimit(.minutes(3))) struct RetryVerdictTests {
@@ -16,8 +16,8 @@ private enum Note: HTTPResponseValue {
     private func note(
         _ name: String, _ journal: Journal,
         _ verdict: @escaping @Sendable (HTTPResponse) -> HTTPValidatorResult = { _ in .nextValidator }
-    ) -> AnyValidator {
-        AnyValidator(
+    ) -> ClosureValidator {
+        ClosureValidator(
             response: { response, _ in
                 journal.write(name)
                 return verdict(response)
@@ -47,24 +47,24 @@ private enum Note: HTTPResponseValue {
         let scene = RetryScene(
             .answering(200),
             validators: [
-                AnyValidator(response: { response, _ in
+                ClosureValidator(response: { response, _ in
                     var changed = response
-                    changed[value: Note.self] = "noted"
+                    changed[option: Note.self] = "noted"
                     return .nextValidatorWithResponse(changed)
                 }),
                 note("2", journal) { response in
-                    journal.write(response[value: Note.self])
+                    journal.write(response[option: Note.self])
                     return .nextValidator
                 },
             ])
         let result = await scene.load()
         #expect(journal.all == ["2", "noted"])
-        #expect((try? result.get())?[value: Note.self] == "noted")
+        #expect((try? result.get())?[option: Note.self] == "noted")
     }
 
     @Test func `a failure can be replaced by a response, which is judged as such`() async {
         let journal = Journal()
-        let rescue = AnyValidator(
+        let rescue = ClosureValidator(
             response: { _, _ in .nextValidator },
             failure: { failure, _ in
                 .nextValidatorWithResponse(HTTPResponse(request: failure.request, status: 203))
@@ -75,19 +75,19 @@ private enum Note: HTTPResponseValue {
     }
 
     @Test func `an error of the library passes as it is, and what is thrown counts as a failed chain`() async {
-        let own = AnyValidator(response: { _, request in
+        let own = ClosureValidator(response: { _, request in
             .failChain(HTTPError(.cannotAuthenticate, request: request, message: "mine"))
         })
         let first = await RetryScene(.answering(200), validators: [own]).load()
         #expect(
             first.code == .cannotAuthenticate && first.error?.message == "mine" && first.error?.response?.status == 200)
-        let throwing = AnyValidator(response: { _, _ in throw MyError(text: "thrown") })
+        let throwing = ClosureValidator(response: { _, _ in throw MyError(text: "thrown") })
         let second = await RetryScene(.answering(200), validators: [throwing], maximumRetries: 3).load()
         #expect(second.error?.underlying as? MyError == MyError(text: "thrown") && second.attempts.count == 1)
     }
 
     @Test func `a failed chain is not repeated by the request's policy`() async {
-        let fail = AnyValidator(response: { _, _ in .failChain(MyError(text: "no")) })
+        let fail = ClosureValidator(response: { _, _ in .failChain(MyError(text: "no")) })
         let scene = RetryScene(.answering(503), validators: [fail])
         _ = await scene.load {
             $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
@@ -113,7 +113,7 @@ private enum Note: HTTPResponseValue {
     ) async {
         let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
         let scene = RetryScene(
-            .answering(200, body: "last"), validators: [AnyValidator(response: { _, _ in .retry(.immediate) })],
+            .answering(200, body: "last"), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })],
             maximumRetries: maximum)
         let result = await scene.load()
         #expect(result.code == code && scene.sent == maximum + 1)
@@ -122,7 +122,7 @@ private enum Note: HTTPResponseValue {
     }
 
     @Test func `a failure that was to be repeated and cannot be stays what it is`() async {
-        let ask = AnyValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
+        let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(.cannotConnect), validators: [ask], maximumRetries: 2)
         let result = await scene.load()
         #expect(result.code == .cannotConnect && result.attempts.count == 3)
@@ -130,14 +130,15 @@ private enum Note: HTTPResponseValue {
 
     @Test func `a verdict obeys the guard for unsafe methods`() async {
         let scene = RetryScene(
-            .answering(200), validators: [AnyValidator(response: { _, _ in .retry(.immediate) })], maximumRetries: 3)
+            .answering(200), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })], maximumRetries: 3
+        )
         let result = await scene.load(.post)
         #expect(scene.sent == 1 && result.code == .validationFailed)
         #expect(result.error?.message.contains("idempotent") == true)
     }
 
     @Test func `a load that was never retried does not exhaust its retries`() async {
-        let ask = AnyValidator(response: { _, _ in .retry(.immediate) })
+        let ask = ClosureValidator(response: { _, _ in .retry(.immediate) })
         for (status, code) in [(503, HTTPError.Code.unacceptableStatus), (200, .validationFailed)] {
             let never = await RetryScene(.answering(status), validators: [ask]).load()
             #expect(never.code == code && never.error?.response?.status.code == status && never.attempts.count == 1)
@@ -187,17 +188,17 @@ private enum Note: HTTPResponseValue {
     @Test func `a streamed body is withheld from validators, and whole for the caller`() async throws {
         let chunks = Chunks(3)
         let read = Journal()
-        let peek = AnyValidator(response: { response, _ in
-            do { _ = try await response.body.data() } catch { read.write("\(type(of: error))") }
+        let peek = ClosureValidator(response: { response, _ in
+            do { _ = try await response.body.data() } catch { read.write("\(error as? HTTPBodyError == .withheld)") }
             var changed = response
-            changed[value: Note.self] = "head"
+            changed[option: Note.self] = "head"
             return .nextValidatorWithResponse(changed)
         })
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
         }
         let response = try await RetryScene(mock, validators: [peek, peek]).chain.load(.plain())
-        #expect(read.all == ["BodyWithheld", "BodyWithheld"] && response[value: Note.self] == "head")
+        #expect(read.all == ["true", "true"] && response[option: Note.self] == "head")
         #expect(try await response.body.data() == Data("xxx".utf8))
     }
 

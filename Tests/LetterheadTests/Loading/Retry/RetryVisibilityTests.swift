@@ -17,7 +17,7 @@ import Testing
     @Test func `the reason says why there is no repeat`() async {
         #expect(await RetryScene(.answering(503)).load().attempts.last?.reason.contains("maximumRetries") == true)
         let used = await RetryScene(.answering(503), maximumRetries: 2).load()
-        #expect(used.attempts.last?.reason == "not repeated: all 2 allowed repeats were made")
+        #expect(used.attempts.last?.reason == "not retried: all 2 allowed retries were made")
         let unsafe = await RetryScene(.answering(503), maximumRetries: 2).load(.post)
         #expect(unsafe.attempts.last?.reason.contains("not idempotent") == true)
         let ended = await RetryScene(.answering(503), maximumRetries: 2).load { $0.retryStrategy = .delays([]) }
@@ -57,8 +57,8 @@ import Testing
 
     @Test func `validators and observers of a template that are written later are added, in order`() async throws {
         let journal = Journal()
-        let judge: @Sendable (String) -> AnyValidator = { name in
-            AnyValidator { _, _ in
+        let judge: @Sendable (String) -> ClosureValidator = { name in
+            ClosureValidator { _, _ in
                 journal.write(name)
                 return .nextValidator
             }
@@ -78,7 +78,7 @@ import Testing
         let scene = RetryScene(
             .answering(503, 503, 200),
             validators: [
-                AnyValidator(response: { _, request in
+                ClosureValidator(response: { _, request in
                     journal.write("\(request.attemptNumber)")
                     return .nextValidator
                 })

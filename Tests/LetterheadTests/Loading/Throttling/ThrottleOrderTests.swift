@@ -7,14 +7,14 @@ import Testing
     @Test func `a throttle of all requests before a narrower limit is refused, and nothing is sent`() async throws {
         let narrow: [any LoaderLink] = [
             Throttle(limit: 2, per: .host), LimitRate(), Throttle(limit: 1, per: .key { $0.host ?? "" }),
-            LinkGroup("limits", ModifyRequest { _ in } --> LimitRate(10)), When({ _ in true }, Throttle(per: .host)),
+            (ModifyRequest { _ in } --> LimitRate(10)).named("limits"), Throttle(per: .host).when { _ in true },
         ]
         for link in narrow {
             let mock = MockLoader { .ok($0) }
             let chains: [any HTTPLoader] = [
                 Throttle(limit: 4) --> link --> mock,
                 Throttle(limit: 4) --> (ModifyRequest { _ in } --> (link --> mock)),
-                LinkGroup("both", Throttle(limit: 4) --> link) --> mock,
+                (Throttle(limit: 4) --> link).named("both") --> mock,
             ]
             for chain in chains {
                 let request = try HTTPRequest.to("https://a.test")

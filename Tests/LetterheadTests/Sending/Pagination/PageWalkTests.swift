@@ -241,7 +241,7 @@ struct PageWalkTests {
             var position: PagePosition { .number(page) }
             func requestForNextPage() -> Ranges { Ranges(page: page + 1) }
             func resumed(from checkpoint: PageCheckpoint) -> Ranges { Ranges(page: checkpoint.page) }
-            func requestForNextPage(after arrival: PageArrival<[Int]>) -> PageContinuation<Ranges> {
+            func requestForNextPage(after arrival: Page<[Int]>) -> PageContinuation<Ranges> {
                 arrival.value.isEmpty ? .ended : .next(requestForNextPage())
             }
         }

@@ -1,5 +1,5 @@
 import Foundation
-import Letterhead
+@testable import Letterhead
 import LetterheadTesting
 import Synchronization
 import Testing

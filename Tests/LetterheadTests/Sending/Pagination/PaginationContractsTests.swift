@@ -134,10 +134,11 @@ struct PaginationContractsTests {
     }
 
     private static let byHand = Pagination<Hits>(
-        write: { position, place in
-            guard case .cursor(let next) = position else { return }
-            place.write(next["after"] ?? .null, at: .json("search_after"))
-            place.write(next["pit"] ?? .null, at: .json("pit", "id"))
+        parameters: { position in
+            guard case .cursor(let next) = position else { return [] }
+            return [
+                (.json("search_after"), next["after"] ?? .null), (.json("pit", "id"), next["pit"] ?? .null),
+            ]
         },
         next: { _, page in
             guard let last = page.value.hits.hits.last, let pit = page.value.pit_id else { return .last }
@@ -228,7 +229,7 @@ struct PaginationContractsTests {
         link: String, end: String
     ) async throws {
         struct Articles: Decodable, Sendable {
-            struct Links: Decodable, Sendable { var next: PageLink? }
+            struct Links: Decodable, Sendable { var next: JSONValue? }
             var data: [Int]
             var links: Links
         }
@@ -246,7 +247,7 @@ struct PaginationContractsTests {
     }
 
     struct Orders: Decodable, Sendable {
-        struct Links: Decodable, Sendable { var next: PageLink? }
+        struct Links: Decodable, Sendable { var next: JSONValue? }
         struct Embedded: Decodable, Sendable { var orders: [Int] }
         var _links: Links
         var _embedded: Embedded

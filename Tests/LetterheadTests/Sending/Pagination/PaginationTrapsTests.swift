@@ -17,7 +17,7 @@ struct PaginationTrapsTests {
             .init("/commits", "[1]", headers: ["Link": "</commits?page=2>; rel=next"]),
             .init("/commits?page=2", body, status: HTTPStatus(status)),
         ])
-        let endsThere = HTTPResponseTransformer { response in
+        let endsThere = ModifyResponse { response in
             guard [304, 409].contains(response.status) else { return }
             (response.status, response.headers, response.body) = (.ok, [:], HTTPResponseBody(Data("[]".utf8)))
         }
@@ -77,7 +77,7 @@ struct PaginationTrapsTests {
             .init("/users.list", #"{"ok":true,"members":[1],"response_metadata":{"next_cursor":"a"}}"#),
             .init("/users.list?cursor=a", #"{"ok":false,"error":"invalid_cursor"}"#),
         ])
-        let judge = AnyValidator(response: { response, _ in
+        let judge = ClosureValidator(response: { response, _ in
             let envelope = try JSONDecoder().decode(Envelope.self, from: try await response.body.data())
             return envelope.ok ? .nextValidator : .failChain(NotOK())
         })
@@ -145,7 +145,7 @@ struct PaginationTrapsTests {
                 "/graphql", graphPage(1, after: "a") + #","errors":[{"message":"half"}]}"#,
                 expects: #"{"query":"{users}"}"#)
         ])
-        let judge = AnyValidator(response: { response, _ in
+        let judge = ClosureValidator(response: { response, _ in
             let answer = try JSONDecoder().decode(Errors.self, from: try await response.body.data())
             return answer.errors?.first.map { .failChain($0) } ?? .nextValidator
         })

@@ -1,9 +1,9 @@
 /// Closures as a validator.
 ///
 /// ```swift
-/// AnyValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
+/// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
 /// ```
-public struct AnyValidator: HTTPValidator {
+public struct ClosureValidator: HTTPValidator {
     /// Judges a response.
     public typealias JudgeResponse = @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
     /// Judges a failure.
