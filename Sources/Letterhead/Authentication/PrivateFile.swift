@@ -67,3 +67,55 @@ struct PrivateFile {
 
     private static let failed = OAuth2.Failure(.store, "the file of tokens cannot be written")
 }
+
+extension PrivateFile {
+    /// No file of tokens is read further, in bytes.
+    private static let longest = 1 << 20
+
+    /// The bytes of a file that its owner alone can write; nil when there is no file.
+    ///
+    /// Who can write the file can replace the tokens: the program would then act for another user, or send refresh tokens
+    /// that somebody watches.
+    static func read(_ url: URL) throws(OAuth2.Failure) -> Data? {
+        // O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
+        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags) } ?? -1 }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw unreadable
+        }
+        defer { _ = close(descriptor) }
+        // The open file is judged, not its name: nobody can exchange it in between.
+        try check(descriptor)
+        return try bytes(of: descriptor)
+    }
+
+    private static func check(_ descriptor: Int32) throws(OAuth2.Failure) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw unreadable }
+        guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+            throw OAuth2.Failure(.store, "the file of tokens belongs to another user; a reset deletes it")
+        }
+        guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw OAuth2.Failure(
+                .store,
+                "the file of tokens can be written by other users; set its permissions to 0600, or reset, which deletes it"
+            )
+        }
+    }
+
+    private static func bytes(of descriptor: Int32) throws(OAuth2.Failure) -> Data {
+        var data = Data()
+        var chunk = [UInt8](repeating: 0, count: 1 << 14)
+        while data.count <= longest {
+            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable }
+            if count == 0 { return data }
+            data.append(contentsOf: chunk[..<count])
+        }
+        throw OAuth2.Failure(.store, "the file of tokens holds something else; a reset deletes it")
+    }
+
+    private static let unreadable = OAuth2.Failure(.store, "the file of tokens cannot be read")
+}

@@ -1,9 +1,3 @@
-/// The environment of one request, which replaces the client's whole.
-enum ServerEnvironmentOption: HTTPRequestOption {
-    /// None of its own.
-    static let defaultOptionValue: ServerEnvironment? = nil
-}
-
 /// How long one attempt may take.
 enum TimeoutOption: HTTPRequestOption {
     /// No limit of its own.
@@ -40,12 +34,6 @@ extension HTTPRequest {
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
         set { self[option: SecretBodiesOption.self] = newValue }
-    }
-
-    /// The request's own environment; it replaces the client's whole. Default: nil, the client's.
-    public var serverEnvironment: ServerEnvironment? {
-        get { self[option: ServerEnvironmentOption.self] }
-        set { self[option: ServerEnvironmentOption.self] = newValue }
     }
 
     /// How long one attempt may take, from its start to the last byte of the body, to the millisecond.
@@ -104,12 +92,6 @@ extension HTTPRequestOptions {
         set { self[SecretBodiesOption.self] = newValue }
     }
 
-    /// See ``HTTPRequest/serverEnvironment``.
-    public var serverEnvironment: ServerEnvironment? {
-        get { self[ServerEnvironmentOption.self] }
-        set { self[ServerEnvironmentOption.self] = newValue }
-    }
-
     /// See ``HTTPRequest/timeout``.
     public var timeout: Duration? {
         get { self[TimeoutOption.self] }
@@ -132,5 +114,27 @@ extension HTTPRequestOptions {
     public var redaction: Redaction {
         get { self[RedactionOption.self] }
         set { self[RedactionOption.self] = newValue }
+    }
+}
+
+/// What redirects have done to a request on its way.
+enum RedirectedOption: HTTPRequestOption {
+    /// No redirect led to it.
+    static let defaultOptionValue: Set<HTTPHeaders.Name>? = nil
+}
+
+extension HTTPRequest {
+    /// Whether a redirect led to it: its URL is the server's word, and no link adds to it.
+    public var isRedirected: Bool { self[option: RedirectedOption.self] != nil }
+
+    /// The headers that a redirect to another origin took away for the rest of the load; empty when none did.
+    ///
+    /// A law for links below a redirect link: what belongs to the origin of the first request, its credentials and the
+    /// headers of its environment, is not put back while this is not empty, even when a later redirect leads home again.
+    /// Only a link that knows what belongs to which origin, such as a cookie jar, gives each its own. Setting it marks
+    /// the request as redirected.
+    public var withheldHeaders: Set<HTTPHeaders.Name> {
+        get { self[option: RedirectedOption.self] ?? [] }
+        set { self[option: RedirectedOption.self] = newValue }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a server answered: any status is a response, and an error only at the front door.
 public struct HTTPResponse: Sendable {
     private var answered: SharedRequest
@@ -71,4 +73,60 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 
     /// The redacted text only, so that no dump prints a secret.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// How much of an unwelcome response's body an error keeps.
+private let keptBytes = 1 << 20
+
+extension HTTPResponse {
+    /// The response as an error carries it: its body in memory, and at most 1 MiB of it.
+    func keptInMemory() async -> HTTPResponse {
+        var response = self
+        response.body = HTTPResponseBody(await body.beginning(upTo: keptBytes))
+        return response
+    }
+
+    /// The response, with the beginning of its body in memory where it is a stream, so that it holds no connection.
+    func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
+}
+
+extension HTTPResponseBody {
+    /// The first bytes, as far as they can be had: a body that breaks off does not hide the status.
+    fileprivate func beginning(upTo limit: Int) async -> Data {
+        // A copy of the beginning, because a slice would keep the whole.
+        if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
+        var data = Data()
+        var chunks = makeAsyncIterator()
+        while data.count < limit, let chunk = try? await chunks.next() { data += chunk }
+        return data.count > limit ? Data(data.prefix(limit)) : data
+    }
+}
+
+/// The values of a response, by type. The first has a place of its own: most responses have one, the transport's, and
+/// no table then.
+struct HTTPResponseValues: Sendable {
+    private var firstKey: ObjectIdentifier?
+    private var first: any Sendable = ()
+    private var others: [ObjectIdentifier: any Sendable] = [:]
+
+    subscript<Key: HTTPRequestOption>(_ key: Key.Type) -> Key.Value {
+        get {
+            let key = ObjectIdentifier(key)
+            let stored = firstKey == key ? first : others[key]
+            return (stored as? Stored<Key.Value>)?.value ?? Key.defaultOptionValue
+        }
+        set {
+            let key = ObjectIdentifier(key)
+            if firstKey == nil || firstKey == key {
+                (firstKey, first) = (key, Stored(value: newValue))
+            } else {
+                others[key] = Stored(value: newValue)
+            }
+        }
+    }
+
+    /// The box keeps an explicit nil apart from nothing.
+    private struct Stored<Value: Sendable>: Sendable {
+        let value: Value
+    }
 }

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// The arithmetic of waits: never negative, never longer than the cap, and no overflow however often it is retried.
+/// The arithmetic of waits: never negative, never longer than the cap, and no overflow however many retries there are.
 enum BackOff {
     /// No wait is longer, whatever it was computed from: a year.
     static let longest = Duration.seconds(31_536_000)

@@ -62,3 +62,62 @@ extension HTTPRequest {
     /// Which attempt of its load it is, for validators and for links behind the retry: 1 for the first.
     public var attemptNumber: Int { self[option: AttemptNumberOption.self] ?? 1 }
 }
+
+/// What a validator says of an attempt.
+public enum HTTPValidatorResult: Sendable {
+    /// Nothing: the next validator judges; behind the last one, the attempt stands as it is.
+    case nextValidator
+
+    /// The next validator judges this response instead, and the caller gets it; of a failure, it makes a response.
+    case nextValidatorWithResponse(HTTPResponse)
+
+    /// The load fails, and no other validator is asked.
+    ///
+    /// An ``HTTPError`` reaches the caller as it is; any other is inside one, unchanged, with the code
+    /// `.validationFailed`.
+    case failChain(any Error)
+
+    /// The request is sent again, as the strategy says, and no other validator is asked.
+    ///
+    /// It counts as a retry and is bound to the same limits as any other (``Retry``). When the request cannot be retried, a
+    /// failure stays what it is. A response becomes an error that carries it: `.retriesExhausted` after at least one retry,
+    /// else `.unacceptableStatus`, or `.validationFailed` when its status counts as success.
+    case retry(HTTPRetryStrategy)
+}
+
+/// Closures as a validator.
+///
+/// ```swift
+/// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
+/// ```
+public struct ClosureValidator: HTTPValidator {
+    /// Judges a response.
+    public typealias JudgeResponse = @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
+    /// Judges a failure.
+    public typealias JudgeFailure = @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
+
+    private let judgeResponse: JudgeResponse
+    private let judgeFailure: JudgeFailure
+
+    /// Makes a validator.
+    ///
+    /// - Parameters:
+    ///   - response: judges responses.
+    ///   - failure: judges failures. Default: asks the next validator.
+    public init(
+        response: @escaping JudgeResponse, failure: @escaping JudgeFailure = { _, _ in .nextValidator }
+    ) {
+        judgeResponse = response
+        judgeFailure = failure
+    }
+
+    /// Asks the closure for responses.
+    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        try await judgeResponse(response, request)
+    }
+
+    /// Asks the closure for failures.
+    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        try await judgeFailure(failure, request)
+    }
+}
