@@ -1,7 +1,7 @@
 /// Gives credentials that are remembered: asked once for all who wait, and again when they are refused or run out.
 ///
-/// Use: ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:clock:)``. Choose: `oauth2` for tokens of an
-/// authorization server, ``HTTPAuthentication/basic(allowedOrigins:limit:clock:asking:)`` for a name and password that
+/// Use: ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. Choose: `oauth2` for tokens of an
+/// authorization server, ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)`` for a name and password that
 /// somebody types.
 /// Write one for anything else that is fetched once and used by many:
 ///

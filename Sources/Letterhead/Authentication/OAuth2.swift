@@ -4,7 +4,7 @@ import Synchronization
 /// What an authorization server knows and gives out (RFC 6749).
 ///
 /// The way in is
-/// ``HTTPAuthentication/oauth2(client:tokenEndpoint:grant:store:allowedOrigins:parameters:refreshAhead:limit:clock:now:random:)``.
+/// ``HTTPAuthentication/oauth2(client:tokenEndpoint:grant:store:allowedOrigins:parameters:refreshAhead:limit:per:clock:now:random:)``.
 public enum OAuth2 {}
 
 extension OAuth2 {

@@ -31,7 +31,7 @@ extension WithOptions {
         option(ResponseLimitOption.self, bytes)
     }
 
-    /// See ``RequestTemplate/onProgress(_:)``.
+    /// See ``HTTPRequest/onProgress``.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         guard let earlier = options[TransferProgressOption.self] else {
             return option(TransferProgressOption.self, report)
@@ -42,7 +42,7 @@ extension WithOptions {
         }
     }
 
-    /// See ``RequestTemplate/onProgress(_:)``.
+    /// See ``HTTPRequest/onProgress``.
     public func onProgress(_ updates: ProgressUpdates) -> Self {
         option(ProgressReportOption.self, updates.sink)
     }

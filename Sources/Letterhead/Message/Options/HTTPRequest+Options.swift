@@ -50,7 +50,7 @@ extension HTTPRequest {
     ///
     /// Time in which the reader of a streamed body does not ask for more does not count. Default: nil, the
     /// ``TransportConfiguration/idleTimeout`` of the transport. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
-    /// ``URLSessionLoader`` rounds it up to whole seconds, at most one day.
+    /// The transport over `URLSession` rounds it up to whole seconds, at most one day.
     public var idleTimeout: Duration? {
         get { self[option: IdleTimeoutOption.self] }
         set { self[option: IdleTimeoutOption.self] = newValue }
