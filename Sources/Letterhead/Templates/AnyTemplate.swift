@@ -99,5 +99,5 @@ enum TemplateDefectOption: HTTPRequestOption {
 private struct RefusedBody: HTTPBody {
     let type: String
 
-    func encode() throws -> Data { throw InvalidBody("the body is a \(type), which is not an HTTPBody") }
+    func encode() throws -> Data { throw HTTPBodyError.invalid("the body is a \(type), which is not an HTTPBody") }
 }

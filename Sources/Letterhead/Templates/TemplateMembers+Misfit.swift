@@ -29,13 +29,13 @@ extension RequestTemplate {
     /// A member of any other type is the template's own business: a `timeout: Int` is a value of its query.
     private static var misplacedSetting: String? {
         if _Timeout.self == Duration.self || _Timeout.self == Duration?.self {
-            return misplaced("timeout", "TimeoutOption")
+            return misplaced("timeout", "timeout")
         }
         if _Deadline.self == Duration.self || _Deadline.self == Duration?.self {
-            return misplaced("deadline", "DeadlineOption")
+            return misplaced("deadline", "deadline")
         }
         if _Environment.self == ServerEnvironment.self || _Environment.self == ServerEnvironment?.self {
-            return misplaced("environment", "ServerEnvironmentOption")
+            return misplaced("environment", "serverEnvironment")
         }
         return nil
     }

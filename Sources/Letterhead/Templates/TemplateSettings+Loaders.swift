@@ -1,20 +1,20 @@
 // The settings for the loaders, in the form of TemplateSettings.swift.
 
-/// `serverEnvironment`, `redirectPolicy`, `idempotency` with any type. Do not use its members.
+/// `serverEnvironment`, `redirectPolicy`, `isIdempotent` with any type. Do not use its members.
 public protocol _RoutingSettings {
     /// The declared type of `serverEnvironment`.
     associatedtype _ServerEnvironment = _Unwritten
     /// The declared type of `redirectPolicy`.
     associatedtype _RedirectPolicy = _Unwritten
-    /// The declared type of `idempotency`.
-    associatedtype _Idempotency = _Unwritten
+    /// The declared type of `isIdempotent`.
+    associatedtype _IsIdempotent = _Unwritten
 
     /// A modifier sets it, and a template cannot declare it.
     @_disfavoredOverload var serverEnvironment: _ServerEnvironment { get }
     /// A modifier sets it, and a template cannot declare it.
     @_disfavoredOverload var redirectPolicy: _RedirectPolicy { get }
     /// A modifier sets it, and a template cannot declare it.
-    @_disfavoredOverload var idempotency: _Idempotency { get }
+    @_disfavoredOverload var isIdempotent: _IsIdempotent { get }
     /// Whether one of them is declared.
     static var _hasRoutingSettings: Bool { get }
 }
@@ -25,7 +25,7 @@ extension _RoutingSettings {
 }
 
 extension _RoutingSettings
-where _ServerEnvironment == _Unwritten, _RedirectPolicy == _Unwritten, _Idempotency == _Unwritten {
+where _ServerEnvironment == _Unwritten, _RedirectPolicy == _Unwritten, _IsIdempotent == _Unwritten {
     /// None is declared.
     public static var _hasRoutingSettings: Bool { false }
 }
@@ -40,9 +40,9 @@ extension _RoutingSettings where _RedirectPolicy == _Unwritten {
     @_disfavoredOverload public var redirectPolicy: _Unwritten { _Unwritten() }
 }
 
-extension _RoutingSettings where _Idempotency == _Unwritten {
+extension _RoutingSettings where _IsIdempotent == _Unwritten {
     /// Not declared.
-    @_disfavoredOverload public var idempotency: _Unwritten { _Unwritten() }
+    @_disfavoredOverload public var isIdempotent: _Unwritten { _Unwritten() }
 }
 
 /// `deduplication`, `throttling`, `onRetry` with any type. Do not use its members.

@@ -30,15 +30,15 @@ extension RequestTemplate {
                 "requiredScopes", _RequiredScopes.self, is: ["Swift.Set<Swift.String>"],
                 modifier: ".authenticated(scopes: …)"),
             DeclaredSetting(
-                "isSecret", _IsSecret.self, is: ["Swift.Bool"], remedy: "set SecretBodiesOption in its options"),
+                "isSecret", _IsSecret.self, is: ["Swift.Bool"], remedy: "write .secret() where the template is sent"),
             DeclaredSetting(
                 "validators", _Validators.self,
                 is: [
-                    "Letterhead.HTTPValidator", "Letterhead.DefaultValidator", "Letterhead.AnyValidator",
+                    "Letterhead.HTTPValidator", "Letterhead.DefaultValidator", "Letterhead.ClosureValidator",
                     "Letterhead.ContentTypeValidator", "Letterhead.AltRequestValidator",
                 ], modifier: ".validated(by: …)"),
             DeclaredSetting(
-                "responseTransformers", _ResponseTransformers.self, is: ["Letterhead.HTTPResponseTransformer"],
+                "responseTransformers", _ResponseTransformers.self, is: ["Letterhead.ModifyResponse"],
                 modifier: ".transformed(by: …)"),
             DeclaredSetting(
                 "retryStrategy", _RetryStrategy.self, is: ["Letterhead.HTTPRetryStrategy"], modifier: ".retry(…)"),
@@ -55,7 +55,7 @@ extension RequestTemplate {
             DeclaredSetting(
                 "redirectPolicy", _RedirectPolicy.self, is: ["Letterhead.RedirectPolicy"], modifier: ".redirects(…)"),
             DeclaredSetting(
-                "idempotency", _Idempotency.self, is: ["Letterhead.Idempotency"], modifier: ".idempotent()"),
+                "isIdempotent", _IsIdempotent.self, is: ["Swift.Bool"], modifier: ".idempotent()"),
             DeclaredSetting(
                 "deduplication", _Deduplication.self, is: ["Letterhead.Deduplication"], modifier: ".deduplication(…)"),
             DeclaredSetting("throttling", _Throttling.self, is: ["Letterhead.Throttling"], modifier: ".throttling(…)"),

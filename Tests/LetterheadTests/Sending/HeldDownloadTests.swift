@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a download that saved no file is an error`() async throws {
         let folder = try Folder()
-        let refused = AnyValidator { _, _ in .failChain(URLError(.unknown)) }
+        let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         let rebuilt = client(attemptLinks: Rebuild(), over: Self.answering(404))
         let unsaved = await #expect(throws: HTTPError.self) {
             try await rebuilt.download(Endpoint("a"), to: folder.file)
@@ -156,7 +156,7 @@ import Testing
             HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"])
         }
         let seen = Mutex<[HTTPRequest]>([])
-        let judge = AnyValidator { response, _ in
+        let judge = ClosureValidator { response, _ in
             seen.withLock { $0.append(response.request) }
             return .failChain(URLError(.unknown))
         }

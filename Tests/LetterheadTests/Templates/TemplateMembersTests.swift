@@ -165,10 +165,10 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         #expect(
             try error(of: TimeoutOfItsOwn()).message
                 == "the member timeout of TimeoutOfItsOwn would be ignored, since no template has such a member: "
-                + "write .timeout(…) where the template is sent, or set TimeoutOption in its options")
-        #expect(try error(of: DeadlineOfItsOwn()).message.contains("DeadlineOption"))
+                + "write .timeout(…) where the template is sent, or set timeout in its options")
+        #expect(try error(of: DeadlineOfItsOwn()).message.contains(".deadline("))
         let environment = try error(of: EnvironmentOfItsOwn(environment: .of("https://h.example")))
-        #expect(environment.message.contains("ServerEnvironmentOption"))
+        #expect(environment.message.contains(".environment("))
     }
 
     @Test(

@@ -36,7 +36,7 @@ private struct Validators<Validator: Sendable>: RequestTemplate {
 
 private struct Transformers: RequestTemplate {
     let path: RequestPath = "a"
-    let responseTransformers: [HTTPResponseTransformer] = []
+    let responseTransformers: [ModifyResponse] = []
 }
 
 private struct Strategy: RequestTemplate {
@@ -71,7 +71,7 @@ private struct Redirects: RequestTemplate {
 
 private struct Marked: RequestTemplate {
     let path: RequestPath = "a"
-    let idempotency = Idempotency()
+    let isIdempotent = true
 }
 
 private struct Shared: RequestTemplate {
@@ -96,7 +96,7 @@ private struct Progress: RequestTemplate {
 
 private struct Reported: RequestTemplate {
     let path: RequestPath = "a"
-    let progressReport: ProgressUpdates.Report? = nil
+    let progressReport: ProgressUpdates? = nil
 }
 
 /// A template that uses the names of settings for what is its own.
@@ -121,7 +121,7 @@ private struct OwnValues: RequestTemplate {
         (Retries(maximumRetries: 1), "maximumRetries", ".maximumRetries(…)"),
         (Authentication(), "authentication", ".authenticated(by: …)"),
         (Scopes(), "requiredScopes", ".authenticated(scopes: …)"),
-        (SecretBody(), "isSecret", "SecretBodiesOption"),
+        (SecretBody(), "isSecret", ".secret()"),
         (Validators<any HTTPValidator>(), "validators", ".validated(by: …)"),
         (Validators<DefaultValidator>(), "validators", ".validated(by: …)"),
         (Transformers(), "responseTransformers", ".transformed(by: …)"),
@@ -134,7 +134,7 @@ private struct OwnValues: RequestTemplate {
         (Redacted(), "redaction", ".redaction(…)"),
         (Server(), "serverEnvironment", ".environment(…)"),
         (Redirects(), "redirectPolicy", ".redirects(…)"),
-        (Marked(), "idempotency", ".idempotent()"),
+        (Marked(), "isIdempotent", ".idempotent()"),
         (Shared(), "deduplication", ".deduplication(…)"),
         (Throttled(), "throttling", ".throttling(…)"),
         (ObservedRetries(), "onRetry", ".onRetry { … }"),
