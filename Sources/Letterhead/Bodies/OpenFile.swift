@@ -29,12 +29,12 @@ final class OpenFile: Sendable {
 
     /// The next bytes, at most as many as asked for; none at the end.
     func read(_ count: Int) throws(InvalidBody) -> Data {
-        try Data.filled(count: count) { buffer throws(InvalidBody) in try read(into: buffer) }
+        try Data.filled(count: count, orThrow: tooLarge) { buffer throws(InvalidBody) in try read(into: buffer) }
     }
 
     /// The whole file.
     func all() throws(InvalidBody) -> Data {
-        let data = try Data.filled(count: file.size) { buffer throws(InvalidBody) in
+        let data = try Data.filled(count: file.size, orThrow: tooLarge) { buffer throws(InvalidBody) in
             var written = 0
             while written < buffer.count {
                 let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[written...]))
@@ -43,10 +43,11 @@ final class OpenFile: Sendable {
             }
             return written
         }
-        guard data.count == file.size else { throw InvalidBody("the file does not fit into memory", file: file.url) }
         try checkEnd()
         return data
     }
+
+    private var tooLarge: InvalidBody { InvalidBody("the file does not fit into memory", file: file.url) }
 
     private var changed: InvalidBody { InvalidBody("the file changed its size while it was sent", file: file.url) }
 

@@ -51,16 +51,16 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// All bytes.
     ///
     /// - Parameter limit: how many are allowed. Default: 64 MiB; a body that is in memory already has passed its limit.
-    /// - Throws: ``BodyTooLarge`` past the limit, ``BodyAlreadyRead`` on a second walk over a streamed body, and what the
+    /// - Throws: ``BodyTooLarge`` past the limit, and when there is no memory for the body, ``BodyAlreadyRead`` on a second walk over a streamed body, and what the
     ///   connection throws.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
-        var data = Data()
+        var bytes = GrowingBytes()
         for try await chunk in self {
-            guard data.count + chunk.count <= limit else { throw BodyTooLarge(limit: limit) }
-            data += chunk
+            guard bytes.count + chunk.count <= limit else { throw BodyTooLarge(limit: limit) }
+            guard bytes.append(chunk) else { throw BodyTooLarge(limit: bytes.count, isOutOfMemory: true) }
         }
-        return data
+        return bytes.take()
     }
 
     /// The same body, whose pieces go through a closure on their way out; a body in memory stays as it is.
@@ -143,9 +143,16 @@ public struct BodyWithheld: Error, CustomStringConvertible {
 
 /// A body is larger than was allowed.
 public struct BodyTooLarge: Error, CustomStringConvertible {
-    /// How many bytes were allowed.
+    /// How many bytes were allowed, or had room in memory.
     public let limit: Int
+    let isOutOfMemory: Bool
+
+    init(limit: Int, isOutOfMemory: Bool = false) { (self.limit, self.isOutOfMemory) = (limit, isOutOfMemory) }
 
     /// The limit.
-    public var description: String { "the body is larger than the \(limit) bytes allowed" }
+    public var description: String {
+        isOutOfMemory
+            ? "there is no memory for more than \(limit) bytes of the body"
+            : "the body is larger than the \(limit) bytes allowed"
+    }
 }

@@ -39,7 +39,7 @@ extension HTTPResponse {
         response.body = HTTPResponseBody()
         return HTTPError(
             .responseTooLarge, request: request, response: response, underlying: error,
-            message: "the body is larger than the \(error.limit) bytes allowed; see responseLimit")
+            message: error.isOutOfMemory ? error.description : "\(error); see responseLimit")
     }
 }
 

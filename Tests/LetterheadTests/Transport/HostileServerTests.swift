@@ -45,7 +45,7 @@
         }
 
         @Test func `A socket of -1 is not watched`() throws {
-            let wake = try #require(CurlMailbox())
+            let wake = try #require(CurlMailbox(TransportConfiguration()))
             let poller = try #require(CurlPoller(wakeDescriptor: wake.wakeDescriptor))
             poller.watch(-1, wants: 3)
             poller.keep(-1)

@@ -64,14 +64,12 @@
             }
         }
 
-        /// Whether the body ended with the connection, and the connection without close_notify: then anyone on the way may have
-        /// truncated it. libcurl takes it for complete.
-        var isTruncated: Bool {
-            guard observesCloseNotify, let plan = transfer?.plan, plan.isSecure, !progress.hasCloseNotify else {
-                return false
-            }
+        /// Whether the end of a TLS connection is all that ended the body. Without close_notify, anyone on the way may have
+        /// truncated it, and libcurl takes it for complete.
+        var endsWithConnection: Bool {
             var length = Int64(0)
-            guard lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0, !progress.isHTTP2,
+            guard let plan = transfer?.plan, plan.isSecure, !progress.isHTTP2,
+                lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0,
                 let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
             else { return false }
             return head.bodyLength(of: plan.method) == nil && !head.headers.contains(.transferEncoding)
