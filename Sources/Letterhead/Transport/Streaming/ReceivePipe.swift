@@ -61,17 +61,12 @@ final class ReceivePipe: Sendable {
 
     /// Takes bytes. For the receiving thread.
     func write(_ bytes: UnsafeRawBufferPointer) -> Arrival {
+        // All of the bytes are taken or none: libcurl would deliver all of them again.
+        let needsBlock = filling.map { !$0.hasRoom(for: bytes.count) } ?? true
+        if needsBlock, state.withLock({ $0.isFull(at: Self.capacity) }) { return .refused }
         var rest = bytes
         while let source = rest.baseAddress, !rest.isEmpty {
-            if filling == nil {
-                // A callback that has begun is completed: libcurl would deliver the same bytes again.
-                let (block, isFull) = state.withLock {
-                    $0.beginBlock(capacity: rest.count < bytes.count ? .max : Self.capacity)
-                }
-                if isFull { return .refused }
-                guard let block else { return .noMemory }
-                filling = block
-            }
+            if filling == nil { filling = state.withLock { $0.spares.popLast() } ?? Block() }
             guard let size = filling?.append(source, rest.count) else { return .noMemory }
             rest = UnsafeRawBufferPointer(rebasing: rest[size...])
             if filling?.isFull == true { handOver(atLeast: Self.wakeSize) }
@@ -160,13 +155,10 @@ final class ReceivePipe: Sendable {
 }
 
 extension ReceivePipe.State {
-    /// Returns a block to fill, nil without memory; or notes that the receiving thread waits for room.
-    fileprivate mutating func beginBlock(capacity: Int) -> (ReceivePipe.Block?, isFull: Bool) {
-        guard count < capacity else {
-            isBlocked = true
-            return (nil, true)
-        }
-        return (spares.popLast() ?? ReceivePipe.Block(), false)
+    /// Whether the pipe holds so many bytes; it then notes that the receiving thread waits for room.
+    fileprivate mutating func isFull(at capacity: Int) -> Bool {
+        isBlocked = count >= capacity
+        return isBlocked
     }
 
     /// Adds a block. If its bytes fit into the one before, they are copied there and the block is returned: a slow reader must
