@@ -16,3 +16,11 @@ extension Duration {
         return Int(min(milliseconds, UInt64(Int32.max)))
     }
 }
+
+extension UInt64 {
+    /// The sum, or the largest number when it does not fit.
+    func addingUnlessOver(_ other: UInt64) -> UInt64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
+    }
+}

@@ -57,15 +57,13 @@
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
-            var failure = TransportFailure.unsupported
-            if CurlQuirks.initialization == 0 {
-                CurlExit.enter(mailbox)
-                do throws(TransportFailure) {
-                    try CurlLoop(mailbox).run()
-                    failure = .exhausted
-                } catch {
-                    failure = error
-                }
+            let failure: TransportFailure
+            CurlExit.enter(mailbox)
+            do throws(TransportFailure) {
+                try CurlLoop(mailbox).run()
+                failure = .exhausted
+            } catch {
+                failure = error
             }
             for command in mailbox.close() { refuse(command, failure) }
             CurlExit.leave(mailbox)

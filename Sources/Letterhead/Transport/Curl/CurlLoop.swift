@@ -11,15 +11,14 @@
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
         var multi: OpaquePointer
-        let poller: CurlPoller
+        let poller: SocketPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
         var now: UInt64 = 0
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The origin and the address of the last transfer, which are often those of the next one.
+        /// The origin of the last transfer, which is often that of the next one.
         var lastOrigin: CurlOrigin?
-        var lastAddress: (host: [CChar], port: Int, text: String)?
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -27,7 +26,8 @@
         private var isStopped = false
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
-            guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
+            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init()
+            else {
                 throw .exhausted
             }
             guard let share = curl_share_init() else {

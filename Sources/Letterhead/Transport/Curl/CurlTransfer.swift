@@ -32,17 +32,10 @@
 
         /// The handle that carries it while it is under way. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
-        /// What a transfer has received, unparsed: the caller parses it, so that the thread of all transfers need not.
-        struct Reply: ~Copyable {
-            var head: [UInt8] = []
-            var trailers: [UInt8] = []
-            var body = GrowingBytes()
-        }
-
         /// What has arrived, without a streamed body. `nonisolated(unsafe)`: only the thread uses it until the transfer
         /// completes, and only the caller after that. Unchecked: no callback comes while it changes. The caller allocates its
         /// memory, and frees it in most cases: memory that one thread allocates and another frees slows both down.
-        @exclusivity(unchecked) nonisolated(unsafe) var reply = Reply()
+        @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
             self.plan = plan
@@ -92,19 +85,14 @@
         }
 
         /// The next bytes of a streamed body; nil at the end.
-        func read() async throws(TransportFailure) -> Data? {
+        func read() async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
-            let result: Result<ReceivePipe.Step, TransportFailure> = await withTaskCancellationHandler {
-                do throws(TransportFailure) {
-                    return .success(try await pipe.read())
-                } catch {
-                    return .failure(error)
-                }
+            return try await withTaskCancellationHandler {
+                taken(try await pipe.read())
             } onCancel: {
                 cancel()
             }
-            return taken(try result.get())
         }
 
         private func taken(_ step: ReceivePipe.Step) -> Data? {
@@ -146,7 +134,9 @@
         /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
         func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {
-                return try parsed()
+                return try reply.response(
+                    to: request, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
+                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request.value, $0, $1) })
             } catch {
                 cancel()
                 // The status counts although the body cannot be read: the body of a redirect does not matter.
@@ -154,27 +144,6 @@
                 failure.head = reply.head
                 throw failure.error(for: request.value)
             }
-        }
-
-        private func parsed() throws(TransportFailure) -> HTTPResponse {
-            var head = try ResponseHead(reply.head)
-            if !reply.trailers.isEmpty { facts.trailers = try ResponseHead.trailers(reply.trailers) }
-            let length = head.bodyLength(of: plan.method)
-            var decoder: ContentDecoder?
-            if let ratio = plan.decodingRatio, length != 0 {
-                decoder = try ContentDecoder(head.headers, maximumRatio: ratio)
-            }
-            if decoder != nil { ContentDecoder.clean(&head.headers) }
-            let body: HTTPResponseBody
-            if pipe == nil {
-                let bytes = reply.body.take()
-                body = HTTPResponseBody(try decoder?.decode(bytes, upTo: limit) ?? bytes)
-            } else {
-                body = streamedBody(of: request.value, length, decoder)
-            }
-            var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
-            response[value: TransportFactsValue.self] = facts
-            return response
         }
 
         private func streamedBody(

@@ -59,7 +59,7 @@
                 guard results == [0, 0] else { return false }
             }
             // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
-            return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0
+            return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
         }
 
         /// A body that is streamed is read in larger pieces; a small response does not pay for the memory.
@@ -114,28 +114,6 @@
         /// In bytes; the smaller one is libcurl's default.
         private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
         private static let http2OverTLS = 4
-    }
-
-    extension CurlWire {
-        /// What stands on the request line of a request without TLS.
-        enum PlainTarget {
-            /// Path and query.
-            case path
-            /// The whole URL, which an HTTP proxy takes, but for a fragment.
-            case url
-            /// What libcurl writes, which alone knows whether there is a proxy.
-            case libcurls
-
-            init(_ proxy: TransportProxy) {
-                self =
-                    switch proxy.kind {
-                    case .direct: .path
-                    case .environment: proxy.isInUse(isSecure: false) ? .libcurls : .path
-                    case .server(let scheme, _, _):
-                        scheme.hasPrefix("socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
-                    }
-            }
-        }
     }
 
     /// The URL of a request up to its path, parsed by libcurl once: most requests of a handle go where its last one went.

@@ -112,13 +112,8 @@
             var text: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
             let port = number(.primaryPort)
-            if let last = loop.lastAddress?.host, loop.lastAddress?.port == port, strcmp(last, text) == 0 {
-                return loop.lastAddress?.text
-            }
             let host = String(cString: text)
-            let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            loop.lastAddress = (Array(host.utf8CString), port, address)
-            return address
+            return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
         /// That of the connection, as long as there is one.

@@ -26,7 +26,7 @@
         /// The lines of the head that arrives, or of the trailers. Unchecked: no callback comes while it changes.
         @exclusivity(unchecked) var lines: [UInt8] = []
         /// What a request over http without TLS says that it wants.
-        let plainTarget: PlainTarget
+        let plainTarget: TransportProxy.PlainTarget
         /// What was set for the last transfer, and stays set.
         var settings = Settings()
 
@@ -79,7 +79,7 @@
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             self.loop = loop
-            plainTarget = PlainTarget(loop.configuration.proxy)
+            plainTarget = TransportProxy.PlainTarget(loop.configuration.proxy)
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()
@@ -124,13 +124,5 @@
         private static let reasonSize = 256
         /// How much memory of its lines it keeps, in bytes.
         private static let mostKept = 8192
-    }
-
-    extension UInt64 {
-        /// The sum, or the largest number when it does not fit.
-        func addingUnlessOver(_ other: UInt64) -> UInt64 {
-            let (sum, isOver) = addingReportingOverflow(other)
-            return isOver ? .max : sum
-        }
     }
 #endif
