@@ -38,6 +38,9 @@ struct lh_curl_version_info {
     int age;
     const char *version;
     unsigned int number;
+    const char *host;
+    int features;
+    const char *tls_library;
 };
 struct lh_curl_version_info *curl_version_info(int age);
 
@@ -66,8 +69,6 @@ enum {
     PREREQUEST_FUNCTION = 20312,
     ACTIVE_SOCKET = 0x500000 + 44,
     TLS_SESSION = 0x400000 + 45,
-    TLS_LIBRARY_OPENSSL = 1,
-    TLS_LIBRARY_GNUTLS = 2,
     // An alert that was read (SSL_CB_READ_ALERT), and the number of close_notify (RFC 8446, 6).
     READ_ALERT = 0x4004,
     CLOSE_NOTIFY = 0,
@@ -184,12 +185,13 @@ int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
     *session = info->session;
     const unsigned char *name = NULL;
     unsigned int length = 0;
-    if (info->library == TLS_LIBRARY_OPENSSL) {
+    // libcurl's numbers for the libraries are those of LH_TLS_OPENSSL and LH_TLS_GNUTLS.
+    if (info->library == LH_TLS_OPENSSL) {
         openssl_alpn_function function = openssl;
         if (!function) openssl = function = (openssl_alpn_function)tls_function("SSL_get0_alpn_selected");
         if (!function) return 0;
         function(info->session, &name, &length);
-    } else if (info->library == TLS_LIBRARY_GNUTLS) {
+    } else if (info->library == LH_TLS_GNUTLS) {
         gnutls_alpn_function function = gnutls;
         if (!function) gnutls = function = (gnutls_alpn_function)tls_function("gnutls_alpn_get_selected_protocol");
         if (!function) return 0;
@@ -222,6 +224,8 @@ static int on_tls_context(LHCurlEasy *easy, void *tls_context, void *context) {
 }
 
 int lh_curl_observe_close_notify(LHCurlEasy *easy) {
+    // Another library's context must not reach a function of OpenSSL that the process holds besides.
+    if (lh_curl_tls_library() != LH_TLS_OPENSSL) return 0;
     if (!set_info) set_info = (set_info_function)tls_function("SSL_CTX_set_info_callback");
     if (!set_info) return 0;
     return set_callback(easy, TLS_CONTEXT_FUNCTION, (void (*)(void))on_tls_context, TLS_CONTEXT_DATA, NULL) == 0;
@@ -232,8 +236,17 @@ void lh_curl_set_close_notify(LHCurlCloseNotify function, void *context) {
     observer_context = context;
 }
 
-int lh_curl_tells_alpn(void) {
-    return tls_function("SSL_get0_alpn_selected") || tls_function("gnutls_alpn_get_selected_protocol");
+int lh_curl_tls_library(void) {
+    static const char *const relatives[] = {"OpenSSL/", "LibreSSL/", "BoringSSL", "AWS-LC/", "quictls/"};
+    const char *name = curl_version_info(0)->tls_library;
+    if (!name) return LH_TLS_OTHER;
+    for (size_t index = 0; index < sizeof relatives / sizeof *relatives; index++) {
+        if (!strncmp(name, relatives[index], strlen(relatives[index])) && tls_function("SSL_get0_alpn_selected")) {
+            return LH_TLS_OPENSSL;
+        }
+    }
+    int is_gnutls = !strncmp(name, "GnuTLS/", 7) && tls_function("gnutls_alpn_get_selected_protocol");
+    return is_gnutls ? LH_TLS_GNUTLS : LH_TLS_OTHER;
 }
 
 int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {

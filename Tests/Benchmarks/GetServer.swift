@@ -31,6 +31,19 @@
             }
         }
 
+        /// A server in this process that waits before it responds: each connection has a thread.
+        static func delaying(microseconds: Int) -> RawServer {
+            let fields = "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
+            let response = Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\(json)".utf8)
+            return RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    var time = timespec(tv_sec: 0, tv_nsec: microseconds * 1000)
+                    if microseconds > 0 { nanosleep(&time, nil) }
+                    guard connection.write(response) else { return }
+                }
+            }
+        }
+
         /// The certificate authority of ``secureURL``.
         var roots: URL { directory.appendingPathComponent("roots") }
 

@@ -1,9 +1,10 @@
 #if os(Linux)
     import Foundation
     import Letterhead
+    import RawCurl
     import RawServer
 
-    /// A GiB up from a file and down to a reader that throws it away, beside the program curl.
+    /// A GiB up from a file, beside the program curl, and down to a reader that counts, beside a loop in C.
     struct TransferSpeed {
         static let name = "a GiB up and down"
         private static let size = 1 << 30
@@ -28,9 +29,30 @@
             if CommandLine.arguments.dropFirst(2).first == "down" { return try await runDown(server) }
             let isUpKept = try await compare(
                 "up", { try run(curl, ["-T", file.path, server.url().absoluteString]) }, { try await up(file, server) })
-            let isDownKept = try await compare(
-                "down", { try run(curl, [server.url().absoluteString]) }, { try await down(server) })
-            return isUpKept && isDownKept
+            return try await compareDown(server) && isUpKept
+        }
+
+        /// A loop in C with a receive buffer of 256 KiB, a reader of the loader, and a reader of `HTTPClient.stream`.
+        private static func compareDown(_ server: RawServer) async throws -> Bool {
+            var times: [[Double]] = [[], [], []]
+            for _ in 0..<rounds {
+                times[0].append(try downRaw(server))
+                times[1].append(try await down(server))
+                times[2].append(try await streamDown(server))
+            }
+            let medians = times.map { $0.sorted()[rounds / 2] }
+            let rows = medians.map { Round(time: $0, processor: 0) }
+            print("  down: C loop \(text(1024 / medians[0])) MiB a second")
+            let verdicts = [
+                ("load", limit.verdict(on: rows[1], beside: rows[0]), medians[1]),
+                ("HTTPClient.stream", limit.verdict(on: rows[2], beside: rows[0]), medians[2]),
+                ("HTTPClient.stream beside load", Limit.speed(0.9).verdict(on: rows[2], beside: rows[1]), medians[2]),
+            ]
+            for (name, verdict, time) in verdicts {
+                print("  \(name): \(text(1024 / time)) MiB a second")
+                print("    \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
+            }
+            return verdicts.allSatisfy(\.1.isKept)
         }
 
         private static func compare(
@@ -81,9 +103,30 @@
             return (ContinuousClock.now - start) / .seconds(1)
         }
 
-        /// Runs one of the contenders by itself, for a profiler: `benchmarks GiB down`.
+        private static func downRaw(_ server: RawServer) throws -> Double {
+            let start = ContinuousClock.now
+            guard raw_download(server.url().absoluteString, 256 << 10) == size else { throw WrongAnswer() }
+            return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        private static func streamDown(_ server: RawServer) async throws -> Double {
+            let (client, start) = (HTTPClient(), ContinuousClock.now)
+            var count = 0
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
+            for try await chunk in try await client.send(request).body { count += chunk.count }
+            guard count == size else { throw WrongAnswer() }
+            return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        /// Runs the readers by themselves, for a profiler: `benchmarks GiB down`.
         private static func runDown(_ server: RawServer) async throws -> Bool {
-            for _ in 0..<rounds { print("  down: load \(text(1024 / (try await down(server)))) MiB a second") }
+            for _ in 0..<rounds {
+                let (raw, load, stream) = (try downRaw(server), try await down(server), try await streamDown(server))
+                print(
+                    "  C loop \(text(1024 / raw)), load \(text(1024 / load)), stream \(text(1024 / stream)) MiB a second"
+                )
+            }
             return true
         }
 

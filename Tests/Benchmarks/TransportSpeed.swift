@@ -2,12 +2,15 @@
     import Foundation
     import Letterhead
     import RawCurl
+    import RawServer
 
     /// Small GETs, so many at a time: the transport alone and the whole line, beside a loop in C over libcurl.
     struct TransportSpeed {
         static let name = "small GETs through the transport"
         let width: Int
         var isSecure = false
+        /// Whether there may be as many connections as requests; the default is 64.
+        var isUnlimited = false
         let transport: Limit
         let line: Limit
 
@@ -15,6 +18,8 @@
             TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
             TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
             TransportSpeed(width: 64, transport: .speed(0.78), line: .speed(0.42)),
+            TransportSpeed(width: 256, transport: .speed(0.75), line: .speed(0.4)),
+            TransportSpeed(width: 256, isUnlimited: true, transport: .speed(0.75), line: .speed(0.4)),
             TransportSpeed(width: 1, isSecure: true, transport: .speed(0.7), line: .speed(0.5)),
             TransportSpeed(width: 16, isSecure: true, transport: .speed(0.68), line: .speed(0.4)),
             TransportSpeed(width: 64, isSecure: true, transport: .speed(0.78), line: .speed(0.42)),
@@ -34,6 +39,9 @@
             }
             var isKept = true
             for speed in all where try await !speed.report(server) { isKept = false }
+            for delay in [0, 100, 500, 2000] {
+                for width in [1, 16] { try await compare(width: width, microseconds: delay) }
+            }
             return isKept
         }
 
@@ -52,6 +60,7 @@
             let loop = try RawGets(url, width: width, roots: isSecure ? server.roots : nil)
             var configuration = TransportConfiguration()
             if isSecure { configuration.security.roots = .file(server.roots) }
+            if isUnlimited { configuration.maximumConnectionsPerHost = width }
             let loader = CurlLoader(configuration)
             let client = HTTPClient(transport: loader)
             return [
@@ -64,7 +73,9 @@
         private func report(_ server: GetServer) async throws -> Bool {
             guard let contenders = try contenders(server) else { return true }
             let rounds = try await Round.measure(contenders, rounds: Self.rounds)
-            print("  \(width) at a time\(isSecure ? " over TLS" : "")")
+            print(
+                "  \(width) at a time\(isSecure ? " over TLS" : "")\(isUnlimited ? ", each on a connection of its own" : "")"
+            )
             print("    C loop     \(rounds[0])")
             print("    load       \(rounds[1])")
             print("    whole line \(rounds[2])")
@@ -77,6 +88,24 @@
                 print("    \(name): \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
             }
             return verdicts.allSatisfy(\.1.isKept)
+        }
+
+        /// Prints what a request costs over a server that waits before it responds. There is no limit.
+        private static func compare(width: Int, microseconds: Int) async throws {
+            let server = GetServer.delaying(microseconds: microseconds)
+            defer { server.stop() }
+            let (url, loader) = (server.url("/item"), CurlLoader())
+            let loop = try RawGets(url, width: width, roots: nil)
+            let rounds = try await Round.measure(
+                [
+                    { try loop.run($0) },
+                    { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
+                ], rounds: Self.rounds)
+            let ratio = rounds[0].time / rounds[1].time
+            print(
+                "  \(width) at a time, with a server that waits \(microseconds) us: load \(text(ratio)) of the C loop")
+            print("    C loop     \(rounds[0])")
+            print("    load       \(rounds[1])")
         }
 
         /// So many operations, in so many tasks.

@@ -109,12 +109,13 @@ static size_t discard(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
-long raw_download(const char *url) {
+long raw_download(const char *url, long buffer) {
     long received = 0;
     LHCurlEasy *easy = curl_easy_init();
     if (!easy) return -1;
     int failed = lh_curl_set_string(easy, CurlOptionAddress, url);
     failed |= lh_curl_set_long(easy, CurlOptionNoSignal, 1);
+    failed |= lh_curl_set_long(easy, CurlOptionBufferSize, buffer);
     failed |= lh_curl_set_write(easy, discard, &received);
     failed = failed || curl_easy_perform(easy);
     curl_easy_cleanup(easy);

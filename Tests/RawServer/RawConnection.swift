@@ -58,6 +58,12 @@
             return read(length ?? 0) != nil
         }
 
+        /// Limits how many bytes the kernel takes for a peer that does not read; without it the kernel decides, up to 4 MiB.
+        package func limitOutput(to count: CInt) {
+            var count = count
+            setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &count, socklen_t(MemoryLayout<CInt>.size))
+        }
+
         /// Ends the server's side of the connection.
         package func endOutput() {
             tls?.end()

@@ -27,11 +27,17 @@ enum TransportStress {
             case "claims": try await HostileHeads(count: count).claims()
             case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
             case "rest": try await Transfers(size: count).rest()
+            case "initialize": try await Setups(count: count).initializeOnce()
+            case "failed-initialization": try await Setups(count: count).failToInitialize()
+            case "other-tls": try await Setups(count: count).tellUnauthenticatedEnds()
+            case "memory-limit": try await MemoryLimits(count: count).run()
+            case "executor": try await CustomExecutor(count: count).run()
             case "deallocators": try await Deallocators(count: count).run()
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, proxy, rest, "
-                        + "folds, claims, fuzz or deallocators, and how many")
+                        + "folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor or "
+                        + "deallocators, and how many")
             }
         #endif
     }

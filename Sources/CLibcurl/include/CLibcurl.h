@@ -233,8 +233,9 @@ int lh_curl_is_http2(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull 
 int lh_curl_observe_close_notify(LHCurlEasy *_Nonnull easy);
 /// Sets what is called for the TLS sessions that the calling thread reads; NULL is nothing.
 void lh_curl_set_close_notify(LHCurlCloseNotify _Nullable function, void *_Nullable context);
-/// Whether `lh_curl_is_http2` knows the TLS library.
-int lh_curl_tells_alpn(void);
+/// The TLS library that libcurl uses: OpenSSL or a relative of it with the same interface, GnuTLS, or another.
+int lh_curl_tls_library(void);
+enum { LH_TLS_OTHER = 0, LH_TLS_OPENSSL = 1, LH_TLS_GNUTLS = 2 };
 
 int lh_curl_multi_set_long(LHCurlMulti *_Nonnull multi, CurlMultiOption option, long value);
 int lh_curl_multi_set_socket(LHCurlMulti *_Nonnull multi, LHCurlSocket _Nonnull function, void *_Nullable context);

@@ -83,12 +83,12 @@ final class OpenFile: Sendable {
 
     /// The next bytes, at most as many as asked for; none at the end.
     func read(_ count: Int) throws(HTTPBodyError) -> Data {
-        try Data.filled(count: count) { buffer throws(HTTPBodyError) in try read(into: buffer) }
+        try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in try read(into: buffer) }
     }
 
     /// The whole file.
     func all() throws(HTTPBodyError) -> Data {
-        let data = try Data.filled(count: file.size) { buffer throws(HTTPBodyError) in
+        let data = try Data.filled(count: file.size, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
             var written = 0
             while written < buffer.count {
                 let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[written...]))
@@ -97,12 +97,11 @@ final class OpenFile: Sendable {
             }
             return written
         }
-        guard data.count == file.size else {
-            throw HTTPBodyError.invalid("the file does not fit into memory", file: file.url)
-        }
         try checkEnd()
         return data
     }
+
+    private var tooLarge: HTTPBodyError { .invalid("the file does not fit into memory", file: file.url) }
 
     private var changed: HTTPBodyError {
         HTTPBodyError.invalid("the file changed its size while it was sent", file: file.url)

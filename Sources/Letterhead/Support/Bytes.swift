@@ -16,15 +16,18 @@ extension String {
 }
 
 extension Data {
-    /// Data of an exact size, written once: nothing is zeroed, grown or copied on the way.
+    /// Returns data of an exact size, written once: nothing is zeroed, grown or copied.
     ///
     /// - Parameters:
     ///   - count: how many bytes there is room for.
-    ///   - fill: writes them, and says how many it wrote; the rest is left out.
+    ///   - failure: what is thrown when there is no memory for them.
+    ///   - fill: writes the bytes, and returns how many it wrote; the rest is left out.
     package static func filled<Failure: Error>(
-        count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+        count: Int, orThrow failure: @autoclosure () -> Failure,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Data {
-        guard count > 0, let memory = malloc(count) else { return Data() }
+        guard count > 0 else { return Data() }
+        guard let memory = malloc(count) else { throw failure() }
         let written: Int
         do {
             written = try fill(UnsafeMutableRawBufferPointer(start: memory, count: count))

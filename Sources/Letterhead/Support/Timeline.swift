@@ -47,6 +47,14 @@ extension Duration {
     }
 }
 
+extension UInt64 {
+    /// The sum, or the largest number when it does not fit.
+    func addingUnlessOver(_ other: UInt64) -> UInt64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
+    }
+}
+
 extension Task {
     /// Cancels it; true when whoever asks is the task itself or a child of it, and would wait for itself.
     package func cancelsCaller() -> Bool {

@@ -8,3 +8,17 @@ extension HTTPRequest {
         return nil
     }
 }
+
+extension HTTPRequest {
+    /// The request with the headers that its body brings.
+    var framed: HTTPRequest {
+        var framed = self
+        framed.headers = framedHeaders()
+        return framed
+    }
+}
+
+extension HTTPMethod {
+    /// Whether a server expects a length even when there is no body (RFC 9110, 8.6).
+    var expectsBody: Bool { self == .post || self == .put || self == .patch }
+}

@@ -35,11 +35,12 @@ extension HTTPResponse {
     }
 
     fileprivate func tooLarge(limit: Int) -> HTTPError {
+        let error = HTTPBodyError.tooLarge(limit: limit)
         var response = self
         response.body = HTTPResponseBody()
         return HTTPError(
-            .responseTooLarge, request: request, response: response, underlying: HTTPBodyError.tooLarge(limit: limit),
-            message: "the body is larger than the \(limit) bytes allowed; see responseLimit")
+            .responseTooLarge, request: request, response: response, underlying: error,
+            message: "\(error); see responseLimit")
     }
 }
 

@@ -84,3 +84,35 @@ struct HeadLines {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
+
+// What a transport reads of a line before the head is complete.
+extension UnsafeRawBufferPointer {
+    /// The end of a head: CRLF, or a bare LF.
+    var isBlankLine: Bool {
+        count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
+    }
+
+    /// The value of a header line whose name, with its colon, is `name` in lower case.
+    func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
+        let size = name.utf8CodeUnitCount
+        guard count > size,
+            name.withUTF8Buffer({ name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } })
+        else { return nil }
+        var end = count
+        while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
+        return self[size..<end]
+    }
+
+    /// The status code of a status line, which has three digits.
+    var statusCode: Int? {
+        guard let blank = firstIndex(of: 0x20) else { return nil }
+        let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
+        return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
+    }
+
+    /// Whether a status line names HTTP/2 or a later version.
+    var claimsHTTP2: Bool {
+        guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
+        return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
+    }
+}

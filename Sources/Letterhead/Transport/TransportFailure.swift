@@ -19,6 +19,7 @@ struct TransportFailure: Error {
     }
 
     static let cancelled = TransportFailure(.cancelled, "the task was cancelled")
+    static let noMemory = TransportFailure(.responseTooLarge, "there is no memory for the body of the response")
     /// The same, when nothing can have left.
     var unsent: TransportFailure {
         var failure = self

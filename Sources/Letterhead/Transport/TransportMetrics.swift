@@ -25,6 +25,12 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
     public var remoteAddress: String?
     /// Whether the connection was made for an earlier request.
     public var isReusedConnection = false
+    /// Whether anyone on the way may have truncated the body of an https response without being noticed.
+    ///
+    /// It is true if all of this holds: the response has neither a length nor chunks, so that the end of the connection ended
+    /// its body; and the system's libcurl uses a TLS library that does not report whether the server's close_notify came (RFC
+    /// 8446, 6.1). OpenSSL and its relatives and GnuTLS report it, and a missing close_notify is then an error. Default: false.
+    public var hasUnauthenticatedEnd = false
 
     /// Nothing known.
     public init() {}
@@ -38,6 +44,7 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
             parts += ["name \(nameLookup)", "connect \(connect)", "TLS \(secureConnect)"]
         }
         parts += ["sent \(bytesSent)", "received \(bytesReceived)"]
+        if hasUnauthenticatedEnd { parts.append("unauthenticated end") }
         return (parts + [httpVersion, remoteAddress].compactMap { $0 }).joined(separator: ", ")
     }
 }

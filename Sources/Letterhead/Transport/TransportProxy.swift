@@ -116,6 +116,28 @@ public struct TransportProxy: Sendable, Hashable {
     }
 }
 
+extension TransportProxy {
+    /// What stands on the request line of a request without TLS.
+    enum PlainTarget {
+        /// Path and query.
+        case path
+        /// The whole URL, which an HTTP proxy takes, but for a fragment.
+        case url
+        /// What libcurl writes, which alone knows whether there is a proxy.
+        case libcurls
+
+        init(_ proxy: TransportProxy) {
+            self =
+                switch proxy.kind {
+                case .direct: .path
+                case .environment: proxy.isInUse(isSecure: false) ? .libcurls : .path
+                case .server(let scheme, _, _):
+                    scheme.hasPrefix("socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
+                }
+        }
+    }
+}
+
 extension TransportProxy: CustomStringConvertible, CustomReflectable {
     /// The proxy without its credentials.
     public var description: String {

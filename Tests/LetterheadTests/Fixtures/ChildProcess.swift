@@ -135,13 +135,18 @@
         static func run(
             ofPackage name: String, _ arguments: [String], seconds: Int, environment: [String: String] = [:]
         ) async throws -> (status: Int32, output: String) {
-            let tests = try #require(CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
             let (status, output) = try await run(
-                tests.appending(path: name).path, arguments, seconds: seconds,
+                path(ofPackage: name), arguments, seconds: seconds,
                 environment: environment.merging(["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"]) { old, _ in
                     old
                 })
             return (status, String(decoding: output, as: UTF8.self))
+        }
+
+        /// The path of a program that is built beside the tests.
+        static func path(ofPackage name: String) throws -> String {
+            let tests = try #require(CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() })
+            return tests.appending(path: name).path
         }
 
         /// What a program of the system prints, which must end without an error.

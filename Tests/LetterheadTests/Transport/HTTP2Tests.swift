@@ -90,7 +90,7 @@
             FileManager.default.isExecutableFile(atPath: $0)
         }
 
-        let large = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let large = Data((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         private let directory: URL
         private let process: ChildProcess
         private let port: Int

@@ -45,9 +45,9 @@
         }
 
         @Test func `A socket of -1 is not watched`() throws {
-            let wake = try #require(CurlMailbox())
-            let poller = try #require(CurlPoller(wakeDescriptor: wake.wakeDescriptor))
-            poller.watch(-1, wants: 3)
+            let wake = try #require(CurlMailbox(TransportConfiguration()))
+            let poller = try #require(SocketPoller(wakeDescriptor: wake.wakeDescriptor))
+            poller.watch(-1, for: [.reading, .writing])
             poller.keep(-1)
             poller.unwatch(-1)
             poller.forget(-1)

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import Testing
 
     /// What could hang or crash runs in a process of its own, with a time limit.
@@ -10,7 +11,8 @@
                 ("posts", 5000), ("cancellations", 10_000), ("many", 5000), ("exit", 50), ("leave", 64),
                 ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 10_000), ("transfers", 256), ("rest", 1),
                 ("fuzz", 6000),
-                ("deallocators", 100),
+                ("deallocators", 100), ("initialize", 32), ("failed-initialization", 4), ("other-tls", 1),
+                ("executor", 2000),
             ])
         func stress(name: String, count: Int) async throws {
             // An exit finds the threads elsewhere each time.
@@ -18,10 +20,33 @@
                 let (status, output) = try await ChildProcess.run(
                     ofPackage: "transport-stress", [name, String(count)], seconds: 120,
                     // Otherwise a process with the thread sanitizer sleeps for a second before it exits.
-                    environment: ["TSAN_OPTIONS": "atexit_sleep_ms=0"])
+                    environment: Self.environment)
                 #expect(status == 0, "\(output)")
                 #expect(output.contains("ok: "))
             }
         }
+
+        // The sanitizers reserve more address space than a process may have with a limit.
+        @Test(.disabled(if: isSanitized))
+        func `A body that does not fit into memory is an error`() async throws {
+            let (status, output) = try await ChildProcess.run(
+                ofPackage: "transport-stress", ["memory-limit", "400"], seconds: 120)
+            #expect(status == 0, "\(output)")
+            #expect(output.contains("ok: "))
+        }
+
+        @Test(arguments: [
+            ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("executor", 1000), ("transfers", 64),
+        ])
+        func `The transport holds on a single processor`(name: String, count: Int) async throws {
+            let program = try ChildProcess.path(ofPackage: "transport-stress")
+            let (status, output) = try await ChildProcess.run(
+                "taskset", ["-c", "0", program, name, String(count)], seconds: 120, environment: Self.environment)
+            #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+        }
+
+        /// One arena, because each further one of the C library's allocator keeps up to 2 MiB for a later use.
+        private static let environment = ["TSAN_OPTIONS": "atexit_sleep_ms=0", "MALLOC_ARENA_MAX": "1"]
+        private static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
     }
 #endif

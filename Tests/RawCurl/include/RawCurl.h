@@ -13,8 +13,8 @@ RawLoop *_Nullable raw_loop_make(const char *_Nonnull url, int width, const char
 long raw_loop_run(RawLoop *_Nonnull loop, long count);
 void raw_loop_free(RawLoop *_Nonnull loop);
 
-/// Gets a URL, throws its body away, and says how many bytes came; -1 is failure.
-long raw_download(const char *_Nonnull url);
+/// Gets a URL with a receive buffer of so many bytes, discards the body, and returns how many bytes came; -1 is failure.
+long raw_download(const char *_Nonnull url, long buffer);
 /// Sends a file with PUT, and says whether the answer was 200.
 int raw_upload(const char *_Nonnull url, const char *_Nonnull path, long size);
 

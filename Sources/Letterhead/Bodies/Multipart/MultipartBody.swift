@@ -126,7 +126,7 @@ public struct MultipartBody: HTTPBody {
     public func encode() throws -> Data {
         try check()
         let parts = try resolved { BodyChunks(try $0.encode()) }
-        return MultipartWriter(boundary: boundary, parts, length: length(of: parts) ?? 0).data
+        return try MultipartWriter(boundary: boundary, parts, length: length(of: parts) ?? 0).data()
     }
 
     /// The body from its first byte: in one piece when it is in memory and at most 1 MiB, else as its parts come.
@@ -138,7 +138,7 @@ public struct MultipartBody: HTTPBody {
         let length = length(of: parts)
         let isPulled = parts.contains { if case .pulled = $0.content { true } else { false } }
         if let length, !isPulled, length <= 1 << 20 {
-            return BodyChunks(MultipartWriter(boundary: boundary, parts, length: length).data)
+            return BodyChunks(try MultipartWriter(boundary: boundary, parts, length: length).data())
         }
         let walk = MultipartWalk(boundary: boundary, isSearched: isGiven, parts)
         return BodyChunks(length: length) { try await walk.next() }

@@ -11,11 +11,14 @@ struct MultipartWriter {
         (self.boundary, self.parts, self.length) = (boundary, parts, length)
     }
 
-    /// All of it; contents that are not in memory count as empty.
-    var data: Data {
+    /// Returns the whole body; contents that are not in memory count as empty.
+    ///
+    /// - Throws: when there is no memory for it.
+    func data() throws(HTTPBodyError) -> Data {
         // Every delimiter but the first ends the content before it.
         let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
-        return Data.filled(count: length) { buffer in
+        let tooLarge = HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
+        return try Data.filled(count: length, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
             var rest = buffer
             for index in parts.indices {
                 Self.write(index == 0 ? delimiter[2...] : delimiter[...], to: &rest)

@@ -3,7 +3,7 @@ public import Foundation
 /// Why a body cannot be sent, read or decoded.
 ///
 /// Bodies and ``HTTPResponseBody`` throw it. A client reports it as the ``HTTPError/underlying`` error of an ``HTTPError``:
-/// `.invalidRequest` for a body that cannot be sent, `.responseTooLarge` for one that is too large, and
+/// `.invalidRequest` for a body that cannot be sent, `.responseTooLarge` for one that is too large or does not fit into memory, and
 /// `.cannotDecodeResponse` for one that no decoder reads.
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body of a request breaks a rule. Nothing of it is sent, or the upload ends there.
@@ -23,6 +23,9 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
+    /// There is no memory for more than this number of bytes of the body.
+    case outOfMemory(after: Int)
+
     /// No decoder reads this media type; nil for a response that names none.
     case unreadable(mediaType: String?)
 
@@ -39,6 +42,7 @@ extension HTTPBodyError: CustomStringConvertible {
         case .alreadyRead: "a streamed body can be read once: keep the data, or request a buffered response"
         case .withheld: "validators see the head of a streamed response only: judge by status and headers"
         case .tooLarge(let limit): "the body is larger than the \(limit) bytes allowed"
+        case .outOfMemory(let count): "there is no memory for more than \(count) bytes of the body"
         case .unreadable(let mediaType): "no decoder reads \(mediaType ?? "a response without a media type")"
         }
     }

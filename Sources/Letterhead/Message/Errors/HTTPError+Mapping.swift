@@ -80,7 +80,7 @@ extension HTTPBodyError {
     fileprivate var code: HTTPError.Code {
         switch self {
         case .invalid, .notInMemory: .invalidRequest
-        case .tooLarge: .responseTooLarge
+        case .tooLarge, .outOfMemory: .responseTooLarge
         case .alreadyRead, .withheld, .unreadable: .unknown
         }
     }

@@ -95,10 +95,11 @@ extension HTTPResponseBody {
     fileprivate func beginning(upTo limit: Int) async -> Data {
         // A copy of the beginning, because a slice would keep the whole.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
-        var data = Data()
+        var bytes = GrowingBytes()
         var chunks = makeAsyncIterator()
-        while data.count < limit, let chunk = try? await chunks.next() { data += chunk }
-        return data.count > limit ? Data(data.prefix(limit)) : data
+        while bytes.count < limit, let chunk = try? await chunks.next(), bytes.append(chunk.prefix(limit - bytes.count))
+        {}
+        return bytes.take()
     }
 }
 

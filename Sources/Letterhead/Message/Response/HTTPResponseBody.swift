@@ -51,16 +51,17 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// All bytes.
     ///
     /// - Parameter limit: how many are allowed. Default: 64 MiB; a body that is in memory already has passed its limit.
-    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` past the limit, ``HTTPBodyError/alreadyRead`` on a second walk over a streamed body, and what the
+    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` past the limit, ``HTTPBodyError/outOfMemory(after:)`` when there is no
+    ///   memory for the body, ``HTTPBodyError/alreadyRead`` on a second iteration of a streamed body, and what the
     ///   connection throws.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
-        var data = Data()
+        var bytes = GrowingBytes()
         for try await chunk in self {
-            guard data.count + chunk.count <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
-            data += chunk
+            guard bytes.count + chunk.count <= limit else { throw HTTPBodyError.tooLarge(limit: limit) }
+            guard bytes.append(chunk) else { throw HTTPBodyError.outOfMemory(after: bytes.count) }
         }
-        return data
+        return bytes.take()
     }
 
     /// The same body, whose pieces go through a closure on their way out; a body in memory stays as it is.

@@ -3,8 +3,8 @@
 
     /// The transport on Linux: one thread over the system's libcurl, which Foundation's networking links anyway.
     ///
-    /// Use: `HTTPClient` has it by default, one for all clients, so that they share connections. Make one for a
-    /// configuration of its own, and keep it: connections are kept as long as it lives.
+    /// `HTTPClient` uses one for all clients, so that they share connections. Create another one for another configuration,
+    /// and keep it: connections live as long as it does.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()
@@ -12,9 +12,9 @@
     /// let client = HTTPClient(environment: environment, transport: HTTPClient.makeTransport(configuration))
     /// ```
     ///
-    /// It sends what the request says and adds nothing of its own but the lines that frame the message (RFC 9112, 6),
-    /// `Host`, and the `Accept-Encoding` that it undoes. It follows no redirect, keeps no cookie, and never sends a request
-    /// twice that is not idempotent. Any status is a response; whatever is not a whole response is an ``HTTPError``.
+    /// It adds nothing to a request but the lines that frame the message (RFC 9112, 6), `Host`, and the `Accept-Encoding`
+    /// that it decodes. It follows no redirect, keeps no cookie, and never sends a request twice that is not idempotent. Any
+    /// status is a response; everything that is not a whole response is an ``HTTPError``.
     package final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -59,6 +59,7 @@
             if plan.timeLeft == 0 {
                 throw sent.value.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
+            guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent.value) }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent.value) }
             return CurlTransfer(plan, for: sent, engine: engine)
         }
@@ -73,19 +74,5 @@
             if request.onProgress != nil { body = body?.inPieces }
             return CurlPlan(request, body: body, configuration)
         }
-    }
-
-    extension HTTPRequest {
-        /// The request with the headers that its body brings.
-        fileprivate var framed: HTTPRequest {
-            var framed = self
-            framed.headers = framedHeaders()
-            return framed
-        }
-    }
-
-    extension HTTPMethod {
-        /// Whether a server expects a length even when there is no body (RFC 9110, 8.6).
-        fileprivate var expectsBody: Bool { self == .post || self == .put || self == .patch }
     }
 #endif

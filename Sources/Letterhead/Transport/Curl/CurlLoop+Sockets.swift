@@ -2,6 +2,8 @@
     import CLibcurl
     import Glibc
 
+    // The numbers of `SocketPoller.Readiness` are those of CURL_POLL_IN and CURL_POLL_OUT, and of CURL_CSELECT_IN, OUT and ERR.
+    //
     // Which sockets libcurl wants to be told of, and when it wants to be called: its callbacks, and the wait for both.
 
     extension CurlLoop {
@@ -12,7 +14,7 @@
             if isAsleep { mailbox.wakeUp() }
             // What has arrived came now, and not when the wait began.
             tick()
-            poller.report(count) { socket, ready in act(on: socket, ready) }
+            poller.report(count) { socket, ready in act(on: socket, ready.rawValue) }
         }
 
         func act(on socket: CInt, _ ready: CInt) {
@@ -46,7 +48,7 @@
                 if what == CInt(CURL_POLL_REMOVED) {
                     loop.poller.unwatch(socket)
                 } else {
-                    loop.poller.watch(socket, wants: what)
+                    loop.poller.watch(socket, for: SocketPoller.Readiness(rawValue: what))
                 }
             }
             return 0

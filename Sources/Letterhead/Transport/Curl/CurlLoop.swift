@@ -8,35 +8,33 @@
     /// callback of libcurl's comes while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
-        let limits: CurlLimits
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
         var multi: OpaquePointer
-        let poller: CurlPoller
+        let poller: SocketPoller
         /// The time of this round, in nanoseconds of a clock that never goes back.
         var now: UInt64 = 0
         /// When libcurl wants to be called, and when the first of our own time limits may be over.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The origin and the address of the last transfer, which are often those of the next one.
+        /// The origin of the last transfer, which is often that of the next one.
         var lastOrigin: CurlOrigin?
-        var lastAddress: (host: [CChar], port: Int, text: String)?
         @exclusivity(unchecked) private var active: [CurlWire] = []
-        @exclusivity(unchecked) private var unread: [CurlReceivePipe] = []
+        @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
         private var isStopped = false
 
-        init(_ configuration: TransportConfiguration, mailbox: CurlMailbox) throws(TransportFailure) {
-            guard let poller = CurlPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init() else {
+        init(_ mailbox: CurlMailbox) throws(TransportFailure) {
+            guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init()
+            else {
                 throw .exhausted
             }
             guard let share = curl_share_init() else {
                 curl_multi_cleanup(multi)
                 throw .exhausted
             }
-            self.configuration = configuration
-            limits = CurlLimits(configuration)
+            configuration = mailbox.configuration
             self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
@@ -140,7 +138,9 @@
         }
 
         /// Wakes the reader of a streamed body when all that could be read has been.
-        func noteUnread(_ pipe: CurlReceivePipe) { unread.append(pipe) }
+        func noteUnread(_ pipe: ReceivePipe) {
+            if unread.last !== pipe { unread.append(pipe) }
+        }
 
         private func flush() {
             guard !unread.isEmpty else { return }
@@ -213,6 +213,7 @@
         private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
             let transfer = wire.transfer
             release(wire)
+            transfer?.pipe?.flush()
             transfer?.finish(outcome)
         }
 

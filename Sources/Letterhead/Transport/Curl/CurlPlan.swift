@@ -13,18 +13,15 @@
             /// Pulled from memory that is held.
             case held(Data)
             /// Pulled from a task that makes it.
-            case pulled(CurlSendPipe)
+            case pulled(SendPipe)
         }
 
         let method: HTTPMethod
         let isSecure: Bool
         let content: Content
-        /// How long it may take, in nanoseconds.
-        let timeout: UInt64
-        /// How long nothing may move on the connection, in nanoseconds.
-        let idleTimeout: UInt64
-        /// How long it is until the deadline of the whole load, in nanoseconds.
-        let timeLeft: UInt64
+        // Times in nanoseconds, of which the largest number is no limit: for an attempt, for a connection on which nothing
+        // moves, for the first byte of the response, and until the deadline of the whole load.
+        let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
         /// How many times as large as it came a body may be when its content coding is undone; nil leaves it coded.
         let decodingRatio: Int?
         private let text: CurlText
@@ -46,6 +43,7 @@
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
             idleTimeout = (request.idleTimeout ?? configuration.idleTimeout)?.wholeNanoseconds ?? .max
+            firstByteTimeout = configuration.firstByteTimeout?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
             decodingRatio = configuration.decodesContent ? configuration.maximumDecodingRatio : nil
             var tail = Data()
@@ -59,16 +57,49 @@
                 let isReplayable = request.body.isReplayable
                 let meter = request.onProgress.map { ProgressMeter(.upload, total: chunks.length, report: $0) }
                 content = .pulled(
-                    CurlSendPipe(chunks, isReplayable: isReplayable, meter: meter) {
+                    SendPipe(chunks, isReplayable: isReplayable, meter: meter) {
                         try request.framedBody().inPieces
                     })
             }
             isTargetApart = request.path.string.isEmpty || request.fragment != nil
-            (text, originCount, targetPosition, methodPosition) = Self.text(
-                of: request, isTargetApart: isTargetApart, tail: tail, hasBody: body != nil, configuration)
+            var (originCount, targetPosition, methodPosition) = (0, 0, 0)
+            text = CurlText(body: tail) { [isTargetApart] text in
+                text.add(atMost: request.urlCapacity) { url in
+                    request.writeOrigin(to: &url)
+                    originCount = request.path.string.isEmpty ? 0 : url.count
+                    request.writeRest(to: &url)
+                }
+                targetPosition = isTargetApart ? text.position : originCount
+                if isTargetApart { text.add(request.target) }
+                methodPosition = text.position
+                text.add(request.method.rawValue)
+                Self.addLines(of: request, hasBody: body != nil, configuration, to: &text)
+            }
+            (self.originCount, self.targetPosition, self.methodPosition) = (originCount, targetPosition, methodPosition)
         }
 
-        var url: UnsafePointer<CChar> { text.string(at: text.start) }
+        /// Adds the header fields, and what libcurl would send otherwise.
+        private static func addLines(
+            of request: HTTPRequest, hasBody: Bool, _ configuration: TransportConfiguration,
+            to text: inout CurlText.Writer
+        ) {
+            let headers = request.headers
+            for field in headers { text.addLine(field.name.rawValue, field.value) }
+            // A range counts coded bytes, and a part of them cannot be decoded.
+            if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range) {
+                text.addLine("Accept-Encoding", ContentDecoder.offered)
+            }
+            if !headers.contains(.accept) { text.addLine("Accept", nil) }
+            // The request of a tunnel has separate lines.
+            if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
+                text.addLine("Proxy-Connection", nil)
+            }
+            guard hasBody else { return }
+            if !headers.contains(.contentType) { text.addLine("Content-Type", nil) }
+            if !headers.contains(.expect) { text.addLine("Expect", nil) }
+        }
+
+        var url: UnsafePointer<CChar> { text.string(at: 0) }
         /// The URL as the request line has it for a proxy; nil when it is written otherwise there.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
         /// The URL up to its path; nil when it has none.
@@ -79,61 +110,86 @@
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }
         var headerLines: UnsafePointer<curl_slist>? { text.lines }
-        var copiedBody: UnsafeRawPointer { text.tail }
-
-        /// Whether sending it twice means no more than sending it once (RFC 9110, 9.2.2).
-        var mayBeSentTwice: Bool { method.isIdempotent }
+        var copiedBody: UnsafeRawPointer { text.body }
     }
 
-    // MARK: Text
+    /// C strings, a list of lines and the bytes of a body, in one block of memory.
+    ///
+    /// A class, since it owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
+    final class CurlText: @unchecked Sendable {
+        private let block: UnsafeMutableRawPointer
+        private let strings: UnsafeMutableRawPointer
+        private let lineCount: Int
+        private let bodyOffset: Int
 
-    extension CurlPlan {
-        private static func text(
-            of request: HTTPRequest, isTargetApart: Bool, tail: Data, hasBody: Bool,
-            _ configuration: TransportConfiguration
-        ) -> (CurlText, origin: Int, target: Int, method: Int) {
-            let headers = request.headers
-            let target = isTargetApart ? request.target : ""
-            let capacity = request.urlCapacity + target.utf8.count + request.method.rawValue.utf8.count
-            let fields = headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 3 }
-            let offersCodings = configuration.decodesContent
-            let mayBeProxied = configuration.proxy.isInUse(isSecure: false)
-            var (originCount, targetPosition, methodPosition) = (0, 0, 0)
-            let text = CurlText(
-                lineCount: headers.count + ownLimit, capacity: capacity + fields + ownCapacity, tail: tail
-            ) { text in
-                targetPosition = text.position
-                text.add(atMost: request.urlCapacity) { url in
-                    request.writeOrigin(to: &url)
-                    originCount = request.path.string.isEmpty ? 0 : url.count
-                    request.writeRest(to: &url)
-                }
-                targetPosition += originCount
-                if isTargetApart {
-                    targetPosition = text.position
-                    text.add(target)
-                }
-                methodPosition = text.position
-                text.add(request.method.rawValue)
-                for field in headers { text.addLine(field.name.rawValue, field.value) }
-                // Ranges are of the coded bytes, of which a part cannot be decoded.
-                if offersCodings, !headers.contains(.acceptEncoding), !headers.contains(.range) {
-                    text.addLine("Accept-Encoding", ContentDecoder.offered)
-                }
-                if !headers.contains(.accept) { text.addLine("Accept", nil) }
-                // A tunnel's own request has its own lines.
-                if mayBeProxied, !headers.contains("Proxy-Connection") { text.addLine("Proxy-Connection", nil) }
-                if hasBody {
-                    if !headers.contains(.contentType) { text.addLine("Content-Type", nil) }
-                    if !headers.contains(.expect) { text.addLine("Expect", nil) }
-                }
+        /// Strings and lines while they are written, each with the zero at its end.
+        struct Writer {
+            fileprivate var bytes: [UInt8] = []
+            fileprivate var lines: [Int] = []
+
+            /// Where the next string begins.
+            var position: Int { bytes.count }
+
+            mutating func add(_ string: String) {
+                append(string)
+                bytes.append(0)
             }
-            return (text, originCount, targetPosition, methodPosition)
+
+            /// Adds a string of at most so many bytes.
+            mutating func add(atMost count: Int, _ write: (inout ByteText) -> Void) {
+                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { memory in
+                    let written = ByteText.write(to: memory, write)
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: memory[..<written]))
+                }
+                bytes.append(0)
+            }
+
+            /// Adds a header line. An empty value is sent as such; nil removes what libcurl would send.
+            mutating func addLine(_ name: String, _ value: String?) {
+                lines.append(bytes.count)
+                append(name)
+                append(value.map { $0.isEmpty ? ";" : ": " } ?? ":")
+                add(value ?? "")
+            }
+
+            private mutating func append(_ text: String) { text.withBytes { bytes.append(contentsOf: $0) } }
         }
 
-        /// What libcurl would add by itself, and the codings: how many lines these may be, and how many bytes in all with
-        /// the zeros behind the URL, the target and the method.
-        private static let ownLimit = 5
-        private static let ownCapacity = 128
+        init(body: Data, write: (inout Writer) -> Void) {
+            var writer = Writer()
+            writer.bytes.reserveCapacity(512)
+            writer.lines.reserveCapacity(16)
+            write(&writer)
+            (lineCount, bodyOffset) = (writer.lines.count, writer.bytes.count)
+            let listSize = lineCount * MemoryLayout<curl_slist>.stride
+            block = .allocate(
+                byteCount: listSize + bodyOffset + body.count, alignment: MemoryLayout<curl_slist>.alignment)
+            strings = block + listSize
+            writer.bytes.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(start: strings, count: $0.count).copyMemory(from: $0)
+            }
+            body.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(start: strings + bodyOffset, count: $0.count).copyMemory(from: $0)
+            }
+            let nodes = block.bindMemory(to: curl_slist.self, capacity: lineCount)
+            for (index, position) in writer.lines.enumerated() {
+                let next = index + 1 < lineCount ? nodes + index + 1 : nil
+                (nodes + index).initialize(
+                    to: curl_slist(data: (strings + position).assumingMemoryBound(to: CChar.self), next: next))
+            }
+        }
+
+        deinit { block.deallocate() }
+
+        /// The string at a position of the writer.
+        func string(at position: Int) -> UnsafePointer<CChar> {
+            UnsafePointer((strings + position).assumingMemoryBound(to: CChar.self))
+        }
+
+        var lines: UnsafePointer<curl_slist>? {
+            lineCount == 0 ? nil : UnsafePointer(block.assumingMemoryBound(to: curl_slist.self))
+        }
+
+        var body: UnsafeRawPointer { UnsafeRawPointer(strings + bodyOffset) }
     }
 #endif

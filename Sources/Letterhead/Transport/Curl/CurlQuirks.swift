@@ -4,6 +4,7 @@
     /// Behavior of libcurl that depends on its version. The documentation page "The transport" lists the reasons.
     enum CurlQuirks {
         private static let version = lh_curl_version()
+        private static let tlsLibrary = lh_curl_tls_library()
 
         /// Whether an easy handle may carry a second transfer.
         ///
@@ -26,6 +27,15 @@
         /// libcurl takes a connection for HTTP/2 when the status line claims it. The claim is compared with what TLS
         /// negotiated, which needs the TLS library's own account, and a connection that two requests would share is refused
         /// before the second request is sent, which needs the callback of 7.80.
-        static let offersHTTP2 = version >= 0x075000 && lh_curl_tells_alpn() != 0
+        static let offersHTTP2 = version >= 0x075000 && tlsLibrary != LH_TLS_OTHER
+
+        /// Whether libcurl reports a connection that ended without close_notify as an error, which GnuTLS has it do. With OpenSSL
+        /// and its relatives, close_notify is observed instead.
+        static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
+
+        /// The result of `curl_global_init`. It is called once in the process, under the lock of this initializer, because libcurl
+        /// allows no other call at that time before 7.84. It is never undone: Foundation uses libcurl too.
+        static let initialization = curl_global_init(everything)
+        private static let everything = 3
     }
 #endif

@@ -24,7 +24,7 @@
         /// How many bytes a buffered body may have.
         let limit: Int
         /// Where a streamed body arrives; nil for a buffered one.
-        let pipe: CurlReceivePipe?
+        let pipe: ReceivePipe?
         /// Timings and trailers, filled in when the transfer is over.
         let facts = TransportFacts()
         private let engine: CurlEngine
@@ -35,7 +35,7 @@
         /// What has arrived, without a streamed body. `nonisolated(unsafe)`: only the thread uses it until the transfer
         /// completes, and only the caller after that. Unchecked: no callback comes while it changes. The caller allocates its
         /// memory, and frees it in most cases: memory that one thread allocates and another frees slows both down.
-        @exclusivity(unchecked) nonisolated(unsafe) var reply = CurlReply()
+        @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
             self.plan = plan
@@ -43,9 +43,9 @@
             self.engine = engine
             limit = request.value.responseLimit
             let isWatched = request.value.onProgress != nil
-            pipe = request.value.responseDelivery == .buffered && !isWatched ? nil : CurlReceivePipe()
+            pipe = request.value.responseDelivery == .buffered && !isWatched ? nil : ReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
-            if pipe == nil { reply.body.reserveCapacity(Self.smallBodySize) }
+            if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
 
         private static let usualHeadSize = 480
@@ -85,22 +85,17 @@
         }
 
         /// The next bytes of a streamed body; nil at the end.
-        func read() async throws(TransportFailure) -> Data? {
+        func read() async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
-            let result: Result<CurlReceivePipe.Step, TransportFailure> = await withTaskCancellationHandler {
-                do throws(TransportFailure) {
-                    return .success(try await pipe.read())
-                } catch {
-                    return .failure(error)
-                }
+            return try await withTaskCancellationHandler {
+                taken(try await pipe.read())
             } onCancel: {
                 cancel()
             }
-            return taken(try result.get())
         }
 
-        private func taken(_ step: CurlReceivePipe.Step) -> Data? {
+        private func taken(_ step: ReceivePipe.Step) -> Data? {
             if step.isRoomMade { resume() }
             return step.bytes.isEmpty ? nil : step.bytes
         }
@@ -132,6 +127,45 @@
             complete(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
             if case .pulled(let source) = plan.content { source.close() }
+        }
+    }
+
+    extension CurlTransfer {
+        /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
+        func response() throws(HTTPError) -> HTTPResponse {
+            do throws(TransportFailure) {
+                return try reply.response(
+                    to: request, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
+                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request.value, $0, $1) })
+            } catch {
+                cancel()
+                // The status counts although the body cannot be read: the body of a redirect does not matter.
+                var failure = error
+                failure.head = reply.head
+                throw failure.error(for: request.value)
+            }
+        }
+
+        private func streamedBody(
+            of request: HTTPRequest, _ length: Int?, _ decoder: ContentDecoder?
+        ) -> HTTPResponseBody {
+            let source: @Sendable () async throws -> Data? = { try await self.read() }
+            let pull = decoder?.pull(source) ?? source
+            let total = decoder == nil ? length : nil
+            let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
+            return HTTPResponseBody(
+                length: total,
+                // Without a list of what it captures: with one, it would not run where its reader does.
+                pull: {
+                    do {
+                        let bytes = try await pull()
+                        meter?.add(bytes?.count ?? 0)
+                        return bytes
+                    } catch let failure as TransportFailure {
+                        throw failure.error(for: request)
+                    }
+                },
+                cancel: { [self] in cancel() })
         }
     }
 #endif

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Glibc
 
     extension CurlWire {
         /// Sets what is the same for all transfers; false when the system's libcurl refuses any of it.
@@ -58,7 +59,7 @@
                 guard results == [0, 0] else { return false }
             }
             // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
-            return asksBeforeSending || set(.freshConnect, plan.mayBeSentTwice ? 0 : 1) == 0
+            return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
         }
 
         /// A body that is streamed is read in larger pieces; a small response does not pay for the memory.
@@ -115,25 +116,31 @@
         private static let http2OverTLS = 4
     }
 
-    extension CurlWire {
-        /// What stands on the request line of a request without TLS.
-        enum PlainTarget {
-            /// Path and query.
-            case path
-            /// The whole URL, which an HTTP proxy takes, but for a fragment.
-            case url
-            /// What libcurl writes, which alone knows whether there is a proxy.
-            case libcurls
+    /// The URL of a request up to its path, parsed by libcurl once: most requests of a handle go where its last one went.
+    ///
+    /// A class, since it owns what libcurl parsed.
+    final class CurlOrigin {
+        let parsed: OpaquePointer
+        /// With a zero at its end.
+        let text: [CChar]
 
-            init(_ proxy: TransportProxy) {
-                self =
-                    switch proxy.kind {
-                    case .direct: .path
-                    case .environment: proxy.isInUse(isSecure: false) ? .libcurls : .path
-                    case .server(let scheme, _, _):
-                        scheme.hasPrefix("socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
-                    }
-            }
+        /// Nil when libcurl cannot parse it, or takes nothing parsed with a target apart.
+        init?(_ text: UnsafeBufferPointer<CChar>) {
+            guard CurlQuirks.takesParsedURLs, let parsed = curl_url() else { return nil }
+            self.parsed = parsed
+            self.text = text + [0]
+            guard curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
         }
+
+        deinit { curl_url_cleanup(parsed) }
+
+        /// Whether this is it.
+        func isEqual(to other: UnsafeBufferPointer<CChar>) -> Bool {
+            guard other.count == text.count - 1, let address = other.baseAddress else { return false }
+            return memcmp(text, address, other.count) == 0
+        }
+
+        private static let wholeURL: CInt = 0
+        private static let noUsername: CUnsignedInt = 1 << 5
     }
 #endif

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Glibc
 
     extension CurlWire {
         /// What became of the transfer, now that libcurl says it is over.
@@ -17,10 +18,14 @@
             guard progress.hasHead else {
                 return outcome(failing: TransportFailure(.invalidResponse, "the connection was closed inside the head"))
             }
-            guard !isTruncated else {
-                return outcome(
-                    failing: TransportFailure(
-                        .invalidResponse, "the connection ended without TLS close_notify: the body may be truncated"))
+            if endsWithConnection, !progress.hasCloseNotify {
+                guard !observesCloseNotify else {
+                    return outcome(
+                        failing: TransportFailure(
+                            .invalidResponse,
+                            "the connection ended without TLS close_notify: the body may be truncated"))
+                }
+                progress.hasUnauthenticatedEnd = !CurlQuirks.reportsMissingCloseNotify
             }
             if let transfer, !lines.isEmpty {
                 // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.
@@ -38,7 +43,10 @@
         /// A failure with what had arrived of the response.
         func outcome(failing failure: TransportFailure) -> CurlTransfer.Outcome {
             var failure = failure
-            if progress.hasHead, let reply = transfer?.reply { (failure.head, failure.body) = (reply.head, reply.body) }
+            if progress.hasHead, let transfer {
+                failure.head = transfer.reply.head
+                if transfer.pipe == nil { failure.body = transfer.reply.body.take() }
+            }
             return .failure(failure)
         }
 
@@ -69,9 +77,71 @@
         }
 
         private var firstByteDeadline: UInt64 {
-            wasSent && !progress.hasAnswer ? progress.lastActivity.addingUnlessOver(loop.limits.firstByte) : .max
+            guard wasSent, !progress.hasAnswer, let plan = transfer?.plan else { return .max }
+            return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
         }
 
         private var wasSent: Bool { progress.timesSent > 0 || !asksBeforeSending }
+    }
+
+    extension CurlWire {
+        /// Reads the timings off the handle, before the next transfer has it.
+        func noteFacts() {
+            guard let facts = transfer?.facts else { return }
+            var metrics = TransportMetrics()
+            let isNew = number(.connectionsMade) > 0
+            if isNew {
+                metrics.nameLookup = time(.nameLookupTime)
+                metrics.connect = time(.connectTime)
+                metrics.secureConnect = time(.tlsTime)
+            }
+            metrics.firstByte = progress.hasAnswer ? time(.startTransferTime) : .zero
+            metrics.total = time(.totalTime)
+            metrics.bytesSent = number(.requestSize) + (progress.hasNoBody ? 0 : offset(.uploaded))
+            metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
+            metrics.httpVersion = Self.version(number(.httpVersion))
+            metrics.remoteAddress = address
+            metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
+            metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
+            // Only of a connection that was used is it sure that its end will be told.
+            if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
+            facts.metrics = metrics
+        }
+
+        private var address: String? {
+            var text: UnsafePointer<CChar>?
+            guard lh_curl_get_string(easy, .primaryAddress, &text) == 0, let text, text.pointee != 0 else { return nil }
+            let port = number(.primaryPort)
+            let host = String(cString: text)
+            return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+
+        /// That of the connection, as long as there is one.
+        private var socket: CInt? {
+            var socket: CInt = -1
+            return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
+        }
+
+        private func time(_ info: CurlInfo) -> Duration { .microseconds(offset(info)) }
+
+        private func offset(_ info: CurlInfo) -> Int {
+            var value: Int64 = 0
+            return lh_curl_get_offset(easy, info, &value) == 0 ? Int(value) : 0
+        }
+
+        func number(_ info: CurlInfo) -> Int {
+            var value = 0
+            return lh_curl_get_long(easy, info, &value) == 0 ? value : 0
+        }
+
+        private static func version(_ number: Int) -> String? {
+            switch number {
+            case 1: "HTTP/1.0"
+            case 2: "HTTP/1.1"
+            case 3: "HTTP/2"
+            case 30: "HTTP/3"
+            default: nil
+            }
+        }
     }
 #endif

@@ -78,22 +78,23 @@
         /// Bytes of the body: how many were taken, or that there is no room yet.
         func received(body bytes: UnsafeRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
-            guard let transfer, progress.failure == nil, let address = bytes.baseAddress else { return 0 }
+            guard let transfer, progress.failure == nil else { return 0 }
             if let pipe = transfer.pipe {
                 loop.noteUnread(pipe)
-                guard pipe.write(bytes) else {
+                switch pipe.write(bytes) {
+                case .taken: break
+                case .refused:
                     progress.isReceivePaused = true
                     return Int(CURL_WRITE_PAUSE)
+                case .noMemory: progress.failure = .noMemory
                 }
-                progress.receivedBytes += bytes.count
-                return isAnsweredEarly() ? 0 : bytes.count
-            }
-            guard transfer.reply.body.count + bytes.count <= transfer.wireLimit(isCoded: progress.isCoded) else {
+            } else if transfer.reply.body.count + bytes.count > transfer.wireLimit(isCoded: progress.isCoded) {
                 progress.failure = TransportFailure(
                     .responseTooLarge, "the body is larger than the \(transfer.limit) bytes allowed; see responseLimit")
-                return 0
+            } else if !transfer.reply.body.append(bytes) {
+                progress.failure = .noMemory
             }
-            transfer.reply.body.append(address.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+            guard progress.failure == nil else { return 0 }
             progress.receivedBytes += bytes.count
             return isAnsweredEarly() ? 0 : bytes.count
         }
@@ -127,42 +128,11 @@
         }
 
         private func isWithinHeadLimit() -> Bool {
-            let limit = loop.limits.headSize
+            let limit = loop.configuration.maximumHeadSize
             if progress.headBytes <= limit { return true }
             progress.failure = TransportFailure(
                 .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
             return false
-        }
-    }
-
-    extension UnsafeRawBufferPointer {
-        /// The end of a head: CRLF, or a bare LF.
-        fileprivate var isBlankLine: Bool {
-            count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
-        }
-
-        /// The value of a header line whose name, with its colon, is `name` in lower case.
-        fileprivate func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
-            let size = name.utf8CodeUnitCount
-            guard count > size,
-                name.withUTF8Buffer({ name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } })
-            else { return nil }
-            var end = count
-            while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
-            return self[size..<end]
-        }
-
-        /// The status code of a status line, which has three digits.
-        fileprivate var statusCode: Int? {
-            guard let blank = firstIndex(of: 0x20) else { return nil }
-            let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
-            return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
-        }
-
-        /// Whether a status line names HTTP/2 or a later version.
-        fileprivate var claimsHTTP2: Bool {
-            guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
-            return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
         }
     }
 #endif

@@ -24,7 +24,7 @@
         ///   8.7). On a reused or shared connection that cannot be told from a connection that ended.
         private func maySendAgain(isRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
-            guard plan.mayBeSentTwice || isRefused else {
+            guard plan.method.isIdempotent || isRefused else {
                 progress.failure = TransportFailure(
                     .connectionLost,
                     "the server closed a reused connection while the request was sent; "

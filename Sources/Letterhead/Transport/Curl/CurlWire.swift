@@ -26,7 +26,7 @@
         /// The lines of the head that arrives, or of the trailers. Unchecked: no callback comes while it changes.
         @exclusivity(unchecked) var lines: [UInt8] = []
         /// What a request over http without TLS says that it wants.
-        let plainTarget: PlainTarget
+        let plainTarget: TransportProxy.PlainTarget
         /// What was set for the last transfer, and stays set.
         var settings = Settings()
 
@@ -35,60 +35,51 @@
             var isGet = false
             var isSecure: Bool?
             var isStreamed = false
-            /// Where it went, unless libcurl has the whole URL. It is kept: libcurl may read what it parsed later.
+            /// The origin that is set instead of a whole URL. It is kept, because libcurl may read what it parsed later.
             var origin: CurlOrigin?
         }
 
         /// How far the transfer has come.
         struct Progress {
-            /// Whether the request has no body.
-            var hasNoBody = false
-            /// Why it must end, when it is our reason and not libcurl's.
+            /// Why the transfer must end, if it is our reason and not libcurl's.
             var failure: TransportFailure?
-            /// How large the head is, with the trailers and the heads that came before: a server could send them for ever.
-            var headBytes = 0
-            var receivedBytes = 0
-            var hasHead = false
-            /// Whether the answer was whole while the body was still being sent.
-            var isAnsweredEarly = false
-            var isInterim = false
-            /// The status code of the head that arrives; 0 when it is malformed.
-            var status = 0
+            var lastActivity: UInt64 = 0
+            // When the time is over for the whole load, and for this attempt.
+            var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
+
+            // The request: whether it has a body, how much of the body was sent, and how often the request was sent. More than
+            // once is libcurl's second try on another connection.
+            var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
+            /// Whether libcurl has begun to look up a name or to open a socket for it.
+            var isConnecting = false
+            // How many connections were made for it, whether the last one was, and whether another transfer has used it since.
+            var (connectionsMade, isConnectionNew, isConnectionShared) = (0, false, false)
             /// Whether the connection is one of HTTP/2: as TLS negotiated it, whatever the status line claims.
             var isHTTP2 = false
             /// The TLS session of the connection on which the request was sent. Only its address is used.
             var tlsSession: UnsafeRawPointer?
-            var isCoded = false
-            var framing = ResponseFraming()
-            /// Whether a line has come after the status line.
-            var hasField = false
             /// Whether the TLS session has received close_notify.
             var hasCloseNotify = false
-            /// How often the request was sent: more than once is libcurl's second try on another connection.
-            var timesSent = 0
-            /// Whether libcurl has begun to look up a name or to open a socket for it.
-            var isConnecting = false
-            /// How many connections were made for it, and whether the last one was.
-            var connectionsMade = 0
-            var isConnectionNew = false
-            /// Whether another transfer has used the connection since.
-            var isConnectionShared = false
-            var sentBytes = 0
-            var hasAnswer = false
-            /// Whether libcurl waits until it is told that there is room, or more to send.
-            var isReceivePaused = false
-            var isSendPaused = false
-            var lastActivity: UInt64 = 0
-            /// When the time is over for the whole load, and for this attempt at it.
-            var loadDeadline = UInt64.max
-            var attemptDeadline = UInt64.max
+            /// Whether the TLS library cannot report whether close_notify came, and only close_notify would prove the end.
+            var hasUnauthenticatedEnd = false
+
+            // The response: its first byte, its whole head, and the sizes of its heads (trailers included) and of its body.
+            var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
+            /// Whether the response was complete while the body of the request was still being sent.
+            var isAnsweredEarly = false
+            // The head that arrives: its status code (0 when malformed), whether another head follows, whether a field has
+            // come, whether the body is encoded, and how it is framed.
+            var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
+
+            // Whether libcurl waits until it is told that there is room, or more to send.
+            var (isReceivePaused, isSendPaused) = (false, false)
         }
 
         init?(loop: CurlLoop) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             self.loop = loop
-            plainTarget = PlainTarget(loop.configuration.proxy)
+            plainTarget = TransportProxy.PlainTarget(loop.configuration.proxy)
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()
@@ -133,13 +124,5 @@
         private static let reasonSize = 256
         /// How much memory of its lines it keeps, in bytes.
         private static let mostKept = 8192
-    }
-
-    extension UInt64 {
-        /// The sum, or the largest number when it does not fit.
-        func addingUnlessOver(_ other: UInt64) -> UInt64 {
-            let (sum, isOver) = addingReportingOverflow(other)
-            return isOver ? .max : sum
-        }
     }
 #endif

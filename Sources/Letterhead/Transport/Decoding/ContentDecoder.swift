@@ -46,18 +46,18 @@ struct ContentDecoder: Sendable {
     /// The whole body; never more than `limit` bytes.
     func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
         let stack = InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio)
-        var decoded = Data()
+        var decoded = GrowingBytes()
         do throws(Inflater.Fault) {
             stack.feed(data)
             while let piece = try stack.next() {
                 guard decoded.count + piece.count <= limit else { throw .limit }
-                decoded.append(piece)
+                guard decoded.append(piece) else { throw .memory }
             }
             try stack.finish()
         } catch {
             throw Self.failure(error)
         }
-        return decoded
+        return decoded.take()
     }
 
     /// A source of decoded bytes over one of coded bytes; nothing is decoded before it is asked for.
@@ -86,7 +86,7 @@ struct ContentDecoder: Sendable {
             TransportFailure(
                 .responseTooLarge,
                 "the decoded body is too many times larger than its coded bytes; see maximumDecodingRatio")
-        case .memory: TransportFailure(.unknown, "there is no memory to decode the body")
+        case .memory: .noMemory
         }
     }
 }

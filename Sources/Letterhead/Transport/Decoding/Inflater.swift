@@ -85,7 +85,7 @@ final class Inflater {
         let source = input
         var code = CInt(CZLIB_OK)
         var left = 0
-        let piece = Data.filled(count: Self.pieceSize) { output in
+        let piece = try Data.filled(count: Self.pieceSize, orThrow: Fault.memory) { output throws(Fault) in
             source.withUnsafeBytes { bytes in
                 stream.pointee.next_in = bytes.bindMemory(to: UInt8.self).baseAddress
                 stream.pointee.avail_in = UInt32(clamping: bytes.count)

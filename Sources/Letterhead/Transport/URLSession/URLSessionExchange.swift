@@ -147,7 +147,8 @@ final class URLSessionExchange: Sendable {
                 throw HTTPError(
                     .invalidResponse, request: self.request, message: "the connection ended without a response")
             }
-            return self.response(head, body: HTTPResponseBody(state.inbox.takeAll()))
+            guard let data = state.inbox.takeAll() else { throw TransportFailure.noMemory.error(for: self.request) }
+            return self.response(head, body: HTTPResponseBody(data))
         }
     }
 

@@ -61,9 +61,12 @@ struct URLSessionInbox {
         return readers
     }
 
-    /// Everything that is held, in one piece.
-    mutating func takeAll() -> Data {
+    /// Returns everything that is held, in one piece; nil when there is no memory for it.
+    mutating func takeAll() -> Data? {
         defer { (pieces, heldBytes) = ([], 0) }
-        return pieces.count == 1 ? pieces[0] : pieces.reduce(into: Data(capacity: heldBytes)) { $0 += $1 }
+        if pieces.count == 1 { return pieces[0] }
+        var bytes = GrowingBytes()
+        for piece in pieces { guard bytes.append(piece) else { return nil } }
+        return bytes.take()
     }
 }

@@ -1,0 +1,221 @@
+import Foundation
+import Synchronization
+
+/// The body of a response between the thread that receives it and the task that reads it. It is bounded, so that a slow
+/// reader slows the server down. A class, since both sides share it.
+///
+/// Bytes are copied once, into blocks that are used again when the reader has dropped them.
+final class ReceivePipe: Sendable {
+    /// What became of received bytes.
+    enum Arrival {
+        case taken
+        /// None were taken, because the pipe is full; a later ``Step`` reports that there is room.
+        case refused
+        /// The transfer must end.
+        case noMemory
+    }
+
+    /// The next bytes, none at the end, and whether the receiving thread waits for room that they made.
+    typealias Step = (bytes: Data, isRoomMade: Bool)
+
+    fileprivate enum End {
+        case complete
+        case failed(TransportFailure)
+    }
+
+    /// Memory for a piece, mapped for itself: the allocator would keep much of what one thread allocates and others free.
+    ///
+    /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received.
+    fileprivate struct Block: @unchecked Sendable {
+        let memory: UnsafeMutableRawPointer
+        var count = 0
+    }
+
+    fileprivate struct State {
+        /// What may be read.
+        var blocks: [Block] = []
+        var spares: [Block] = []
+        /// How many bytes may be read.
+        var count = 0
+        var end: End?
+        /// More than one if a body's iterator was copied and several tasks use it.
+        var readers: [CheckedContinuation<Void, Never>] = []
+        /// Whether the receiving thread waits for room.
+        var isBlocked = false
+    }
+
+    fileprivate static let blockSize = 256 << 10
+    private static let capacity = 4 * blockSize
+    /// A reader is woken for so many bytes, and for fewer when no more are there to be received.
+    private static let wakeSize = 2 * blockSize
+    private static let spareLimit = capacity / blockSize
+    private let state = Mutex(State())
+    /// The block that is being filled. `nonisolated(unsafe)`: only the receiving thread uses it, so that it copies without the
+    /// lock, on which the reader would otherwise spin.
+    nonisolated(unsafe) private var filling: Block?
+
+    deinit {
+        filling?.free()
+        state.withLock { $0.freeAll() }
+    }
+
+    /// Takes bytes. For the receiving thread.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Arrival {
+        // All of the bytes are taken or none: libcurl would deliver all of them again.
+        let needsBlock = filling.map { !$0.hasRoom(for: bytes.count) } ?? true
+        if needsBlock, state.withLock({ $0.isFull(at: Self.capacity) }) { return .refused }
+        var rest = bytes
+        while let source = rest.baseAddress, !rest.isEmpty {
+            if filling == nil { filling = state.withLock { $0.spares.popLast() } ?? Block() }
+            guard let size = filling?.append(source, rest.count) else { return .noMemory }
+            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+            if filling?.isFull == true { handOver(atLeast: Self.wakeSize) }
+        }
+        return .taken
+    }
+
+    /// Lets the reader have all that has arrived. For the receiving thread, when there is no more to receive at present.
+    func flush() { handOver(atLeast: 1) }
+
+    /// Hands the block over, and wakes the readers if there are so many bytes for them.
+    private func handOver(atLeast minimum: Int) {
+        let block = filling
+        filling = nil
+        let (readers, merged) = state.withLock { state in
+            let merged = block.flatMap { state.add($0) }
+            return (state.count >= minimum ? state.takeReaders() : [], merged)
+        }
+        if let merged { recycle(merged) }
+        for reader in readers { reader.resume() }
+    }
+
+    /// No more bytes will come; only the first end counts. A cancelled reader receives none of those that are there.
+    func end(_ failure: TransportFailure? = nil) {
+        let readers = state.withLock { state in
+            if state.end == nil {
+                if failure?.code == .cancelled { state.freeAll() } else { state.freeSpares() }
+                state.end = failure.map(End.failed) ?? .complete
+            }
+            return state.takeReaders()
+        }
+        for reader in readers { reader.resume() }
+    }
+
+    /// Waits for the next step. Bytes that came before a failure are returned before it.
+    func read() async throws(TransportFailure) -> Step {
+        while true {
+            if let step = try take() { return step }
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.count > 0 || state.end != nil { return true }
+                    state.readers.append(continuation)
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+
+    /// Returns the next step without waiting; nil when there is none yet.
+    func take() throws(TransportFailure) -> Step? {
+        let (block, isRoomMade, end) = state.withLock { state in
+            let block = state.takeBlock()
+            let isRoomMade = block != nil && state.isBlocked && state.count <= Self.capacity / 2
+            if isRoomMade { state.isBlocked = false }
+            return (block, isRoomMade, state.end)
+        }
+        if let block { return (data(of: block), isRoomMade) }
+        switch end {
+        case nil: return nil
+        case .complete: return (Data(), false)
+        case .failed(let failure): throw failure
+        }
+    }
+
+    /// The bytes of a block, which comes back when they are dropped. A small piece is copied: a reader that keeps it must not
+    /// keep the whole block.
+    private func data(of block: Block) -> Data {
+        guard block.count >= Self.blockSize / 2 else {
+            defer { recycle(block) }
+            return Data(bytes: block.memory, count: block.count)
+        }
+        return Data(
+            bytesNoCopy: block.memory, count: block.count,
+            deallocator: .custom { [self] memory, _ in recycle(Block(memory: memory)) })
+    }
+
+    private func recycle(_ block: Block) {
+        let isKept = state.withLock { state in
+            guard state.end == nil, state.spares.count < Self.spareLimit else { return false }
+            state.spares.append(Block(memory: block.memory))
+            return true
+        }
+        if !isKept { block.free() }
+    }
+}
+
+extension ReceivePipe.State {
+    /// Whether the pipe holds so many bytes; it then notes that the receiving thread waits for room.
+    fileprivate mutating func isFull(at capacity: Int) -> Bool {
+        isBlocked = count >= capacity
+        return isBlocked
+    }
+
+    /// Adds a block. If its bytes fit into the one before, they are copied there and the block is returned: a slow reader must
+    /// not make the pipe hold many blocks with few bytes each.
+    fileprivate mutating func add(_ block: ReceivePipe.Block) -> ReceivePipe.Block? {
+        if case .failed(let failure) = end, failure.code == .cancelled { return block }
+        count += block.count
+        guard let last = blocks.indices.last, blocks[last].hasRoom(for: block.count) else {
+            blocks.append(block)
+            return nil
+        }
+        _ = blocks[last].append(block.memory, block.count)
+        return block
+    }
+
+    fileprivate mutating func takeBlock() -> ReceivePipe.Block? {
+        guard !blocks.isEmpty else { return nil }
+        let block = blocks.removeFirst()
+        count -= block.count
+        return block
+    }
+
+    fileprivate mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
+        defer { readers = [] }
+        return readers
+    }
+
+    fileprivate mutating func freeSpares() {
+        for block in spares { block.free() }
+        spares = []
+    }
+
+    fileprivate mutating func freeAll() {
+        freeSpares()
+        for block in blocks { block.free() }
+        (blocks, count) = ([], 0)
+    }
+}
+
+extension ReceivePipe.Block {
+    fileprivate init?() {
+        let memory = mmap(nil, ReceivePipe.blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let memory, memory != MAP_FAILED else { return nil }
+        self.init(memory: memory)
+    }
+
+    fileprivate func free() { munmap(memory, ReceivePipe.blockSize) }
+
+    fileprivate var isFull: Bool { count == ReceivePipe.blockSize }
+
+    fileprivate func hasRoom(for size: Int) -> Bool { count + size <= ReceivePipe.blockSize }
+
+    /// Copies as many bytes as there is room for, and returns their number.
+    fileprivate mutating func append(_ source: UnsafeRawPointer, _ size: Int) -> Int {
+        let size = min(size, ReceivePipe.blockSize - count)
+        (memory + count).copyMemory(from: source, byteCount: size)
+        count += size
+        return size
+    }
+}
