@@ -5,7 +5,7 @@ import Testing
 @Suite struct StructureTests {
     static let order = [
         "Support", "Message", "Bodies", "Templates", "Decorators", "Building", "Validation", "Loading", "Transport",
-        "Sending",
+        "Sending", "Streaming",
     ]
 
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
