@@ -40,7 +40,9 @@ struct Reader: Sendable {
             let whole = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: .max, limit: 1 << 20)
             let parts = JSONValueSplitter.texts(
                 in: bytes, format: format, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
-            guard whole == parts else { fatalError("\(format) values depend on where they are cut") }
+            guard whole == parts else {
+                fatalError("\(format) values depend on where \(bytes) is cut: \(whole), \(parts)")
+            }
             _ = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: 3, limit: 4)
         }
     }

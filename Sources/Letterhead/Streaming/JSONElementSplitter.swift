@@ -46,9 +46,8 @@ struct JSONElementSplitter: Sendable {
             try skipToElement(in: bytes)
             let start = offset
             while offset < bytes.count, try isInElement(bytes[offset]) { offset += 1 }
-            guard start < offset else { return nil }
             try keep(bytes[start..<offset])
-            guard position == .after else { return nil }
+            guard position == .after, !element.isEmpty else { return nil }
             defer { element = Data() }
             return element
         }

@@ -54,7 +54,9 @@ import Testing
     }
 
     @Test func `numbers, strings and arrays are values, too`() async {
-        #expect(await values(Int.self, of: "[1, -2,3]").elements == [1, -2, 3])
+        for size in 1...4 {
+            #expect(await values(Int.self, of: "[10, -22,3]", piecesOf: size).elements == [10, -22, 3])
+        }
         #expect(await values(String.self, of: "[\"a,]\", \"b\\\"\"]").elements == ["a,]", "b\""])
         #expect(await values([Int].self, of: "[[1],[2,3],[]]").elements == [[1], [2, 3], []])
         #expect(await values([Int].self, of: "[1]\n[2]\n", contentType: "application/x-ndjson").elements == [[1], [2]])
