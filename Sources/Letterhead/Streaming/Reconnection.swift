@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Whether and how an event stream connects again after its connection has ended.
 ///
 /// ```swift

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// An event of an event stream (HTML Standard, section 9.2).
 ///
