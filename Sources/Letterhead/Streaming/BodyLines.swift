@@ -1,5 +1,3 @@
-public import Foundation
-
 extension HTTPResponseBody {
     /// The lines of the body as they arrive, without their endings.
     ///
