@@ -76,7 +76,7 @@ public final class MockLoader: HTTPLoader {
         // A body that still arrives stays a stream unless the request asks for something else, so that tests can watch it.
         let isLeftAlone =
             request.responseDelivery == .buffered && response.body.buffered == nil
-            && !request.options.contains(ResponseLimitOption.self)
+            && !request.hasResponseLimit
         return isLeftAlone ? response : try await response.delivered(to: request)
     }
 

@@ -16,7 +16,7 @@ extension Benchmark {
                     while let template = next {
                         let (value, response) = try await client.sendWithResponse(template)
                         found += 1
-                        let arrival = PageArrival(value, response: response)
+                        let arrival = Page(value, response: response)
                         guard case .next(let following) = try await template.requestForNextPage(after: arrival) else {
                             break
                         }

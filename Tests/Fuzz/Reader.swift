@@ -108,7 +108,6 @@ struct Reader: Sendable {
         _ = HTTPError(.unacceptableStatus, request: HTTPRequest(), response: response).problem
         _ = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(ProblemDetails.self, from: Data(bytes))
-        _ = try? JSONDecoder().decode(PageLink.self, from: Data(bytes))
         _ = try? JSONDecoder().decode(PageCheckpoint.self, from: Data(bytes))
         do { _ = try JSONDecoder().decode(Shape.self, from: Data(bytes)) } catch {
             _ = HTTPError(error, request: HTTPRequest()).description

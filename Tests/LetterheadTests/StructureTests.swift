@@ -4,8 +4,9 @@ import Testing
 /// The folders of the library are in an order, and a file names only types of its own folder or of one before it.
 @Suite struct StructureTests {
     static let order = [
-        "Support", "Message", "Bodies", "Templates", "Decorators", "Building", "Validation", "Loading", "Transport",
-        "Sending", "Streaming",
+        "Support", "Message", "Bodies", "Loading", "Environment", "Decoding", "Templates", "Decorators", "Building",
+        "Redirects", "Authentication", "Limits", "Retry", "Transport", "Sending", "Pages",
+        "Streaming",
     ]
 
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

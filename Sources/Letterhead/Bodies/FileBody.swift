@@ -6,7 +6,7 @@ public import Foundation
 /// FileBody(at: url)                       // the media type is that of the extension
 /// ```
 ///
-/// A file that is missing, unreadable, a directory, a pipe or a device is ``InvalidBody`` before anything is sent; one
+/// A file that is missing, unreadable, a directory, a pipe or a device is ``HTTPBodyError/invalid(_:file:)`` before anything is sent; one
 /// that changes its size while it is sent breaks the sending off.
 public struct FileBody: HTTPBody {
     /// Where the file is.
@@ -31,7 +31,7 @@ public struct FileBody: HTTPBody {
 
     /// The whole file in memory; ``chunks()`` does not need that.
     ///
-    /// - Throws: ``InvalidBody`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
     public func encode() throws -> Data {
         let file = try RegularFile(url)
         return try file.open().all()
@@ -39,9 +39,37 @@ public struct FileBody: HTTPBody {
 
     /// The file from its first byte, in pieces of 64 KiB; it is opened when the first one is asked for.
     ///
-    /// - Throws: ``InvalidBody`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
+    }
+}
+
+/// One walk over a file. An actor, because it remembers how far it is, and so that reading never blocks a caller's actor.
+actor FileWalk {
+    /// How much is read at once.
+    static let pieceSize = 64 << 10
+
+    let file: RegularFile
+    private var open: OpenFile?
+    private var left: Int
+
+    init(_ file: RegularFile) {
+        self.file = file
+        left = file.size
+    }
+
+    /// The next piece; nil at the end, when the file still has the size it had at the beginning.
+    func next() throws -> Data? {
+        let open = try open ?? file.open()
+        self.open = open
+        guard left > 0 else {
+            try open.checkEnd()
+            return nil
+        }
+        let piece = try open.read(min(left, Self.pieceSize))
+        left -= piece.count
+        return piece.isEmpty ? nil : piece
     }
 }

@@ -5,40 +5,41 @@ struct RegularFile: Sendable {
     let url: URL
     let size: Int
 
-    init(_ url: URL) throws(InvalidBody) {
+    init(_ url: URL) throws(HTTPBodyError) {
         self.url = url
-        guard url.isFileURL else { throw InvalidBody("the URL of the file is no file URL", file: url) }
+        guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is no file URL", file: url) }
         var status = stat()
         let found = url.withUnsafeFileSystemRepresentation { path in path.map { stat($0, &status) } }
-        guard found == 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard found == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         size = try Self.size(of: status, at: url)
         let readable = url.withUnsafeFileSystemRepresentation { path in path.map { access($0, R_OK) } }
-        guard readable == 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
     }
 
     /// Opens the file, which must be what it was when it was looked at.
-    func open() throws(InvalidBody) -> OpenFile {
+    func open() throws(HTTPBodyError) -> OpenFile {
         // Should a pipe have taken its place since, O_NONBLOCK keeps the opening from waiting for a writer.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { Foundation.open($0, flags) } ?? -1
         }
-        guard descriptor >= 0 else { throw InvalidBody(Self.message(errno), file: url) }
+        guard descriptor >= 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
         let file = OpenFile(descriptor: descriptor, file: self)
         try file.checkSize()
         return file
     }
 
     /// The size of a regular file.
-    static func size(of status: stat, at url: URL) throws(InvalidBody) -> Int {
+    static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             guard let size = Int(exactly: status.st_size) else {
-                throw InvalidBody("the file is larger than a body can be on this device", file: url)
+                throw HTTPBodyError.invalid("the file is larger than a body can be on this device", file: url)
             }
             return size
-        case S_IFDIR: throw InvalidBody("the file is a directory", file: url)
-        case S_IFIFO: throw InvalidBody("the file is a pipe; send what comes out of it as a stream", file: url)
-        default: throw InvalidBody("the file is a device or a socket", file: url)
+        case S_IFDIR: throw HTTPBodyError.invalid("the file is a directory", file: url)
+        case S_IFIFO:
+            throw HTTPBodyError.invalid("the file is a pipe; send what comes out of it as a stream", file: url)
+        default: throw HTTPBodyError.invalid("the file is a device or a socket", file: url)
         }
     }
 
@@ -47,6 +48,71 @@ struct RegularFile: Sendable {
         case ENOENT, ENOTDIR: "the file does not exist"
         case EACCES, EPERM: "the file may not be read"
         default: "the file cannot be read: \(String(cString: strerror(code)))"
+        }
+    }
+}
+
+/// A file while it is read. A class, because it owns the descriptor and closes it when it is dropped.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+    private let file: RegularFile
+
+    init(descriptor: Int32, file: RegularFile) {
+        (self.descriptor, self.file) = (descriptor, file)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Throws when the file has another size than it had when it was looked at.
+    func checkSize() throws(HTTPBodyError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url)
+        }
+        guard try RegularFile.size(of: status, at: file.url) == file.size else { throw changed }
+    }
+
+    /// Throws when the file has another size than it had, or holds more than it says: those of `/proc` say nothing.
+    func checkEnd() throws(HTTPBodyError) {
+        try checkSize()
+        guard try read(1).isEmpty else {
+            throw HTTPBodyError.invalid(
+                "the file holds more bytes than its size says; send what it holds as data", file: file.url)
+        }
+    }
+
+    /// The next bytes, at most as many as asked for; none at the end.
+    func read(_ count: Int) throws(HTTPBodyError) -> Data {
+        try Data.filled(count: count) { buffer throws(HTTPBodyError) in try read(into: buffer) }
+    }
+
+    /// The whole file.
+    func all() throws(HTTPBodyError) -> Data {
+        let data = try Data.filled(count: file.size) { buffer throws(HTTPBodyError) in
+            var written = 0
+            while written < buffer.count {
+                let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[written...]))
+                guard count > 0 else { throw changed }
+                written += count
+            }
+            return written
+        }
+        guard data.count == file.size else {
+            throw HTTPBodyError.invalid("the file does not fit into memory", file: file.url)
+        }
+        try checkEnd()
+        return data
+    }
+
+    private var changed: HTTPBodyError {
+        HTTPBodyError.invalid("the file changed its size while it was sent", file: file.url)
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPBodyError) -> Int {
+        while true {
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw HTTPBodyError.invalid(RegularFile.message(errno), file: file.url) }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// Bytes from an asynchronous sequence, pulled as fast as they can be sent, never faster.
 ///
@@ -7,7 +8,7 @@ public import Foundation
 /// StreamBody(once: camera.live)                                                   // can be sent once
 /// ```
 ///
-/// With a length it is sent with exactly that Content-Length, and a stream that is longer or shorter is ``InvalidBody``;
+/// With a length it is sent with exactly that Content-Length, and a stream that is longer or shorter is ``HTTPBodyError/invalid(_:file:)``;
 /// without, in chunks of unknown number. A stream in hand is never sent twice: not by a retry, a redirect or a refresh.
 public struct StreamBody: HTTPBody {
     /// The headers that come with it.
@@ -63,6 +64,38 @@ public struct StreamBody: HTTPBody {
 
     /// The bytes; the stream is begun when the first of them are asked for.
     ///
-    /// - Throws: ``InvalidBody`` for a negative length.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
+}
+
+/// One walk over an asynchronous sequence. An actor, because the iterator must not be used by two callers at once.
+actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
+    private let make: @Sendable () async throws -> Stream
+    private var iterator: Stream.AsyncIterator?
+
+    init(_ make: @escaping @Sendable () async throws -> Stream) { self.make = make }
+
+    func next() async throws -> Data? {
+        var walk: Stream.AsyncIterator
+        if let iterator { walk = iterator } else { walk = try await make().makeAsyncIterator() }
+        let chunk = try await walk.next(isolation: self)
+        iterator = walk
+        return chunk
+    }
+}
+
+/// Lets the first one through. A class, because copies of a body share the one stream.
+final class OneTimeTicket: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() throws(HTTPBodyError) {
+        let wasTaken = isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        }
+        if wasTaken {
+            throw HTTPBodyError.invalid(
+                "the stream was sent already, and there is only one; give a closure that makes it")
+        }
+    }
 }

@@ -16,7 +16,7 @@ public struct TextBody: HTTPBody {
 
     /// Makes a body of a text.
     ///
-    /// A character that the charset cannot hold, or a charset that is not known here, is ``InvalidBody`` at the load.
+    /// A character that the charset cannot hold, or a charset that is not known here, is ``HTTPBodyError/invalid(_:file:)`` at the load.
     ///
     /// - Parameters:
     ///   - text: the text.
@@ -40,14 +40,14 @@ public struct TextBody: HTTPBody {
 
     /// The text in its charset.
     ///
-    /// - Throws: ``InvalidBody`` when the charset is not known, or cannot hold a character.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when the charset is not known, or cannot hold a character.
     public func encode() throws -> Data {
         if isUTF8 { return Data(text.utf8) }
         guard let encoding = TextEncoding.encoding(of: charset) else {
-            throw InvalidBody("the charset of the text is not known here; use utf-8")
+            throw HTTPBodyError.invalid("the charset of the text is not known here; use utf-8")
         }
         guard let data = text.data(using: encoding, allowLossyConversion: false) else {
-            throw InvalidBody("the text holds a character that its charset cannot hold; use utf-8")
+            throw HTTPBodyError.invalid("the text holds a character that its charset cannot hold; use utf-8")
         }
         return data
     }
@@ -61,5 +61,5 @@ extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, Custo
     /// The same as ``description``.
     public var debugDescription: String { description }
     /// The redacted text only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

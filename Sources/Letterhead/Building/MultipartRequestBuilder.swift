@@ -1,11 +1,11 @@
-/// Builds a request whose body is parts, in place of the template's own (RFC 7578).
+/// Builds a request whose body is parts: the builder for `template.multipart(parts)` (RFC 7578).
 ///
 /// Everything else is built as ``StandardRequestBuilder`` builds it. The boundary is the template's
 /// ``RequestTemplate/boundary``; without one it is random, and the same for every request that this builder makes.
 public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
-    private let multipart: MultipartBody
+    private let decorated: WithBody<Template, MultipartBody>
 
     /// Makes a builder.
     ///
@@ -15,11 +15,11 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     ///   - kind: which multipart type it is. Default: a form.
     public init(_ template: Template, parts: [MultipartPart], kind: MultipartKind = .formData) {
         self.template = template
-        multipart = MultipartBody(parts, kind: kind)
+        decorated = template.multipart(parts, kind: kind)
     }
 
     /// Makes the request.
     public func request() throws(HTTPError) -> HTTPRequest {
-        try StandardRequestBuilder(WithMultipart(base: template, multipart: multipart)).request()
+        try StandardRequestBuilder(decorated).request()
     }
 }

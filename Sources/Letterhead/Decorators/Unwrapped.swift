@@ -33,9 +33,10 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
     public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
 
     /// What the base says of the whole response, which is decoded once more for it.
-    public func requestForNextPage(after arrival: PageArrival<Value>) async throws -> PageContinuation<Self> {
-        let whole = PageArrival(
-            try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response)
+    public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
+        let whole = Page(
+            try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,
+            number: arrival.number)
         return try await base.requestForNextPage(after: whole).map { Unwrapped(base: $0, value: value) }
     }
 

@@ -19,12 +19,9 @@ public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoade
 /// Puts a link before a loader.
 public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
 
-/// Puts joined links before a loader.
-public func --> (links: LinkChain, next: any HTTPLoader) -> any HTTPLoader { links.before(next) }
-
 /// Puts a link before a loader of a known type.
 @inlinable
-public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderChain<Link, Next> {
+public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> some HTTPLoader {
     LoaderChain(link: link, next: next)
 }
 
@@ -39,7 +36,7 @@ public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any Loade
 }
 
 /// Joins two links into one.
-public func --> (first: some LoaderLink, second: some LoaderLink) -> LinkChain {
+public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderLink {
     LinkChain(first: first, second: second)
 }
 
@@ -53,7 +50,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 ///
 /// It knows the types of its parts, so that the compiler can make one function of a chain that is written in one place and
 /// used there. A class, because a link gets its next loader as `any HTTPLoader`, and a reference is that without a copy.
-public final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
+@usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next
     /// The next loader as links get it, made once.
@@ -71,20 +68,20 @@ public final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, 
     /// Where the compiler knows the next loader it can go on into it; where it does not, it would copy it for each load.
     @inlinable
     @inline(__always)
-    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if _isConcrete(Next.self) { return try await link.load(request, next: next) }
         return try await link.load(request, next: behind)
     }
 
     /// Resets every link once, from the first to the last; an object that stands in several places once, too.
-    public func reset() async {
+    @usableFromInline func reset() async {
         await ResetRound.join { round in
             if round.comes(to: link) { await link.reset(next: next) } else { await next.reset() }
         }
     }
 
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.
-    public var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
+    @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
 }
 
 /// A chain, whatever it is made of.
@@ -102,7 +99,7 @@ extension LoaderChain: LinkedLoader {
 }
 
 /// Two links as one link. Made with `-->`.
-public struct LinkChain: LoaderLink, CustomStringConvertible {
+struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate let first: any LoaderLink
     fileprivate let second: any LoaderLink
 
@@ -114,12 +111,12 @@ public struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { first --> (second --> next) }
 
     /// Has the first answer, with the second and the next loader behind it.
-    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await first.load(request, next: second --> next)
     }
 
     /// Resets both, and what is below them, once.
-    public func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
+    func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
 
     /// The links in order.
     var links: [any LoaderLink] {
@@ -127,7 +124,7 @@ public struct LinkChain: LoaderLink, CustomStringConvertible {
     }
 
     /// The links in order.
-    public var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
+    var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
 /// What a part of a chain is called: its own description if it has one, else the name of its type.

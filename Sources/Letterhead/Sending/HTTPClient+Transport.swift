@@ -1,3 +1,10 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
 extension HTTPClient {
     /// The platform's transport, one value for the process, so that clients share their connections: libcurl's on Linux,
     /// URLSession's on Apple platforms.
@@ -21,5 +28,19 @@ extension HTTPClient {
         #else
             URLSessionLoader(configuration)
         #endif
+    }
+
+    /// A transport over Foundation's `URLSession` with a session configuration: for its proxies, its protocol classes, its
+    /// TLS settings, its service type, or to use the cache, the cookies and the credentials of a session that a program
+    /// has already: `makeTransport(sessionConfiguration: session.configuration)`.
+    ///
+    /// Everything in the configuration holds, and the transport has its own session. `timeoutIntervalForRequest` is the
+    /// idle limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are responses, as with every transport. A
+    /// cache, cookies and credentials of the session work below the library, which does not see them: a response may come
+    /// from the cache, and ``reset()`` does not wipe them. What `URLSession` cannot do is listed in <doc:TheTransport>.
+    ///
+    /// - Parameter sessionConfiguration: the configuration; later changes to it have no effect.
+    public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
+        URLSessionLoader(sessionConfiguration: sessionConfiguration)
     }
 }

@@ -39,7 +39,7 @@ public struct HTTPClient: Sendable {
     ///   - transport: what ends the chain. Default: ``defaultTransport``.
     public init(
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
-        authentication: HTTPAuthentication? = nil, transformers: [HTTPResponseTransformer] = [],
+        authentication: HTTPAuthentication? = nil, transformers: [ModifyResponse] = [],
         validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
         links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil,
         transport: any HTTPLoader = HTTPClient.defaultTransport
@@ -57,7 +57,7 @@ public struct HTTPClient: Sendable {
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
-        transformers: [HTTPResponseTransformer] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
         attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {

@@ -29,7 +29,7 @@ extension HTTPError {
         return request.redaction.excerpt(of: data, headers: response.headers)
     }
 
-    private var mediaType: MediaType? { response?.headers[.contentType].flatMap { MediaType($0) } }
+    private var mediaType: MediaType? { response?.headers.mediaType }
 
     private func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
         guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }

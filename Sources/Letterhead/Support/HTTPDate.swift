@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The dates of HTTP in their three forms, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {
     /// Reads a date; nil when it is none.
@@ -60,5 +62,12 @@ package enum HTTPDate {
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
         let leaps = (year >= 0 ? year / 4 : 0) - year / 100 + year / 400
         return year * 365 + leaps + dayOfYear - 719_468
+    }
+}
+
+extension Date {
+    /// The time in UTC as RFC 3339 writes it, `2026-01-31T08:00:00Z`; nil outside of the years 0 to 9999, which it cannot.
+    package var internetTime: String? {
+        (-62_167_219_200..<253_402_300_800).contains(timeIntervalSince1970) ? formatted(.iso8601) : nil
     }
 }

@@ -30,7 +30,7 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
     }
 
     /// No more than ``description``.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .enum) }
+    public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
 /// A place from which a walk can go on later, in another process too.

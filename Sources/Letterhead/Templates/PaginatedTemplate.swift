@@ -19,49 +19,62 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// What follows a page that arrived.
     ///
     /// - Throws: when what arrived does not tell where the next page is, though it must.
-    func requestForNextPage(after arrival: PageArrival<Response>) async throws -> PageContinuation<Self>
+    func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
     /// The template at another place of the same walk.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
-/// A page that arrived, as those who look for the next one see it.
-public struct PageArrival<Value: Sendable>: Sendable {
+/// One page of a sequence.
+public struct Page<Value: Sendable>: Sendable {
     /// What the page holds.
     public let value: Value
-    /// How many items it holds; nil when nobody can tell.
+    /// How many items it holds; nil when that is unknown.
     public let itemCount: Int?
     /// The response that it came with.
     public let response: HTTPResponse
+    /// Its number, 1 for the first.
+    public let number: Int
+    /// Where the page after it begins. It is nil for the last page, and while a template is asked for the next page.
+    ///
+    /// When the link to the next page is faulty, the checkpoint leads nowhere: a sequence from there is `.invalidRequest`.
+    public let checkpoint: PageCheckpoint?
 
-    /// A page that arrived.
+    /// Creates a page.
     ///
     /// - Parameters:
     ///   - value: what the page holds.
     ///   - itemCount: how many items; nil counts a collection, and leaves anything else uncounted. Default: nil.
     ///   - response: the response that it came with.
-    public init(_ value: Value, itemCount: Int? = nil, response: HTTPResponse) {
+    ///   - number: its number. Default: 1.
+    ///   - checkpoint: where the page after it begins. Default: nil.
+    public init(
+        _ value: Value, itemCount: Int? = nil, response: HTTPResponse, number: Int = 1,
+        checkpoint: PageCheckpoint? = nil
+    ) {
         self.value = value
         self.itemCount = itemCount ?? (value as? any Collection)?.count
         self.response = response
+        self.number = number
+        self.checkpoint = checkpoint
     }
 }
 
 /// What follows a page.
-public enum PageContinuation<Next: PaginatedTemplate>: Sendable {
+public enum PageContinuation<Next: Sendable>: Sendable {
     /// The page held nothing, and the walk ended before it; it is not delivered.
     case ended
     /// The page is the last.
     case last
-    /// The page is delivered, and this is the template of the one behind it.
+    /// The page is delivered, and this leads to the one after it: its template, or its position.
     case next(Next)
 
-    /// The same, with the next template wrapped in something.
-    public func map<Wrapper: PaginatedTemplate>(_ wrap: (Next) -> Wrapper) -> PageContinuation<Wrapper> {
+    /// The same continuation with another value for the next page.
+    public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended
         case .last: .last
-        case .next(let next): .next(wrap(next))
+        case .next(let next): .next(transform(next))
         }
     }
 }
@@ -98,9 +111,11 @@ extension PageForwarding {
     }
 }
 
+extension PageContinuation: Equatable where Next: Equatable {}
+
 extension PageForwarding where Response == Base.Response {
     /// What the base says, with this decorator around the next page.
-    public func requestForNextPage(after arrival: PageArrival<Base.Response>) async throws -> PageContinuation<Self> {
+    public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         try await base.requestForNextPage(after: arrival).map { wrapping($0) }
     }
 }

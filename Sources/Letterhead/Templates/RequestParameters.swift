@@ -48,13 +48,13 @@ extension RequestParameters: CustomStringConvertible, CustomReflectable {
     }
 
     /// The redacted text only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .dictionary) }
+    public var customMirror: Mirror { Mirror(describing: self, as: .dictionary) }
 }
 
 extension RequestParameters: Encodable {
     /// Encodes the parameters as one object.
     public func encode(to encoder: any Encoder) throws {
-        if let conflict { throw InvalidBody(conflict) }
+        if let conflict { throw HTTPBodyError.invalid(conflict) }
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in items { try container.encode(value, forKey: Name(stringValue: name)) }
     }

@@ -19,11 +19,11 @@ extension HTTPResponse {
             case .buffered, .file:
                 request.heldDownload?.forget()
                 let limit = request.bufferLimit
-                if let length = body.length, length > limit { throw BodyTooLarge(limit: limit) }
+                if let length = body.length, length > limit { throw HTTPBodyError.tooLarge(limit: limit) }
                 response.body = HTTPResponseBody(try await body.data(upTo: limit))
             }
-        } catch let error as BodyTooLarge {
-            throw tooLarge(error)
+        } catch HTTPBodyError.tooLarge(let limit) {
+            throw tooLarge(limit: limit)
         } catch {
             response.body = HTTPResponseBody()
             if request.responseDelivery == .buffered || error is HTTPError || error is CancellationError {
@@ -34,12 +34,12 @@ extension HTTPResponse {
         return response
     }
 
-    fileprivate func tooLarge(_ error: BodyTooLarge) -> HTTPError {
+    fileprivate func tooLarge(limit: Int) -> HTTPError {
         var response = self
         response.body = HTTPResponseBody()
         return HTTPError(
-            .responseTooLarge, request: request, response: response, underlying: error,
-            message: "the body is larger than the \(error.limit) bytes allowed; see responseLimit")
+            .responseTooLarge, request: request, response: response, underlying: HTTPBodyError.tooLarge(limit: limit),
+            message: "the body is larger than the \(limit) bytes allowed; see responseLimit")
     }
 }
 
@@ -47,7 +47,7 @@ extension HTTPResponseBody {
     /// The same body, which fails with `.responseTooLarge` at its first byte too many, or at once when its length says so.
     fileprivate func limited(to limit: Int, response: HTTPResponse) throws -> HTTPResponseBody {
         guard limit < .max else { return self }
-        let error = response.tooLarge(BodyTooLarge(limit: limit))
+        let error = response.tooLarge(limit: limit)
         if let length, length > limit { throw error }
         let left = ByteAllowance(limit)
         return passing { next in

@@ -17,6 +17,6 @@ final class TransportFacts: Sendable {
 }
 
 /// The facts on a response.
-enum TransportFactsValue: HTTPResponseValue {
-    static let defaultResponseValue: TransportFacts? = nil
+enum TransportFactsValue: HTTPRequestOption {
+    static let defaultOptionValue: TransportFacts? = nil
 }

@@ -45,8 +45,8 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
 extension HTTPResponse {
     /// What it took to get the response. On a streamed one the totals are there when its body has ended. All zero when
     /// the response did not come from the network.
-    public var metrics: TransportMetrics { self[value: TransportFactsValue.self]?.metrics ?? TransportMetrics() }
+    public var metrics: TransportMetrics { self[option: TransportFactsValue.self]?.metrics ?? TransportMetrics() }
 
     /// The fields behind the body (RFC 9110, 6.5), in order; none before a streamed body has ended.
-    public var trailers: HTTPHeaders { self[value: TransportFactsValue.self]?.trailers ?? [:] }
+    public var trailers: HTTPHeaders { self[option: TransportFactsValue.self]?.trailers ?? [:] }
 }

@@ -127,5 +127,5 @@ extension TransportProxy: CustomStringConvertible, CustomReflectable {
     }
 
     /// The description only, so that no dump prints a password.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -29,7 +29,7 @@ extension DecoratorLaws {
     {
         guard !changed.contains(.page), let value = LawTemplate.Response(text: "law") as? Decorated.Response
         else { return [] }
-        let arrival = PageArrival(
+        let arrival = Page(
             value, itemCount: 3, response: HTTPResponse(request: HTTPRequest(), status: 200))
         guard case .next(let next) = try? await decorated.requestForNextPage(after: arrival) else {
             return [violation("ends where the base goes on: forward requestForNextPage(after:)")]

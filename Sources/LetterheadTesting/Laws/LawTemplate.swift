@@ -101,7 +101,7 @@ public struct LawTemplate: PaginatedTemplate {
     }
 
     /// Always another page.
-    public func requestForNextPage(after arrival: PageArrival<Response>) async throws -> PageContinuation<LawTemplate> {
+    public func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<LawTemplate> {
         .next(requestForNextPage())
     }
 

@@ -29,24 +29,24 @@ import Testing
         name: String
     ) {
         let url = directory.url.appendingPathComponent(name)
-        let error = #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
+        let error = #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
         #expect(error?.file == url && FileBody(at: url).contentLength == nil)
     }
 
     @Test func `a pipe is refused without waiting for it`() throws {
         let url = directory.url.appendingPathComponent("pipe")
         #expect(mkfifo(url.path, 0o600) == 0)
-        #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
-        #expect(throws: InvalidBody.self) { try FileBody(at: url).encode() }
+        #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
+        #expect(throws: HTTPBodyError.self) { try FileBody(at: url).encode() }
     }
 
     @Test func `a device is refused`() {
-        #expect(throws: InvalidBody.self) { try FileBody(at: URL(fileURLWithPath: "/dev/zero")).chunks() }
+        #expect(throws: HTTPBodyError.self) { try FileBody(at: URL(fileURLWithPath: "/dev/zero")).chunks() }
     }
 
     @Test func `a URL that is no file URL is refused`() throws {
         let url = try #require(URL(string: "https://example.com/a"))
-        #expect(throws: InvalidBody.self) { try FileBody(at: url).chunks() }
+        #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
     }
 
     @Test(arguments: [99_999, 100_001]) func `a file that changes its size before it is opened is an error`(
@@ -55,7 +55,7 @@ import Testing
         let url = try directory.file("a.bin", noise(100_000))
         var walk = try FileBody(at: url).chunks().makeAsyncIterator()
         _ = try directory.file("a.bin", noise(size))
-        await #expect(throws: InvalidBody.self) { try await walk.next() }
+        await #expect(throws: HTTPBodyError.self) { try await walk.next() }
     }
 
     @Test(arguments: [70_000, 100_001]) func `a file that changes its size while it is sent is an error`(
@@ -67,7 +67,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: url)
         try handle.truncate(atOffset: UInt64(size))
         try handle.close()
-        await #expect(throws: InvalidBody.self) {
+        await #expect(throws: HTTPBodyError.self) {
             while try await walk.next() != nil {}
         }
     }
@@ -84,10 +84,10 @@ import Testing
     #if os(Linux)
         @Test func `a file that says nothing of its size is refused, and not sent empty`() async throws {
             let body = FileBody(at: URL(filePath: "/proc/version"))
-            let error = #expect(throws: InvalidBody.self) { try body.encode() }
+            let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
             #expect(error.map { "\($0)" }?.contains("size") == true)
             var walk = try body.chunks().makeAsyncIterator()
-            await #expect(throws: InvalidBody.self) { while try await walk.next() != nil {} }
+            await #expect(throws: HTTPBodyError.self) { while try await walk.next() != nil {} }
         }
     #endif
 }

@@ -22,7 +22,7 @@ import Testing
         let body = StreamBody(once: stream(["ab"]))
         #expect(body.contentLength == nil && !body.isReplayable)
         #expect(try await body.walked() == Data("ab".utf8))
-        await #expect(throws: InvalidBody.self) { try await body.walked() }
+        await #expect(throws: HTTPBodyError.self) { try await body.walked() }
     }
 
     @Test func `a description does not use a stream up`() async throws {
@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test(arguments: [3, 5]) func `a stream longer or shorter than it said is an error`(length: Int) async {
-        await #expect(throws: InvalidBody.self) {
+        await #expect(throws: HTTPBodyError.self) {
             try await StreamBody(length: length) { stream(["ab", "cd"]) }.walked()
         }
     }
 
     @Test func `a negative length is refused before the stream is made`() {
-        #expect(throws: InvalidBody.self) { try StreamBody(length: -1) { stream([]) }.chunks() }
+        #expect(throws: HTTPBodyError.self) { try StreamBody(length: -1) { stream([]) }.chunks() }
     }
 
     @Test func `an error of the stream comes through`() async {

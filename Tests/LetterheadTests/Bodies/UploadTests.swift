@@ -113,7 +113,7 @@ struct UploadTests {
             }, .body(body, name: "rest"),
         ])
         let sent = try await requests(of: changing)
-        #expect(sent.error?.code == .invalidRequest && sent.error?.underlying is InvalidBody)
+        #expect(sent.error?.code == .invalidRequest && sent.error?.underlying is HTTPBodyError)
         #expect(!sent.requests.contains { $0.isComplete })
     }
 

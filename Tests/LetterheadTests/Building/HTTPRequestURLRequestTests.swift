@@ -127,7 +127,7 @@ private struct Unencodable: HTTPBody {
     @Test func `a body that comes in pieces only is refused`() throws {
         let error = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
         #expect(error.code == .invalidRequest)
-        #expect(error.underlying is BodyNotInMemory)
+        #expect(error.underlying is HTTPBodyError)
     }
 
     @Test func `a body that cannot be encoded is an invalid request, without its value`() throws {

@@ -1,9 +1,11 @@
 import Foundation
-import Letterhead
+@testable import Letterhead
 import LetterheadTesting
 import Testing
 
 private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? = "none" }
+
+private struct Named: HTTPValidator { var name: Int }
 
 @Suite struct DecoratorTests {
     private let base = Endpoint("a").with {
@@ -27,7 +29,7 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? 
 
     @Test func `a query parameter replaces all of that name, and the later one wins`() {
         #expect(base.query("a", 3).query("a", [4, 5]).query.escaped == "b=1&a=4&a=5")
-        #expect(base.query("a", QueryFlag()).query.escaped == "b=1&a")
+        #expect(base.query("a", QueryParameters.flag).query.escaped == "b=1&a")
     }
 
     @Test func `nil removes a query parameter`() {
@@ -49,6 +51,35 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue: String? 
         #expect(without[option: Tenant.self] == nil)
         #expect(without.options.contains(TimeoutOption.self))
         #expect(without.timeout == nil)
+    }
+
+    @Test func `consecutive options share one layer, and each has its value`() throws {
+        let template = Endpoint("a").timeout(.seconds(5)).retry(.immediate, maximumRetries: 2).accepting([404])
+            .redirects(.never).option(Tenant.self, "b").deadline(in: .seconds(9))
+        #expect(type(of: template) == WithOptions<Endpoint<HTTPResponse>>.self)
+        let request = try StandardRequestBuilder(template).request()
+        #expect(request.timeout == .seconds(5) && request.maximumRetries == 2 && request.deadline == .seconds(9))
+        #expect(request.acceptedStatuses == [404] && template.acceptedStatuses == [404])
+        #expect(request[option: Tenant.self] == "b" && request.redirectPolicy?.limit == 20)
+    }
+
+    @Test func `lists that are written in one layer or around another decorator add, in order`() throws {
+        func names(_ template: some RequestTemplate) -> [Int?] {
+            template.options.validators.map { ($0 as? Named)?.name }
+        }
+        let one = Endpoint("a").validated(by: Named(name: 1)).validated(by: Named(name: 2), Named(name: 3))
+        #expect(names(one) == [1, 2, 3])
+        #expect(names(one.header("X", "1").validated(by: Named(name: 4))) == [1, 2, 3, 4])
+    }
+
+    @Test func `a template sets options of its own, and a modifier replaces them`() throws {
+        var options = HTTPRequestOptions()
+        options.timeout = .seconds(1)
+        options.markIdempotent(key: "k")
+        let template = Endpoint("a").with { $0.options = options }
+        #expect(try StandardRequestBuilder(template).request().timeout == .seconds(1))
+        #expect(try StandardRequestBuilder(template.timeout(nil)).request().timeout == nil)
+        #expect(try StandardRequestBuilder(template.timeout(nil)).request().isIdempotent)
     }
 
     @Test func `a body replaces the template's own`() throws {

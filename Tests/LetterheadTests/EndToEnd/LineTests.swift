@@ -61,7 +61,7 @@ struct LineTests {
 
     @Test func `a flag has no =, and an empty value has one`() async throws {
         let request = try await request {
-            try await $0.send(Endpoint("a").query("flag", QueryFlag()).query("empty", ""))
+            try await $0.send(Endpoint("a").query("flag", QueryParameters.flag).query("empty", ""))
         }
         #expect(request.query == "flag&empty=")
     }

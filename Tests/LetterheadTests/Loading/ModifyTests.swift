@@ -71,10 +71,10 @@ private struct Refused: Error {}
     }
 }
 
-@Suite struct ModifyResultTests {
+@Suite struct ModifyResponseResultTests {
     @Test func `a failure can become a response`() async throws {
         let chain =
-            ModifyResult { result in
+            ModifyResponse.result { result in
                 guard case .failure(let error) = result else { return try result.get() }
                 return HTTPResponse(request: error.request, status: 299)
             } --> MockLoader()
@@ -82,14 +82,14 @@ private struct Refused: Error {}
     }
 
     @Test func `a response can become a failure`() async throws {
-        let chain = ModifyResult { _ in throw Refused() } --> MockLoader { .ok($0) }
+        let chain = ModifyResponse.result { _ in throw Refused() } --> MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
         #expect(error.underlying is Refused)
     }
 
     @Test func `a response to another request is refused`() async throws {
         let other = try HTTPRequest.to("https://other")
-        let chain = ModifyResult { _ in HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
+        let chain = ModifyResponse.result { _ in HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
         #expect(error.code == .invalidResponse)
     }

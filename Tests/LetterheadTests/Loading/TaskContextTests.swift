@@ -46,9 +46,9 @@ private enum Context {
 
     @Test func `a client, its validators and its transformers see them`() async throws {
         let client = HTTPClient(
-            transformers: [HTTPResponseTransformer { _ in note("transformer") }],
+            transformers: [ModifyResponse { _ in note("transformer") }],
             validators: [
-                AnyValidator(response: { _, _ in
+                ClosureValidator(response: { _, _ in
                     note("validator")
                     return .nextValidator
                 })

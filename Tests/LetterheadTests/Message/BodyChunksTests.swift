@@ -19,23 +19,23 @@ import Testing
     }
 
     @Test(arguments: [2, 4]) func `more or fewer bytes than were said are an error`(length: Int) async {
-        await #expect(throws: InvalidBody.self) { try await pieces(of: pulling(["ab", "c"], length: length)) }
+        await #expect(throws: HTTPBodyError.self) { try await pieces(of: pulling(["ab", "c"], length: length)) }
     }
 
     @Test func `nothing is delivered beyond the length`() async throws {
         var walk = pulling(["ab", "cd"], length: 3).makeAsyncIterator()
         #expect(try await walk.next() == Data("ab".utf8))
-        await #expect(throws: InvalidBody.self) { try await walk.next() }
+        await #expect(throws: HTTPBodyError.self) { try await walk.next() }
         #expect(try await walk.next() == nil)
     }
 
     @Test func `the last piece waits until it is known that nothing follows`() async {
         var walk = pulling(["ab", "", "c"], length: 2).makeAsyncIterator()
-        await #expect(throws: InvalidBody.self) { try await walk.next() }
+        await #expect(throws: HTTPBodyError.self) { try await walk.next() }
     }
 
     @Test(arguments: [-1, 2]) func `a length that contradicts the one known is refused`(length: Int) {
-        #expect(throws: InvalidBody.self) { try BodyChunks(Data("abc".utf8)).held(to: length) }
+        #expect(throws: HTTPBodyError.self) { try BodyChunks(Data("abc".utf8)).held(to: length) }
     }
 
     @Test func `an end that a cancellation made is no end of the body`() async {

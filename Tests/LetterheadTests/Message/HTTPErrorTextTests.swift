@@ -28,7 +28,8 @@ private struct Plain: Error, CustomStringConvertible {
             (Trouble.offline, "Trouble.offline"), (Trouble.refused(password: "SECRET"), "Trouble.refused"),
             (Trouble.bare("SECRET"), "Trouble.bare"), (Plain(), "Plain"),
             (Described(errorDescription: "the disk is full"), "the disk is full"),
-            (Described(errorDescription: nil), "Described"), (InvalidBody("the file is gone"), "the file is gone"),
+            (Described(errorDescription: nil), "Described"),
+            (HTTPBodyError.invalid("the file is gone"), "the file is gone"),
             (HTTPError(.timedOut, request: HTTPRequest(), message: "no answer"), "timedOut: no answer"),
             (HTTPError(.timedOut, request: HTTPRequest()), "timedOut"),
             (POSIXError(.ENOSPC), "the system reports No space left on device"),
@@ -90,7 +91,7 @@ private struct Plain: Error, CustomStringConvertible {
 
     private struct InvalidMember: HTTPBody {
         let additionalHeaders: HTTPHeaders = [:]
-        func encode() throws -> Data { throw InvalidBody("no") }
+        func encode() throws -> Data { throw HTTPBodyError.invalid("no") }
     }
 
     @Test func `an empty path is the URL of the environment`() async throws {

@@ -63,7 +63,7 @@ import Testing
         let error = #expect(throws: HTTPError.self) {
             try request(Parcel(contentLength: length)).framedBody()
         }
-        #expect(error?.code == .invalidRequest && error?.underlying is InvalidBody)
+        #expect(error?.code == .invalidRequest && error?.underlying is HTTPBodyError)
     }
 
     @Test func `what a body throws is underneath an invalid request that was not sent`() {

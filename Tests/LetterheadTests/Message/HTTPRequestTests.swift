@@ -17,8 +17,7 @@ import Testing
         #expect(request.body.isEmpty)
         #expect(request.timeout == nil)
         #expect(request.serverEnvironment == nil)
-        #expect(!request.options.contains(TimeoutOption.self))
-        #expect(!request.options.contains(ServerEnvironmentOption.self))
+        #expect(request.options.timeout == nil && request.options.serverEnvironment == nil)
     }
 
     @Test func `copies share an id, and two fresh requests differ`() {

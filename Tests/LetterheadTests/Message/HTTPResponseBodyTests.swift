@@ -61,13 +61,13 @@ private struct Broken: Error {}
     @Test func `a second walk over a streamed body throws`() async throws {
         let body = Source(["a"]).body()
         _ = try await body.data()
-        await #expect(throws: BodyAlreadyRead.self) { try await body.data() }
+        await #expect(throws: HTTPBodyError.alreadyRead) { try await body.data() }
     }
 
     @Test func `a body that is past its limit throws, and its source is cancelled`() async {
         let source = Source(["abc", "def"])
         let body = source.body()
-        await #expect(throws: BodyTooLarge.self) { try await body.data(upTo: 5) }
+        await #expect(throws: HTTPBodyError.tooLarge(limit: 5)) { try await body.data(upTo: 5) }
         #expect(source.cancels.load(ordering: .relaxed) == 1)
     }
 

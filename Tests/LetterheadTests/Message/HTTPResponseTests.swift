@@ -2,8 +2,8 @@ import Foundation
 import Letterhead
 import Testing
 
-private enum Note: HTTPResponseValue { static let defaultResponseValue = "none" }
-private enum Limit: HTTPResponseValue { static let defaultResponseValue: Int? = 5 }
+private enum Note: HTTPRequestOption { static let defaultOptionValue = "none" }
+private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 }
 
 @Suite struct HTTPResponseTests {
     @Test func `a response has its request, status, headers and body`() async throws {
@@ -27,11 +27,11 @@ private enum Limit: HTTPResponseValue { static let defaultResponseValue: Int? = 
 
     @Test func `a typed value travels with it, and has a default`() {
         var response = HTTPResponse(request: HTTPRequest(), status: 200)
-        #expect(response[value: Note.self] == "none")
-        response[value: Note.self] = "seen"
-        response[value: Limit.self] = nil
-        #expect(response[value: Note.self] == "seen")
-        #expect(response[value: Limit.self] == nil)
+        #expect(response[option: Note.self] == "none")
+        response[option: Note.self] = "seen"
+        response[option: Limit.self] = nil
+        #expect(response[option: Note.self] == "seen")
+        #expect(response[option: Limit.self] == nil)
     }
 
     @Test func `it prints its status, its request, its headers and its body`() throws {
@@ -47,7 +47,7 @@ private enum Limit: HTTPResponseValue { static let defaultResponseValue: Int? = 
         (HTTPAttempt(number: 1), "attempt 1: no answer"),
         (
             HTTPAttempt(number: 2, status: 503, delay: .seconds(1)),
-            "attempt 2: 503 Service Unavailable, repeated after 1.0 seconds"
+            "attempt 2: 503 Service Unavailable, retried after 1.0 seconds"
         ),
         (HTTPAttempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
     ]) func `an attempt says its number, its outcome and what followed`(attempt: HTTPAttempt, text: String) {

@@ -45,7 +45,7 @@ import Testing
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         let seen = Mutex<Data?>(nil)
-        let judge = AnyValidator { response, _ in
+        let judge = ClosureValidator { response, _ in
             #expect(response.savedByteCount == 5)
             if let file = response.savedFile { seen.withLock { $0 = try? Data(contentsOf: file) } }
             return .failChain(Refusal())
@@ -73,7 +73,7 @@ import Testing
     @Test func `a status that a transformer sets counts before the file is replaced`() async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
-        let honest = HTTPResponseTransformer { $0.status = 500 }
+        let honest = ModifyResponse { $0.status = 500 }
         let error = await #expect(throws: HTTPError.self) {
             try await client(server).download(Endpoint("a").transformed(by: honest), to: folder.file)
         }
@@ -88,7 +88,7 @@ import Testing
         let server = try await MockServer.start { _ in
             .text("attempt \(count.withLock { $0 += 1; return $0 })")
         }
-        let judge = AnyValidator { response, request in
+        let judge = ClosureValidator { response, request in
             request.attemptNumber == 1 ? .retry(.immediate) : .nextValidator
         }
         let template = Endpoint("a").validated(by: judge).maximumRetries(1)
@@ -104,7 +104,7 @@ import Testing
         let server = try await MockServer.start { _ in .text("after") }
         var request = HTTPRequest(url: server.url)
         request.responseDelivery = .file(folder.file)
-        request.validators = [AnyValidator { _, _ in .failChain(Refusal()) }]
+        request.validators = [ClosureValidator { _, _ in .failChain(Refusal()) }]
         let refused = request
         await #expect(throws: HTTPError.self) { try await client(server).send(refused) }
         await #expect(throws: HTTPError.self) { try await (Retry() --> HTTPClient.defaultTransport).load(refused) }

@@ -24,7 +24,7 @@ struct FailureTests {
         }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         do {
-            try await client.send(Broken().option(SecretBodiesOption.self, isSecret))
+            try await client.send(Broken().secret(isSecret))
             return nil
         } catch {
             return error as? HTTPError

@@ -83,7 +83,7 @@ import Testing
     @Test func `a download that saved no file is an error`() async throws {
         let folder = try Folder()
         let other = Rebuild(body: HTTPResponseBody(Data("other".utf8)))
-        let refused = AnyValidator { _, _ in .failChain(URLError(.unknown)) }
+        let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         for attempt in [
             client(links: other), client(attemptLinks: Rebuild(), over: Self.answering(404)),
         ] {
@@ -105,7 +105,7 @@ import Testing
             HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"])
         }
         let seen = Mutex<[HTTPRequest]>([])
-        let judge = AnyValidator { response, _ in
+        let judge = ClosureValidator { response, _ in
             seen.withLock { $0.append(response.request) }
             return .failChain(URLError(.unknown))
         }

@@ -68,7 +68,7 @@ private struct WrongBody: RequestTemplate {
         #expect(template.body.isEmpty)
         #expect(template.boundary == nil)
         #expect(template.acceptedStatuses == nil)
-        #expect(template.options[TimeoutOption.self] == nil)
+        #expect(template.options.timeout == nil)
         #expect(Minimal.Response.self == HTTPResponse.self)
         #expect(Minimal.Failure.self == Never.self)
     }

@@ -39,7 +39,7 @@
             request.body = Pulled(pieces: 3, size: 1000, length: 3000 + by)
             let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == true)
-            #expect(error?.underlying is InvalidBody)
+            #expect(error?.underlying is HTTPBodyError)
             #expect(whole.value == 0)
         }
 

@@ -24,7 +24,7 @@ struct ProgressUpdatesTests {
             environment: environment,
             retrying: RetrySettings(maximumRetries: retries, clock: TestClock(isAutomatic: true)), transport: transport)
         let updates = ProgressUpdates()
-        async let receipt = client.send(template.idempotent().onProgress(updates.report))
+        async let receipt = client.send(template.idempotent().onProgress(updates))
         var steps: [TransferProgress] = []
         for await progress in updates { steps.append(progress) }
         do {
@@ -90,7 +90,7 @@ struct ProgressUpdatesTests {
         }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let updates = ProgressUpdates()
-        let call = Task { try await client.send(Import().onProgress(updates.report)) }
+        let call = Task { try await client.send(Import().onProgress(updates)) }
         await until { isLoading.isRaised }
         call.cancel()
         for await _ in updates {}
@@ -102,7 +102,7 @@ struct ProgressUpdatesTests {
         let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: Deduplicate(), transport: held)
         let both = [ProgressUpdates(), ProgressUpdates()]
         let calls = both.map { updates in
-            Task { try await client.send(Endpoint("a").onProgress(updates.report)) }
+            Task { try await client.send(Endpoint("a").onProgress(updates)) }
         }
         await held.waitForRunning(1)
         held.open()
@@ -115,7 +115,7 @@ struct ProgressUpdatesTests {
         let server = try await MockServer.start { _ in Self.chunked(50_000) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let updates = ProgressUpdates()
-        var response: HTTPResponse? = try await client.stream(Import().onProgress(updates.report))
+        var response: HTTPResponse? = try await client.stream(Import().onProgress(updates))
         let count = isRead ? try await response?.body.data().count : 50_000
         response = nil
         var last = 0
@@ -129,7 +129,7 @@ struct ProgressUpdatesTests {
         let server = try await MockServer.start { _ in MockServer.Response(chunks: chunks) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let updates = ProgressUpdates()
-        let template = Raw().onProgress(updates.report).option(ResponseDeliveryOption.self, .streamed)
+        let template = Raw().onProgress(updates).responseDelivery(.streamed)
         var response: HTTPResponse? = try await client.send(template)
         continuation.yield(Data(count: 50_000))
         continuation.finish()
@@ -147,7 +147,7 @@ struct ProgressUpdatesTests {
         for code in [200, 404] {
             let updates = ProgressUpdates()
             var request = try HTTPRequest.to("https://a.test")
-            request.progressReport = updates.report
+            request.reportProgress(to: updates)
             let sent = request
             let answering = MockLoader { HTTPResponse(request: $0, status: HTTPStatus(code)) }
             let call = Task { try await HTTPClient(transport: answering).send(sent) }
@@ -156,7 +156,7 @@ struct ProgressUpdatesTests {
         }
         let updates = ProgressUpdates()
         var request = try HTTPRequest.to("https://a.test")
-        request.progressReport = updates.report
+        request.reportProgress(to: updates)
         MockLoader().start(request) { _ in }
         for await _ in updates {}
         #expect("\(client)".isEmpty == false)
@@ -166,7 +166,7 @@ struct ProgressUpdatesTests {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 10)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let (updates, calls) = (ProgressUpdates(), Tally())
-        async let receipt = client.send(Import().onProgress { _ in _ = calls.next() }.onProgress(updates.report))
+        async let receipt = client.send(Import().onProgress { _ in _ = calls.next() }.onProgress(updates))
         var count = 0
         for await _ in updates { count += 1 }
         _ = try await receipt

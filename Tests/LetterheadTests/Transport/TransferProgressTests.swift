@@ -32,7 +32,7 @@ struct TransferProgressTests {
     @Test func `Each closure that a template adds is called`() {
         let (first, second) = (Seen(), Seen())
         let template = Endpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
-        template.options[TransferProgressOption.self]?(
+        template.options.onProgress?(
             TransferProgress(direction: .upload, completedBytes: 1, totalBytes: 2))
         #expect(first.all.count == 1 && second.all == first.all)
     }

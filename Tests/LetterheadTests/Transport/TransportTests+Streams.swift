@@ -15,7 +15,7 @@ extension TransportTests {
         var count = 0
         for try await chunk in response.body { count += chunk.count }
         #expect(count == 3_000_000)
-        await #expect(throws: BodyAlreadyRead.self) { for try await _ in response.body {} }
+        await #expect(throws: HTTPBodyError.alreadyRead) { for try await _ in response.body {} }
         await server.stop()
     }
 
@@ -38,7 +38,9 @@ extension TransportTests {
         var request = request(.get, "large", on: server)
         request.responseDelivery = .streamed
         let response = try await transport.loader.load(request)
-        await #expect(throws: BodyTooLarge.self) { try await response.body.data(upTo: 1_000_000) }
+        await #expect(throws: HTTPBodyError.tooLarge(limit: 1_000_000)) {
+            try await response.body.data(upTo: 1_000_000)
+        }
         await server.stop()
     }
 

@@ -1,10 +1,10 @@
-public import Foundation
+import Foundation
 
 extension HTTPBody {
     /// The same body compressed with gzip (RFC 1952), and labelled so; the server must be known to take it.
     ///
-    /// - Parameter level: from 1, the fastest, to 9, the smallest. Default: 6. Another one is ``InvalidBody`` at the load.
-    public func compressed(level: Int = 6) -> CompressedBody { CompressedBody(self, level: level) }
+    /// - Parameter level: from 1, the fastest, to 9, the smallest. Default: 6. Another one is ``HTTPBodyError/invalid(_:file:)`` at the load.
+    public func compressed(level: Int = 6) -> some HTTPBody { CompressedBody(self, level: level) }
 }
 
 /// Another body, compressed with gzip (RFC 1952) while it is sent.
@@ -13,9 +13,9 @@ extension HTTPBody {
 /// JSONBody(report).compressed()
 /// ```
 ///
-/// Its length is known only when it is in memory. The same bytes are compressed to the same bytes, so a repeat sends them
+/// Its length is known only when it is in memory. The same bytes are compressed to the same bytes, so a retry sends them
 /// again.
-public struct CompressedBody: HTTPBody {
+struct CompressedBody: HTTPBody {
     private let body: any HTTPBody
     private let level: Int
 
@@ -24,30 +24,30 @@ public struct CompressedBody: HTTPBody {
     }
 
     /// Whether there is nothing to compress.
-    public var isEmpty: Bool { body.isEmpty }
+    var isEmpty: Bool { body.isEmpty }
 
     /// The headers of the body, and `gzip` as the last of its Content-Encodings (RFC 9110, 8.4).
-    public var additionalHeaders: HTTPHeaders {
+    var additionalHeaders: HTTPHeaders {
         var headers = body.additionalHeaders
         headers[.contentEncoding] = headers[.contentEncoding].map { "\($0), gzip" } ?? "gzip"
         return headers
     }
 
     /// Whether the body can be had again.
-    public var isReplayable: Bool { body.isReplayable }
+    var isReplayable: Bool { body.isReplayable }
 
     /// Which member of the body has a type that the library does not read.
-    public var _misfit: String? { body._misfit }
+    var _misfit: String? { body._misfit }
 
     /// The compressed bytes, in memory.
     ///
-    /// - Throws: what the body throws, and ``InvalidBody`` for a level that there is not.
-    public func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }
+    /// - Throws: what the body throws, and ``HTTPBodyError/invalid(_:file:)`` for a level that there is not.
+    func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }
 
     /// The compressed bytes, made piece by piece of those of the body.
     ///
-    /// - Throws: what the body throws, and ``InvalidBody`` for a level that there is not.
-    public func chunks() throws -> BodyChunks {
+    /// - Throws: what the body throws, and ``HTTPBodyError/invalid(_:file:)`` for a level that there is not.
+    func chunks() throws -> BodyChunks {
         let chunks = try body.chunks().held(to: body.contentLength)
         if let data = chunks.data { return BodyChunks(try Deflater(level: level).finish(data)) }
         let walk = try DeflateWalk(chunks, level: level)

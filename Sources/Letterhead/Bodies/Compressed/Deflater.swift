@@ -10,8 +10,10 @@ final class Deflater {
     private let stream: UnsafeMutablePointer<CZlibStream>
     private let output: UnsafeMutableBufferPointer<UInt8>
 
-    init(level: Int) throws(InvalidBody) {
-        guard (1...9).contains(level) else { throw InvalidBody("the level of the compression is not in 1...9") }
+    init(level: Int) throws(HTTPBodyError) {
+        guard (1...9).contains(level) else {
+            throw HTTPBodyError.invalid("the level of the compression is not in 1...9")
+        }
         output = .allocate(capacity: Self.pieceSize)
         stream = .allocate(capacity: 1)
         stream.initialize(to: CZlibStream())
@@ -28,12 +30,12 @@ final class Deflater {
     }
 
     /// Takes more bytes, and gives those that are ready.
-    func add(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: false) }
+    func add(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: false) }
 
     /// Takes the last bytes, and gives all that are left.
-    func finish(_ data: Data) throws(InvalidBody) -> Data { try deflated(data, isLast: true) }
+    func finish(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: true) }
 
-    private func deflated(_ data: Data, isLast: Bool) throws(InvalidBody) -> Data {
+    private func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
         var compressed = Data()
         let status = data.withUnsafeBytes { input in
             var rest = input
@@ -65,7 +67,30 @@ final class Deflater {
         }
     }
 
-    private static func failed(_ status: Int32) -> InvalidBody {
-        InvalidBody("zlib cannot compress the body: status \(status)")
+    private static func failed(_ status: Int32) -> HTTPBodyError {
+        HTTPBodyError.invalid("zlib cannot compress the body: status \(status)")
+    }
+}
+
+/// One walk over a body while it is compressed. An actor, because it holds the state of the compression.
+actor DeflateWalk {
+    private let deflater: Deflater
+    private var walk: BodyChunks.Iterator
+    private var isFinished = false
+
+    init(_ chunks: BodyChunks, level: Int) throws(HTTPBodyError) {
+        deflater = try Deflater(level: level)
+        walk = chunks.makeAsyncIterator()
+    }
+
+    /// The next compressed bytes, empty while the compression is gathering; nil at the end.
+    func next() async throws -> Data? {
+        guard !isFinished else { return nil }
+        var walk = walk
+        let chunk = try await walk.next()
+        self.walk = walk
+        if let chunk { return try deflater.add(chunk) }
+        isFinished = true
+        return try deflater.finish(Data())
     }
 }

@@ -34,3 +34,112 @@ struct FormPairs: Sendable {
         return text.withUTF8 { $0.count + 2 * PercentEncoding.count($0, set) }
     }
 }
+
+/// The name of a value, from the inside out. A class, because a node is shared by all that is within it.
+final class FormPath {
+    enum Step {
+        case key(any CodingKey)
+        case index(Int)
+    }
+
+    let parent: FormPath?
+    let step: Step
+
+    init(_ parent: FormPath?, _ step: Step) {
+        (self.parent, self.step) = (parent, step)
+    }
+
+    convenience init(_ parent: FormPath?, name: String) { self.init(parent, .key(FormKey(stringValue: name))) }
+
+    var codingKey: any CodingKey {
+        switch step {
+        case .key(let key): key
+        case .index(let index): FormKey(intValue: index)
+        }
+    }
+}
+
+extension FormPath? {
+    /// The path as errors tell it.
+    var codingPath: [any CodingKey] {
+        guard let self else { return [] }
+        return self.parent.codingPath + [self.codingKey]
+    }
+}
+
+/// A key made of a text or a number.
+struct FormKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
+    init(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
+}
+
+/// The bytes of a form while it is written: each is written once, without asking whether there is room for it.
+struct FormBytes: ~Copyable {
+    private let set: EscapeSet
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var count = 0
+
+    /// - Parameter capacity: how many bytes there is room for at first.
+    init(_ set: EscapeSet, capacity: Int) {
+        (self.set, self.capacity) = (set, capacity)
+        memory = .allocate(byteCount: capacity, alignment: 8)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// What was written.
+    var data: Data { Data(bytes: memory, count: count) }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Appends a text, escaped.
+    mutating func append(_ text: String) {
+        reserve(3 * text.utf8.count + 1)
+        count += PercentEncoding.write(text, set, to: memory + count)
+    }
+
+    /// Appends a byte as it is.
+    mutating func append(byte: UInt8) {
+        reserve(1)
+        memory.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count += 1
+    }
+
+    private mutating func reserve(_ more: Int) {
+        guard count + more > capacity else { return }
+        capacity = max(2 * capacity, count + more)
+        let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        grown.copyMemory(from: memory, byteCount: count)
+        memory.deallocate()
+        memory = grown
+    }
+}
+
+/// Names in snake case.
+enum SnakeCase {
+    /// The words of a name, joined by underscores and in lower case: `myURLProperty` is `my_url_property`.
+    ///
+    /// A word begins at an upper case letter after a lower case letter or a digit, and at the last upper case letter of
+    /// several before a lower case letter. This is what `JSONEncoder` does.
+    static func convert(_ name: String) -> String {
+        let characters = Array(name)
+        var result = ""
+        for place in characters.indices {
+            let character = characters[place]
+            if place > 0, character.isUppercase, beginsWord(at: place, in: characters) { result += "_" }
+            result += character.lowercased()
+        }
+        return result
+    }
+
+    private static func beginsWord(at place: Int, in characters: [Character]) -> Bool {
+        let before = characters[place - 1]
+        if before == "_" { return false }
+        if !before.isUppercase { return true }
+        return place + 1 < characters.count && characters[place + 1].isLowercase
+    }
+}

@@ -9,12 +9,12 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// The boundary is fixed for the value, so that every repeat sends the same bytes. The length is exact whenever every
+/// The boundary is fixed for the value, so that every retry sends the same bytes. The length is exact whenever every
 /// part knows its own. Files and streams are pulled while they are sent, never held and never copied.
 ///
 /// A boundary of its own has 160 random bits, drawn when the content is there already: that a content holds it is not
 /// possible in practice, and is not searched for. A boundary that was given is searched for in every content, and found
-/// at the start of a line it is ``InvalidBody``.
+/// at the start of a line it is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
@@ -31,7 +31,7 @@ public struct MultipartBody: HTTPBody {
 
     /// Makes a body with a boundary from the system's random source.
     ///
-    /// What is wrong with a part is ``InvalidBody`` when the body is encoded, before anything is sent.
+    /// What is wrong with a part is ``HTTPBodyError/invalid(_:file:)`` when the body is encoded, before anything is sent.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order; none is a body too.
@@ -64,9 +64,9 @@ public struct MultipartBody: HTTPBody {
     ///   - parts: the parts, in order.
     ///   - kind: which multipart type it is. Default: a form.
     ///   - boundary: 1...70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
-    /// - Throws: ``InvalidBody`` for another boundary, one that occurs in a content that is in memory, and a part that is
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for another boundary, one that occurs in a content that is in memory, and a part that is
     ///   malformed.
-    public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, boundary: String) throws(InvalidBody) {
+    public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, boundary: String) throws(HTTPBodyError) {
         try MultipartBody(parts, kind: kind, uncheckedBoundary: boundary).check()
         self.init(parts, kind: kind, boundary: boundary, origin: .given)
     }
@@ -121,7 +121,7 @@ public struct MultipartBody: HTTPBody {
 
     /// The whole body in memory, with files read in; ``chunks()`` does not need that.
     ///
-    /// - Throws: ``InvalidBody`` for a part that is malformed or cannot be sent, ``BodyNotInMemory`` for a stream, and
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, ``HTTPBodyError/notInMemory(type:)`` for a stream, and
     ///   what the body of a part throws.
     public func encode() throws -> Data {
         try check()
@@ -131,7 +131,7 @@ public struct MultipartBody: HTTPBody {
 
     /// The body from its first byte: in one piece when it is in memory and at most 1 MiB, else as its parts come.
     ///
-    /// - Throws: ``InvalidBody`` for a part that is malformed or cannot be sent, and what the body of a part throws.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, and what the body of a part throws.
     public func chunks() throws -> BodyChunks {
         try check()
         let parts = try resolved { try $0.chunks().held(to: $0.contentLength) }
@@ -158,5 +158,5 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
     }
 
     /// The same only, so that no dump prints a secret.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -76,7 +76,7 @@ actor MultipartWalk {
             if scanner?.finds(in: chunk) == true { throw MultipartBody.boundaryInside(part: index) }
             current = (walk, scanner)
             return chunk
-        } catch let error as InvalidBody {
+        } catch let error as HTTPBodyError {
             throw error.inside(part: index)
         }
     }

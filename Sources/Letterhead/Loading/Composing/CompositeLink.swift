@@ -1,6 +1,7 @@
 /// A link made of links.
 ///
-/// Use: ``Choose``, ``When``, ``Around`` and ``LinkGroup`` are some. Write one to have it printed as a tree and to have
+/// ``Choose`` is one, and so is what ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
+/// ``LoaderLink/named(_:)`` return. Write one to have it printed as a tree and to have
 /// its parts reset right: name the ``parts``, and inherit ``LoaderLink/reset(next:)``.
 ///
 /// Laws: each part is in ``parts``, in the order in which a tree shows them; a reset reaches each part once, and what is
@@ -27,8 +28,8 @@ func resetOnce(_ links: [any LoaderLink]) async {
     }
 }
 
-/// What stands below a part while it is reset alone.
-private struct Nothing: HTTPLoader {
+/// Stands for the rest of the chain while a link is reset alone, so that the rest is reset once and not once for each link.
+struct Nothing: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         throw HTTPError(
             .resetInProgress, request: request, message: "a link loads in its reset", mayHaveBeenSent: false)

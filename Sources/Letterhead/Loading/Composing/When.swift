@@ -1,10 +1,37 @@
+extension LoaderLink {
+    /// The link for the requests of which a condition holds. Other requests pass it by.
+    ///
+    /// ```swift
+    /// Deduplicate().when { $0.method.isSafe }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - otherwise: the link for the other requests. Default: nil (they pass by).
+    ///   - condition: called for each request. An error that it throws fails the load, and nothing is sent.
+    public func when(
+        otherwise: (any LoaderLink)? = nil, _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool
+    ) -> some CompositeLink {
+        When(condition, self, otherwise: otherwise)
+    }
+
+    /// The link for the requests whose option is true, so that a request may opt out of it, or in.
+    ///
+    /// ```swift
+    /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - option: the option that is read.
+    ///   - otherwise: the link for the other requests. Default: nil (they pass by).
+    public func when<Option: HTTPRequestOption & SendableMetatype>(
+        _ option: Option.Type, otherwise: (any LoaderLink)? = nil
+    ) -> some CompositeLink where Option.Value == Bool {
+        When(option, self, otherwise: otherwise)
+    }
+}
+
 /// Has a link do its work for some requests only.
-///
-/// ```swift
-/// When({ $0.method.isSafe }, Deduplicate())
-/// When(PrintsRequests.self, PrintLoader())       // request[option: PrintsRequests.self] = false opts out
-/// ```
-public struct When: CompositeLink, CustomStringConvertible {
+struct When: CompositeLink, CustomStringConvertible {
     private let condition: @Sendable (HTTPRequest) async throws -> Bool
     private let link: any LoaderLink
     private let otherwise: (any LoaderLink)?
@@ -15,7 +42,7 @@ public struct When: CompositeLink, CustomStringConvertible {
     ///   - condition: asked for each request; an error that it throws fails the load, and nothing is sent.
     ///   - link: for requests of which it holds.
     ///   - otherwise: for the others. Default: nil, they pass by.
-    public init(
+    init(
         _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool, _ link: any LoaderLink,
         otherwise: (any LoaderLink)? = nil
     ) {
@@ -25,19 +52,19 @@ public struct When: CompositeLink, CustomStringConvertible {
     }
 
     /// A link for the requests whose option is true, so that a request may opt out of it, or in.
-    public init<Option: HTTPRequestOption & SendableMetatype>(
+    init<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, _ link: any LoaderLink, otherwise: (any LoaderLink)? = nil
     ) where Option.Value == Bool {
         self.init({ $0[option: Option.self] }, link, otherwise: otherwise)
     }
 
     /// The link, and the other if there is one.
-    public var parts: [(name: String?, link: any LoaderLink)] {
+    var parts: [(name: String?, link: any LoaderLink)] {
         [(nil, link)] + (otherwise.map { [("otherwise", $0)] } ?? [])
     }
 
     /// Has the link answer if the condition holds, else the other or the next loader.
-    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let holds: Bool
         do { holds = try await condition(request) } catch { throw HTTPError(error, request: request) }
         guard let link = holds ? link : otherwise else { return try await next.load(request) }
@@ -45,5 +72,5 @@ public struct When: CompositeLink, CustomStringConvertible {
     }
 
     /// `When(Deduplicate)`.
-    public var description: String { chainName(of: self, parts: parts) }
+    var description: String { chainName(of: self, parts: parts) }
 }

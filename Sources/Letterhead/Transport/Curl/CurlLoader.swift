@@ -9,13 +9,13 @@
     /// ```swift
     /// var configuration = TransportConfiguration()
     /// configuration.connectTimeout = .seconds(3)
-    /// let client = HTTPClient(environment: environment, transport: CurlLoader(configuration))
+    /// let client = HTTPClient(environment: environment, transport: HTTPClient.makeTransport(configuration))
     /// ```
     ///
     /// It sends what the request says and adds nothing of its own but the lines that frame the message (RFC 9112, 6),
     /// `Host`, and the `Accept-Encoding` that it undoes. It follows no redirect, keeps no cookie, and never sends a request
     /// twice that is not idempotent. Any status is a response; whatever is not a whole response is an ``HTTPError``.
-    public final class CurlLoader: HTTPLoader {
+    package final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
         private let brokenRule: String?
@@ -27,7 +27,7 @@
         ///
         /// - Parameter configuration: how to connect. Default: see ``TransportConfiguration``. A setting out of its range
         ///   is `.invalidRequest` at each load.
-        public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+        package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
             self.configuration = configuration
             brokenRule = configuration.brokenRule
             engine = CurlEngine(configuration)
@@ -39,7 +39,7 @@
         ///   `.connectionLost`, `.timedOut`, `.invalidResponse`, `.responseTooLarge` as things go; `.cancelled` when the
         ///   task is cancelled, within milliseconds.
         @concurrent
-        public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             switch await transfer.run() {
             case .success:
@@ -50,7 +50,7 @@
         }
 
         /// Cancels what is under way, and closes all connections, so that the next request begins as the first one did.
-        public func reset() async { await engine.reset() }
+        package func reset() async { await engine.reset() }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = SharedRequest(request.framed)

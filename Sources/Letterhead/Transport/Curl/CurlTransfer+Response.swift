@@ -29,7 +29,7 @@
                 ? HTTPResponseBody(decoder?.decode(reply.body, upTo: limit) ?? reply.body)
                 : streamedBody(of: request.value, length, decoder)
             var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
-            response[value: TransportFactsValue.self] = facts
+            response[option: TransportFactsValue.self] = facts
             return response
         }
 

@@ -34,7 +34,7 @@ struct ContentDecoder: Sendable {
     /// The `Content-Range` of a 416 names none (RFC 9110, 14.4), and its body is whole.
     private static func arePartial(_ headers: HTTPHeaders) -> Bool {
         if headers.values(for: .contentRange).contains(where: { !$0.contains("*/") }) { return true }
-        return headers[.contentType].flatMap { MediaType($0) }?.essence == "multipart/byteranges"
+        return headers.mediaType?.essence == "multipart/byteranges"
     }
 
     /// Takes what tells of the coding out of the headers, as if it had never been.

@@ -161,7 +161,7 @@ final class URLSessionExchange: Sendable {
 
     private func response(_ head: HTTPURLResponse, body: HTTPResponseBody) -> HTTPResponse {
         var response = head.response(to: request, body: body)
-        response[value: TransportFactsValue.self] = facts
+        response[option: TransportFactsValue.self] = facts
         return response
     }
 

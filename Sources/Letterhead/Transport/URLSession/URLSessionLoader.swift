@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
     import Foundation
-    public import FoundationNetworking
+    package import FoundationNetworking
 #else
-    public import Foundation
+    package import Foundation
 #endif
 
 /// The transport over Foundation's `URLSession`: the default on Apple platforms.
@@ -22,11 +22,11 @@
 /// not in memory has no back-pressure, so one that runs more than ``HTTPRequest/responseLimit`` ahead of its reader is
 /// `.responseTooLarge`; ``HTTPResponse/metrics`` have only the times of the first byte and of the end; the certificate
 /// store is the system's, and a TLS failure has no code of its own; a reset leaves idle connections to the session.
-public final class URLSessionLoader: HTTPLoader {
+package final class URLSessionLoader: HTTPLoader {
     // A class, because the session's connections are its identity, and its end must close them.
 
     /// The loader that all clients share by default.
-    public static let shared = URLSessionLoader()
+    package static let shared = URLSessionLoader()
 
     private let configuration: TransportConfiguration
     private let exchanges = URLSessionExchanges()
@@ -37,7 +37,7 @@ public final class URLSessionLoader: HTTPLoader {
     /// Makes a loader with a session of its own.
     ///
     /// - Parameter configuration: limits of connections and time. Default: the documented defaults.
-    public init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+    package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
         self.configuration = configuration
         makeSession = { configuration.makeURLSession(delegate: $0) }
         session = makeSession(URLSessionRelay(exchanges))
@@ -54,7 +54,7 @@ public final class URLSessionLoader: HTTPLoader {
     /// cache, and ``HTTPClient/reset()`` does not wipe them.
     ///
     /// - Parameter configuration: the configuration; later changes to it have no effect.
-    public init(sessionConfiguration configuration: URLSessionConfiguration) {
+    package init(sessionConfiguration configuration: URLSessionConfiguration) {
         var limits = TransportConfiguration()
         let idle = configuration.timeoutIntervalForRequest
         limits.idleTimeout = idle > 0 && idle < 86_400 ? .seconds(idle) : nil
@@ -73,7 +73,7 @@ public final class URLSessionLoader: HTTPLoader {
     ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and what else Foundation reports, by the table of
     ///   `HTTPError(_:request:)`.
     @concurrent
-    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
         if let rule = configuration.brokenURLSessionRule ?? request.brokenURLSessionRule {
             throw HTTPError(.invalidRequest, request: request, message: rule)
@@ -92,7 +92,7 @@ public final class URLSessionLoader: HTTPLoader {
     }
 
     /// Cancels what is in flight, and returns when it has ended. On Apple platforms later requests get new connections.
-    public func reset() async {
+    package func reset() async {
         await exchanges.cancelAll()
         #if !canImport(FoundationNetworking)
             await session.reset()

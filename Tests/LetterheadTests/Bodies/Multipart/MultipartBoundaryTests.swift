@@ -23,10 +23,10 @@ import Testing
     @Test(arguments: [
         "", String(repeating: "x", count: 71), "ends with space ", "a\r\nX-Injected: 1", "a\"b", "é", "a;b", "a\0b",
     ]) func `a boundary outside the standard is refused`(boundary: String) throws {
-        #expect(throws: InvalidBody.self) { try MultipartBody([], boundary: boundary) }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody([], boundary: boundary) }
         let late = MultipartBody([], uncheckedBoundary: boundary)
-        #expect(throws: InvalidBody.self) { try late.encode() }
-        #expect(throws: InvalidBody.self) { try late.chunks() }
+        #expect(throws: HTTPBodyError.self) { try late.encode() }
+        #expect(throws: HTTPBodyError.self) { try late.chunks() }
     }
 
     @Test(arguments: [String(repeating: "x", count: 70), "a", "09azAZ'()+_,-./:=?", "a b"])
@@ -42,11 +42,11 @@ import Testing
     @Test(arguments: ["--B", "--B--", "\r\n--B--", "x\n--B", "x\r--Bcd", "--\r\n--B"])
     func `a given boundary inside a content is refused`(content: String) async throws {
         let parts: [MultipartPart] = [.text("", name: "a"), .data(Data(content.utf8), name: "b")]
-        #expect(throws: InvalidBody.self) { try MultipartBody(parts, boundary: "B") }
-        #expect(throws: InvalidBody.self) { try MultipartBody(parts, uncheckedBoundary: "B").chunks() }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, boundary: "B") }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, uncheckedBoundary: "B").chunks() }
         let nested: [MultipartPart] = [.body(DataBody(Data(content.utf8)), name: "b")]
-        #expect(throws: InvalidBody.self) { try MultipartBody(nested, boundary: "B").chunks() }
-        #expect(throws: InvalidBody.self) { try MultipartBody(nested, boundary: "B").encode() }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody(nested, boundary: "B").chunks() }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody(nested, boundary: "B").encode() }
     }
 
     @Test(arguments: ["x--B", "\r\n--A", "\r\n-B", "\r\n- -B", "B\r\n--"])
@@ -67,7 +67,7 @@ import Testing
                 continuation.finish()
             }
         }
-        await #expect(throws: InvalidBody.self) { try await MultipartBody([part], boundary: "boundary").walked() }
+        await #expect(throws: HTTPBodyError.self) { try await MultipartBody([part], boundary: "boundary").walked() }
         await #expect(throws: Never.self) { try await MultipartBody([part], boundary: "boundary-2").walked() }
     }
 

@@ -37,7 +37,7 @@ import Testing
 
     @Test func `a text that its charset cannot hold is an error`() throws {
         let part = MultipartPart.text("🌎", name: "n", headers: ["Content-Type": "text/plain; charset=iso-8859-1"])
-        #expect(throws: InvalidBody.self) { try MultipartBody([part], boundary: "b").encode() }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody([part], boundary: "b").encode() }
     }
 
     @Test func `a text is not changed`() throws {
@@ -58,9 +58,9 @@ import Testing
         ] as [MultipartPart]) func `a malformed part is refused before anything is sent`(part: MultipartPart) throws
     {
         let body = MultipartBody([.text("", name: "first"), part])
-        let error = #expect(throws: InvalidBody.self) { try body.encode() }
-        #expect(throws: InvalidBody.self) { try body.chunks() }
-        #expect(throws: InvalidBody.self) { try MultipartBody([part], boundary: "b") }
+        let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
+        #expect(throws: HTTPBodyError.self) { try body.chunks() }
+        #expect(throws: HTTPBodyError.self) { try MultipartBody([part], boundary: "b") }
         let message = try #require(error).description
         #expect(message.hasPrefix("part 2 ") && !message.contains("Injected"))
     }
@@ -75,7 +75,7 @@ import Testing
     @Test func `a file that cannot be sent is named by its part`() throws {
         let missing = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-missing-\(UUID())")
         let body = MultipartBody([.text("a", name: "a"), .file(at: missing, name: "f")])
-        let error = #expect(throws: InvalidBody.self) { try body.chunks() }
+        let error = #expect(throws: HTTPBodyError.self) { try body.chunks() }
         #expect(error?.description == "part 2: the file does not exist" && error?.file == missing)
         #expect(body.contentLength == nil)
     }
@@ -89,7 +89,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: 100_001)
         try handle.close()
-        let error = await #expect(throws: InvalidBody.self) {
+        let error = await #expect(throws: HTTPBodyError.self) {
             while try await walk.next() != nil {}
         }
         #expect(error?.description.hasPrefix("part 1: ") == true)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `two dispositions are refused`() {
         let headers = HTTPHeaders([.init(.contentDisposition, "a"), .init(.contentDisposition, "b")])
-        let error = #expect(throws: InvalidBody.self) {
+        let error = #expect(throws: HTTPBodyError.self) {
             try MultipartBody([.text("x", headers: headers)], kind: .mixed).encode()
         }
         #expect(error.map { "\($0)" }?.contains("Content-Disposition") == true)

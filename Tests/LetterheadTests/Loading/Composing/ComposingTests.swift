@@ -1,4 +1,4 @@
-import Letterhead
+@testable import Letterhead
 import LetterheadTesting
 import Synchronization
 import Testing

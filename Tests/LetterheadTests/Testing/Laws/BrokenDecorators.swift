@@ -136,7 +136,7 @@ extension BrokenDecorator.Stuck: PageForwarding, PaginatedTemplate where Base: P
 
 extension BrokenDecorator.Resuming: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {
     func resumed(from checkpoint: PageCheckpoint) -> Self { self }
-    func requestForNextPage(after arrival: PageArrival<Base.Response>) async throws -> PageContinuation<Self> { .last }
+    func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> { .last }
 }
 
 extension BrokenDecorator.Undressed: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {

@@ -1,0 +1,121 @@
+import Foundation
+
+/// A file for its owner's eyes, written beside the one that it replaces, so that nobody ever sees a half of it.
+struct PrivateFile {
+    private let target: URL
+    private let draft: URL
+
+    init(replacing url: URL) {
+        target = url
+        let mark = RandomBytes.base64URL(RandomBytes.system(9))
+        draft = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(mark)")
+    }
+
+    /// Writes the bytes to disk, and has them take the place of the file at once.
+    func write(_ data: Data) throws(OAuth2.Failure) {
+        do throws(OAuth2.Failure) {
+            try fill(data)
+            guard rename(from: draft, to: target) else { throw Self.failed }
+        } catch {
+            _ = draft.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } }
+            throw error
+        }
+        syncDirectory()
+    }
+
+    private func fill(_ data: Data) throws(OAuth2.Failure) {
+        // O_EXCL: a link that somebody put there is not followed; the mode is there before the first byte is.
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = draft.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
+        guard descriptor >= 0 else { throw Self.failed }
+        let isWritten = fchmod(descriptor, 0o600) == 0 && Self.write(data, to: descriptor) && fsync(descriptor) == 0
+        guard close(descriptor) == 0, isWritten else { throw Self.failed }
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    private func rename(from: URL, to: URL) -> Bool {
+        from.withUnsafeFileSystemRepresentation { from in
+            to.withUnsafeFileSystemRepresentation { to in
+                guard let from, let to else { return false }
+                return Foundation.rename(from, to) == 0
+            }
+        }
+    }
+
+    /// The new name is on disk, too; a file system that cannot say so has done its best.
+    private func syncDirectory() {
+        let directory = target.deletingLastPathComponent()
+        let descriptor = directory.withUnsafeFileSystemRepresentation { path in
+            path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? -1
+        }
+        guard descriptor >= 0 else { return }
+        _ = fsync(descriptor)
+        _ = close(descriptor)
+    }
+
+    private static let failed = OAuth2.Failure(.store, "the file of tokens cannot be written")
+}
+
+extension PrivateFile {
+    /// No file of tokens is read further, in bytes.
+    private static let longest = 1 << 20
+
+    /// The bytes of a file that its owner alone can write; nil when there is no file.
+    ///
+    /// Who can write the file can replace the tokens: the program would then act for another user, or send refresh tokens
+    /// that somebody watches.
+    static func read(_ url: URL) throws(OAuth2.Failure) -> Data? {
+        // O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
+        let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags) } ?? -1 }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw unreadable
+        }
+        defer { _ = close(descriptor) }
+        // The open file is judged, not its name: nobody can exchange it in between.
+        try check(descriptor)
+        return try bytes(of: descriptor)
+    }
+
+    private static func check(_ descriptor: Int32) throws(OAuth2.Failure) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw unreadable }
+        guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+            throw OAuth2.Failure(.store, "the file of tokens belongs to another user; a reset deletes it")
+        }
+        guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw OAuth2.Failure(
+                .store,
+                "the file of tokens can be written by other users; set its permissions to 0600, or reset, which deletes it"
+            )
+        }
+    }
+
+    private static func bytes(of descriptor: Int32) throws(OAuth2.Failure) -> Data {
+        var data = Data()
+        var chunk = [UInt8](repeating: 0, count: 1 << 14)
+        while data.count <= longest {
+            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable }
+            if count == 0 { return data }
+            data.append(contentsOf: chunk[..<count])
+        }
+        throw OAuth2.Failure(.store, "the file of tokens holds something else; a reset deletes it")
+    }
+
+    private static let unreadable = OAuth2.Failure(.store, "the file of tokens cannot be read")
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+/// Asks the token endpoint, and reads its answer (RFC 6749, 3.2 and 5).
+struct TokenEndpoint: Sendable {
+    /// What it gave out.
+    struct Grant: Sendable {
+        let accessToken: Secret
+        let refreshToken: Secret?
+        let scope: Set<String>?
+        let lifetime: Duration?
+    }
+
+    /// No answer is read further, in bytes.
+    private static let longestAnswer = 1 << 20
+
+    let url: URL
+    let client: OAuth2.Client
+    let origins: AllowedOrigins
+    let parameters: [String: String]
+
+    /// Asks for tokens once; redirects are not followed, and nothing is tried again.
+    func tokens(_ form: [(String, String)], over next: any HTTPLoader) async throws(OAuth2.Failure) -> Grant {
+        let request = try request(form)
+        let status: HTTPStatus
+        let body: Data
+        do {
+            let response = try await next.load(request)
+            status = response.status
+            body = try await response.body.data(upTo: Self.longestAnswer)
+        } catch let error as HTTPError {
+            // The request held secrets; the error goes on without it.
+            var bare = HTTPRequest(method: .post, url: url)
+            bare.isSecret = true
+            let failure = HTTPError(
+                error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
+            throw OAuth2.Failure(
+                .unavailable, "the token endpoint could not be reached: \(HTTPError.summary(of: failure))",
+                underlying: failure)
+        } catch {
+            throw OAuth2.Failure(.unavailable, "the token endpoint's answer broke off or is too large")
+        }
+        guard status.isSuccess else { throw TokenAnswer.refusal(status, body) }
+        return try TokenAnswer.grant(in: body)
+    }
+
+    private func request(_ form: [(String, String)]) throws(OAuth2.Failure) -> HTTPRequest {
+        var request = HTTPRequest(method: .post, url: url)
+        guard let origin = request.origin, origins.areSafe(for: origin) else {
+            throw OAuth2.Failure(
+                .misconfigured, "the token endpoint is not https; to allow that, name its origin in allowedOrigins")
+        }
+        request.isSecret = true
+        request.headers[.accept] = "application/json"
+        request.timeout = .seconds(30)
+        request.responseLimit = Self.longestAnswer
+        var form = form
+        let own = Set(form.map(\.0)).union(["client_id", "client_secret"])
+        form += parameters.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        switch (client.secret, client.authentication) {
+        case (let secret?, .basic):
+            let pair = [client.id, secret.reveal()].map { PercentEncoding.escape($0, .unreserved) }
+            let joined = Data(pair.joined(separator: ":").utf8).base64EncodedString()
+            request.headers.setSecret("Basic " + joined, for: .authorization)
+        case (let secret?, .form): form += [("client_id", client.id), ("client_secret", secret.reveal())]
+        case (nil, _): form.append(("client_id", client.id))
+        }
+        request.body = FormBody(form.map { URLQueryItem(name: $0.0, value: $0.1) })
+        request.headers[.contentType] = "application/x-www-form-urlencoded"
+        return request
+    }
+}
+
+/// Reads what a token endpoint says, and trusts none of it.
+enum TokenAnswer {
+    /// The members of RFC 6749, 5.1.
+    private struct Success: Decodable {
+        let access_token: String
+        let token_type: String
+        let refresh_token: String?
+        let scope: String?
+        let expires_in: Seconds?
+    }
+
+    /// The members of RFC 6749, 5.2.
+    private struct Refusal: Decodable {
+        let error: String?
+        let error_description: String?
+    }
+
+    /// A number, also where a server writes it as a text.
+    private struct Seconds: Decodable {
+        let value: Duration
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self))
+            guard let number, number.isFinite
+            else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number") }
+            // A hundred years are as good as any longer time, and fit into every type.
+            value = .seconds(min(max(number, 0), 3_155_760_000))
+        }
+    }
+
+    /// The tokens in an answer.
+    static func grant(in body: Data) throws(OAuth2.Failure) -> TokenEndpoint.Grant {
+        guard let answer = try? JSONDecoder().decode(Success.self, from: body) else {
+            throw OAuth2.Failure(.malformed, "the token endpoint's answer is no token response of RFC 6749, 5.1")
+        }
+        guard ASCII.equalIgnoringCase(answer.token_type, "bearer") else {
+            throw OAuth2.Failure(.malformed, "the token endpoint gave a token that is no bearer token")
+        }
+        let token = Secret(answer.access_token)
+        if case .failure(let rule) = token.bearerHeaderValue {
+            throw OAuth2.Failure(.malformed, "the token endpoint's answer cannot be used: \(rule)")
+        }
+        return TokenEndpoint.Grant(
+            accessToken: token,
+            refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : Secret($0) },
+            scope: answer.scope.map { Set($0.split(separator: " ").map(String.init)) },
+            lifetime: answer.expires_in?.value)
+    }
+
+    /// Why an answer brings no tokens.
+    ///
+    /// A 400 or 401 that says `invalid_grant`, or nothing that is known, is the end of a refresh token; what else is
+    /// wrong, with the client or the server, may be mended, and costs nobody the tokens.
+    static func refusal(_ status: HTTPStatus, _ body: Data) -> OAuth2.Failure {
+        let answer = try? JSONDecoder().decode(Refusal.self, from: body)
+        let code = answer?.error
+        let isKnown = code.map { OAuth2.Failure.registered.contains($0) } ?? false
+        let endsSession = [400, 401].contains(status.code) && (!isKnown || code == "invalid_grant")
+        let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
+        return OAuth2.Failure(
+            isPassing ? .unavailable : .refused,
+            "the token endpoint answered \(status) with \(OAuth2.Failure.printable(code))", code: code, status: status,
+            detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// The one place where a response becomes a value, by the type that is asked for.
+enum ResponseDecoding {
+    static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
+        // A type that is Decodable is neither of the two, and is known at less cost than by their casts.
+        if !(type is any Decodable.Type) {
+            if let value = response as? Value { return value }
+            if let value = () as? Value { return value }
+        }
+        let data = try await response.body.data()
+        return try decode(type, from: data, of: response)
+    }
+
+    /// Whether a decoder makes the values of a type, rather than the library itself.
+    static func usesDecoder(for type: Any.Type) -> Bool {
+        if let optional = type as? any EmptyRepresentable.Type { return usesDecoder(for: optional.wrapped) }
+        return type != Data.self && type != String.self && type is any Decodable.Type
+    }
+
+    /// Whether values of a type can be made at all.
+    static func canDecode<Value>(_ type: Value.Type) -> Bool {
+        if type is any Decodable.Type || type == HTTPResponse.self || type == Void.self { return true }
+        if let optional = type as? any EmptyRepresentable.Type { return canDecodeWrapped(optional.wrapped) }
+        // A type of which a response is a value, such as `any Sendable`.
+        return HTTPResponse(request: HTTPRequest(), status: .ok) is Value
+    }
+
+    private static func canDecodeWrapped(_ type: Any.Type) -> Bool {
+        func open<Value>(_ type: Value.Type) -> Bool { canDecode(type) }
+        return _openExistential(type, do: open)
+    }
+
+    private static func decode<Value>(_ type: Value.Type, from data: Data, of response: HTTPResponse) throws -> Value {
+        if let optional = type as? any EmptyRepresentable.Type {
+            if data.isEmpty, let none = optional.empty as? Value { return none }
+            if !usesDecoder(for: type),
+                let value = try decodeWrapped(optional.wrapped, from: data, of: response) as? Value
+            {
+                return value
+            }
+        }
+        if type == Data.self, let value = data as? Value { return value }
+        if type == String.self, let value = try text(data, of: response) as? Value { return value }
+        guard let decodable = type as? any Decodable.Type else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "\(type) is not Decodable: write decode(_:) in the template")
+        }
+        guard !data.isEmpty else {
+            throw HTTPError(
+                .emptyResponse, request: response.request, response: response,
+                message: "a body was expected for \(type); make Response optional if there may be none")
+        }
+        let mediaType = response.headers.mediaType
+        let decoder = try decoder(for: mediaType, of: response)
+        guard let value = try decoder.value(of: decodable, from: data) as? Value else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "the decoder gave something other than \(type)")
+        }
+        return value
+    }
+
+    private static func decoder(
+        for mediaType: MediaType?, of response: HTTPResponse
+    ) throws -> any HTTPBodyDecoder {
+        do {
+            return try (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
+        } catch let error as HTTPBodyError {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
+                message: error.description)
+        }
+    }
+
+    private static func decodeWrapped(_ type: Any.Type, from data: Data, of response: HTTPResponse) throws -> Any {
+        func open<Value>(_ type: Value.Type) throws -> Any { try decode(type, from: data, of: response) }
+        return try _openExistential(type, do: open)
+    }
+
+    /// The text in the charset of the response; UTF-8 when it names none.
+    private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
+        let charset = response.headers.mediaType?["charset"] ?? "utf-8"
+        guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
+        else {
+            throw HTTPError(
+                .cannotDecodeResponse, request: response.request, response: response,
+                message: "the body is no text in the charset that the response names, or UTF-8 when it names none")
+        }
+        return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+    }
+}
+
+/// A type that an empty body is a value of: an optional.
+private protocol EmptyRepresentable {
+    static var empty: Any { get }
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: EmptyRepresentable {
+    fileprivate static var empty: Any { Wrapped?.none as Any }
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
+}
+
+extension HTTPBodyDecoder {
+    /// Decodes a body, without a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
+    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
+        let data = hasMark ? Data(body.dropFirst(3)) : body
+        if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: data) }
+        return try decode(type, from: data)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension HTTPError {
+    /// Makes an error of any error: an ``HTTPError`` stays what it is, any other is underneath, with the code that fits.
+    ///
+    /// - Parameters:
+    ///   - error: what was thrown.
+    ///   - request: the request during which it was thrown.
+    ///   - response: what had arrived of the response. Default: nil.
+    public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
+        if let error = error as? HTTPError {
+            self = error.response == nil && response != nil ? error.with(response: response) : error
+        } else {
+            let code = Self.code(for: error)
+            // A body that cannot be read again was sent before.
+            let isSent = (error as? URLError)?.code == .requestBodyStreamExhausted
+            self.init(
+                code, request: request, response: response, underlying: error,
+                message: Self.summary(of: error) + Self.hint(at: error, in: response),
+                mayHaveBeenSent: isSent ? true : nil)
+        }
+    }
+
+    /// What the response calls itself, where that tells why it cannot be decoded: the page of a proxy, for one.
+    private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
+            let type = response?.headers.mediaType, !type.isJSON
+        else { return "" }
+        return "; the response is \(type.essence.prefix(64))"
+    }
+
+    private static func code(for error: any Error) -> Code {
+        switch error {
+        case is CancellationError: .cancelled
+        case is EncodingError: .invalidRequest
+        case let error as HTTPBodyError: error.code
+        case is DecodingError: .cannotDecodeResponse
+        case let error as URLError: code(for: error.code)
+        default: .unknown
+        }
+    }
+
+    private static func code(for code: URLError.Code) -> Code {
+        switch code {
+        case .cancelled, .userCancelledAuthentication: .cancelled
+        case .badURL, .unsupportedURL, .requestBodyStreamExhausted: .invalidRequest
+        case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile: .invalidRequest
+        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .cannotLoadFromNetwork,
+            .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            .cannotConnect
+        case .networkConnectionLost: .connectionLost
+        case .httpTooManyRedirects: .tooManyRedirects
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .insecureConnection
+        case .userAuthenticationRequired: .cannotAuthenticate
+        case .timedOut: .timedOut
+        case .badServerResponse, .cannotParseResponse, .zeroByteResource, .resourceUnavailable,
+            .redirectToNonExistentLocation:
+            .invalidResponse
+        case .dataLengthExceedsMaximum: .responseTooLarge
+        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
+            .cannotMoveFile:
+            .cannotSaveResponse
+        case .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
+            .downloadDecodingFailedToComplete:
+            .cannotDecodeResponse
+        default: .unknown
+        }
+    }
+}
+
+extension HTTPBodyError {
+    /// The code of a load that fails by this error.
+    fileprivate var code: HTTPError.Code {
+        switch self {
+        case .invalid, .notInMemory: .invalidRequest
+        case .tooLarge: .responseTooLarge
+        case .alreadyRead, .withheld, .unreadable: .unknown
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// An error whose description holds no secret, so that any text may contain it.
+package protocol SafelyDescribed: Error, CustomStringConvertible {}
+
+extension HTTPBodyError: SafelyDescribed {}
+
+extension HTTPError {
+    /// Describes an error as far as a text may repeat it.
+    ///
+    /// Coding errors are described by path and reason, without values. Of an error of another component, only
+    /// `LocalizedError.errorDescription` is meant to be shown; any other error is named by its type and, for an enum, its
+    /// case.
+    static func summary(of error: any Error) -> String {
+        switch error {
+        case let error as HTTPError: error.message.isEmpty ? "\(error.code)" : "\(error.code): \(error.message)"
+        case let error as DecodingError: error.summary
+        case let error as EncodingError: error.summary
+        case let error as URLError: "the network reports \(error.code.rawValue)"
+        case let error as POSIXError: "the system reports \(String(cString: strerror(error.code.rawValue)))"
+        case let error as CocoaError: "Foundation reports \(error.code.rawValue)"
+        case is CancellationError: "the task was cancelled"
+        case let error as any SafelyDescribed: error.description
+        case let error as any LocalizedError: error.errorDescription.map(shown) ?? name(of: error)
+        default: name(of: error)
+        }
+    }
+
+    /// Bounds a text of another component and redacts it as a text of unknown form.
+    private static func shown(_ text: String) -> String {
+        let redaction = Redaction.standard
+        return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.prefix(500)))))
+    }
+
+    /// Returns the type, and the case of an enum without its values.
+    private static func name(of error: any Error) -> String {
+        let type = String(describing: Swift.type(of: error))
+        let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum, !isCustom else { return type }
+        let name = mirror.children.first.map { $0.label ?? "" } ?? String(describing: error)
+        return !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? "\(type).\(name)" : type
+    }
+}
+
+extension EncodingError {
+    /// Where in the value the encoder stopped.
+    fileprivate var summary: String {
+        switch self {
+        case .invalidValue(_, let context):
+            "the body cannot encode the value at "
+                + context.codingPath.place
+        @unknown default: "the body cannot be encoded"
+        }
+    }
+}

@@ -1,0 +1,180 @@
+/// What a body is, as `Content-Type` and `Accept` say it (RFC 9110, 8.3.1): a type, a subtype and parameters.
+///
+/// ```swift
+/// let type: MediaType = "text/plain; charset=utf-8"
+/// type.essence            // "text/plain"
+/// type["charset"]         // "utf-8"
+/// ```
+///
+/// Types, subtypes and names of parameters ignore case. A literal keeps its spelling; one that is malformed is refused
+/// before anything is sent.
+public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The media type as it goes on the wire.
+    public let description: String
+    /// Type and subtype in lower case, `text/plain`; empty when it is malformed.
+    public let essence: String
+    /// The parameters in order, names in lower case, values without quotation marks; a repeated name counts once.
+    public let parameters: [(name: String, value: String)]
+
+    /// Reads a media type as the WHATWG's MIME Sniffing standard does, 4.4; nil when it is none. Control characters in it
+    /// are left out of its ``description``.
+    public init?(_ text: String) {
+        guard let parsed = Self.parse(text) else { return nil }
+        guard text.unicodeScalars.contains(where: Redaction.isControl) else {
+            self.init(description: text, parsed: parsed)
+            return
+        }
+        // A server may write anything between the parameters; what it means is kept.
+        let shown = parsed.parameters.filter { !$0.value.unicodeScalars.contains(where: Redaction.isControl) }
+        let text = Self.text(of: parsed.essence, shown)
+        self.init(description: text, parsed: parsed)
+    }
+
+    /// Makes a media type of a literal.
+    public init(stringLiteral value: String) {
+        self.init(description: value, parsed: Self.parse(value) ?? ("", []))
+    }
+
+    private init(description: String, parsed: (essence: String, parameters: [(name: String, value: String)])) {
+        self.description = description
+        essence = parsed.essence
+        parameters = parsed.parameters
+    }
+
+    /// The value of a parameter.
+    public subscript(parameter: String) -> String? {
+        parameters.first { ASCII.equalIgnoringCase($0.name, parameter) }?.value
+    }
+
+    /// Whether it is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
+    public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json") }
+
+    /// The same type with a parameter added, or replaced at its place; the value is quoted where that is needed.
+    public func setting(_ parameter: String, to value: String) -> MediaType {
+        let name = ASCII.lowercased(parameter)
+        var changed = parameters
+        if let place = changed.firstIndex(where: { $0.name == name }) {
+            changed[place].value = value
+        } else {
+            changed.append((name, value))
+        }
+        return MediaType(description: Self.text(of: essence, changed), parsed: (essence, changed))
+    }
+
+    private static func text(of essence: String, _ parameters: [(name: String, value: String)]) -> String {
+        essence + parameters.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : quote($0.value))" }.joined()
+    }
+
+    private static func quote(_ value: String) -> String {
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+
+    /// Unicode scalars, since a combining mark must not hide a separator.
+    private typealias Scalars = Substring.UnicodeScalarView
+
+    private static func parse(_ text: String) -> (essence: String, parameters: [(name: String, value: String)])? {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
+        let head = text.utf8[..<end].drop { isBlank($0) }
+        guard let last = head.lastIndex(where: { !isBlank($0) }) else { return nil }
+        let essence = String(Substring(head[...last]))
+        guard isEssence(essence) else { return nil }
+        let rest = text.unicodeScalars[end...]
+        return (ASCII.lowercased(essence), rest.isEmpty ? [] : parameters(trimmedEnd(rest)))
+    }
+
+    /// Whether a text is two tokens with a slash between.
+    private static func isEssence(_ text: String) -> Bool {
+        text.withBytes { bytes in
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+            return slash > 0 && slash + 1 < bytes.count
+                && bytes.indices.allSatisfy { $0 == slash || ASCII.isTokenCharacter(bytes[$0]) }
+        }
+    }
+
+    private static func parameters(_ text: Scalars) -> [(name: String, value: String)] {
+        var rest = text
+        var found: [(name: String, value: String)] = []
+        var names: Set<String> = []
+        while !rest.isEmpty {
+            rest = rest.dropFirst().drop { isBlank($0) }
+            let name = rest.prefix { $0 != ";" && $0 != "=" }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst()
+            let value: String
+            if rest.first == "\"" {
+                (value, rest) = quoted(rest.dropFirst())
+                rest = rest.drop { $0 != ";" }
+            } else {
+                let text = rest.prefix { $0 != ";" }
+                rest = rest.dropFirst(text.count)
+                value = String(trimmedEnd(text))
+                if value.isEmpty { continue }
+            }
+            let key = ASCII.lowercased(String(name))
+            if ASCII.isToken(key), isQuotable(value), names.insert(key).inserted {
+                found.append((key, value))
+            }
+        }
+        return found
+    }
+
+    /// The text up to the closing quotation mark, without its backslashes.
+    private static func quoted(_ text: Scalars) -> (value: String, rest: Scalars) {
+        var value = String.UnicodeScalarView()
+        var rest = text
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            guard scalar == "\\" else {
+                value.append(scalar)
+                continue
+            }
+            value.append(rest.popFirst() ?? "\\")
+        }
+        return (String(value), rest)
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCII && isBlank(UInt8(ascii: scalar)) }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    private static func trimmedEnd(_ text: Scalars) -> Scalars {
+        text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
+    }
+
+    /// Whether every character may stand in a quoted string: HTAB, 0x20...0x7E, 0x80...0xFF.
+    private static func isQuotable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)
+        }
+    }
+}
+
+extension MediaType: Hashable {
+    /// Whether two say the same: essence and parameters, in the order written.
+    public static func == (left: MediaType, right: MediaType) -> Bool {
+        left.essence == right.essence && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
+            && (!left.essence.isEmpty || left.description == right.description)
+    }
+
+    /// Feeds the essence.
+    public func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+}
+
+extension MediaType {
+    /// `application/json`.
+    public static let json: MediaType = "application/json"
+    /// `text/plain`.
+    public static let plainText: MediaType = "text/plain"
+    /// `application/octet-stream`: bytes of an unknown kind.
+    public static let octetStream: MediaType = "application/octet-stream"
+    /// `application/x-www-form-urlencoded`.
+    public static let form: MediaType = "application/x-www-form-urlencoded"
+    /// `application/problem+json` (RFC 9457).
+    public static let problemJSON: MediaType = "application/problem+json"
+}
+
+extension HTTPHeaders {
+    /// The media type that `Content-Type` names; nil when it is missing or malformed.
+    var mediaType: MediaType? { self[.contentType].flatMap { MediaType($0) } }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+extension Redaction {
+    /// How much of a body a text shows, in bytes.
+    static let shownBytes = 512
+
+    /// A request's body: what it says when it is in memory, else its type and length.
+    func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
+        guard body.isReplayable, let data = try? body.chunks().data else {
+            return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
+        }
+        // As the request goes out: its own type wins, but the boundary of parts is the body's.
+        if let type = Self.multipart(body.additionalHeaders) { return "(\(type), \(data.count) bytes)" }
+        var merged = headers
+        merged.fill(from: body.additionalHeaders)
+        return text(of: data, headers: merged)
+    }
+
+    /// The first 512 bytes: as text with the values of secret names redacted, or as hexadecimal; the type and the length of
+    /// a multipart body, whose parts may be secret by their names, and of what would be text but for its coding.
+    func text(of data: Data, headers: HTTPHeaders) -> String {
+        if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
+        if !data.isEmpty, excerpt(of: data, headers: headers) == nil, Self.hidesText(headers) {
+            let type = headers.mediaType?.essence ?? "encoded"
+            return "(\(type), \(data.count) bytes)"
+        }
+        let rest = data.count > Self.shownBytes ? "… (\(data.count) bytes)" : ""
+        if let text = excerpt(of: data, headers: headers) { return text + rest }
+        return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
+    }
+
+    /// The first 512 bytes as text with the values of secret names redacted and control characters escaped; nil when they are no text, or the parts
+    /// of a multipart body.
+    func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
+        let shown = data.prefix(Self.shownBytes)
+        guard Self.multipart(headers) == nil, let text = Self.utf8(shown, isCut: shown.count < data.count) else {
+            return nil
+        }
+        let isForm = headers.mediaType?.essence == MediaType.form.essence
+        return Self.visible(redactURLs(isForm ? redactForm(text) : redactJSON(text)))
+    }
+
+    private static func multipart(_ headers: HTTPHeaders) -> String? {
+        let essence = headers.mediaType?.essence
+        return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
+    }
+
+    /// Whether bytes that are no UTF-8 are a text all the same: compressed, or in another charset, or with a bad byte.
+    private static func hidesText(_ headers: HTTPHeaders) -> Bool {
+        if headers.contains(.contentEncoding) { return true }
+        guard let type = headers.mediaType?.essence else { return false }
+        return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
+            || type == MediaType.form.essence
+    }
+
+    /// Text, when the bytes are UTF-8 without control characters; a character that the cut halved is left out.
+    private static func utf8(_ data: Data, isCut: Bool) -> String? {
+        for dropped in 0...(isCut ? 3 : 0) where dropped <= data.count {
+            if let text = String(data: data.dropLast(dropped), encoding: .utf8) {
+                return text.unicodeScalars.contains(where: isBinary) ? nil : text
+            }
+        }
+        return nil
+    }
+
+    /// Control characters that no text has; line breaks and tabs are shown as escapes.
+    private static func isBinary(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D: false
+        case 0..<0x20, 0x7F...0x9F: true
+        default: false
+        }
+    }
+
+    private func redactForm(_ text: String) -> String {
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
+            let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
+            return isSecret(parameter: PercentEncoding.unescape(name))
+                ? "\(name)=\(Self.mark)" : String(Substring(pair))
+        }.joined(separator: "&")
+    }
+}

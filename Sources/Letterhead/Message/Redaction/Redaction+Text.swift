@@ -1,0 +1,99 @@
+import Foundation
+
+extension Redaction {
+    /// `Name: value`.
+    func text(of field: HTTPHeaders.Field) -> String {
+        let isSecret = field.isSecret || isSecret(header: field.name)
+        return "\(Self.visible(field.name.rawValue)): \(isSecret ? Self.mark : Self.visible(redactURLs(field.value)))"
+    }
+
+    /// A line a field.
+    func text(of headers: HTTPHeaders) -> String { headers.map { text(of: $0) }.joined(separator: "\n") }
+
+    /// The escaped query.
+    func text(of query: QueryParameters) -> String {
+        query.map { item in
+            guard item.value != nil, item.isSecret || isSecret(parameter: item.name) else {
+                return Self.visible(item.escaped)
+            }
+            return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark
+        }.joined(separator: "&")
+    }
+
+    /// The URL, without user and password, and with secret query values redacted.
+    ///
+    /// While the environment of the client is still to be applied, the URL is the one that the request will have.
+    public func url(of request: HTTPRequest) -> String {
+        let request = request.shown
+        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query))
+    }
+
+    /// The URL with the names of its query only, for errors.
+    public func outline(of request: HTTPRequest) -> String {
+        let request = request.shown
+        let names = request.query.map {
+            Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
+        }
+        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&"))
+    }
+
+    private func address(of request: HTTPRequest) -> String {
+        let path = request.path.namesOtherParts ? "(refused path)" : Self.visible(request.path.string)
+        guard let host = request.host else { return path.isEmpty ? "(no URL)" : path }
+        let user = request.userInfo == nil ? "" : Self.mark + "@"
+        let scheme = request.hasHTTPScheme ? request.scheme : "(refused scheme)"
+        let shown = HTTPRequest.isHost(host) ? host : "(refused host)"
+        let port = request.port.map { ":\($0)" } ?? ""
+        return
+            "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.hasPrefix("/") ? "" : "/")\(path)"
+    }
+
+    /// Control characters and line separators as escapes, so that no value can forge a line of a log.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
+        return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
+            .joined()
+    }
+
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        // Marks that change the direction of a text, and so the order in which a line is read.
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension Redaction {
+    /// Redacts in a text that holds URLs, as `Location` and `Link` do: user and password, and the values of secret names
+    /// behind `?`, `&`, `;` or `#`.
+    func redactURLs(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
+        var output: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            output.append(byte)
+            if "?&;#".utf8.contains(byte) {
+                // A name ends at each separator, or one that is long would be looked through behind each of them.
+                let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
+                guard rest.dropFirst(name.count).first == UInt8(ascii: "="), isSecret(escaped: name) else { continue }
+                output += name + "=\(Self.mark)".utf8
+                rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)
+            } else if output.suffix(3).elementsEqual("://".utf8) {
+                let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && Self.isInside($0) }
+                guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
+                output += Self.mark.utf8
+                rest = rest[at...]
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private func isSecret(escaped name: ArraySlice<UInt8>) -> Bool {
+        isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
+    }
+
+    /// Whether a byte belongs to a name or a value: no separator of a query, no end of a URL in a text.
+    private static func isInside(_ byte: UInt8) -> Bool { byte > 0x20 && !"&#\"<>\\".utf8.contains(byte) }
+}

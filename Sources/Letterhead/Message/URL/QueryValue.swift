@@ -1,0 +1,98 @@
+public import Foundation
+
+/// A value that a query can hold: text, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, flags.
+///
+/// Use: write such values in a ``QueryParameters`` literal. Write one: conform your type. An enumeration with raw values
+/// needs no code at all, any other type says how it is appended:
+///
+/// ```swift
+/// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
+///
+/// struct Range: QueryValue {
+///     var low, high: Int
+///     func append(to query: inout QueryParameters, name: String) { query.append(name, "\(low)..\(high)") }
+/// }
+/// ```
+///
+/// Law: it only appends, and never escapes; the query does that once.
+public protocol QueryValue: Sendable {
+    /// Appends this value under a name: one item, several, or none.
+    func append(to query: inout QueryParameters, name: String)
+}
+
+extension QueryParameters {
+    /// The value of an item that is its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
+    public static var flag: some QueryValue { QueryFlag() }
+}
+
+/// A query item without a value.
+struct QueryFlag: QueryValue, Hashable {
+    func append(to query: inout QueryParameters, name: String) { query.append(name, nil) }
+}
+
+extension String: QueryValue {
+    /// Appends the text.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, self) }
+}
+
+extension Substring: QueryValue {
+    /// Appends the text.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
+}
+
+extension Bool: QueryValue {
+    /// Appends `true` or `false`.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, self ? "true" : "false") }
+}
+
+extension QueryValue where Self: BinaryInteger {
+    /// Appends the decimal digits.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, description) }
+}
+
+extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
+    /// Appends the shortest text that reads back as the same number.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
+}
+
+extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
+    /// Appends the raw value.
+    public func append(to query: inout QueryParameters, name: String) { rawValue.append(to: &query, name: name) }
+}
+
+extension Int: QueryValue {}
+extension Int32: QueryValue {}
+extension Int64: QueryValue {}
+extension UInt: QueryValue {}
+extension UInt32: QueryValue {}
+extension UInt64: QueryValue {}
+extension Float: QueryValue {}
+extension Double: QueryValue {}
+
+extension UUID: QueryValue {
+    /// Appends the text of the UUID, in upper case.
+    public func append(to query: inout QueryParameters, name: String) { query.append(name, uuidString) }
+}
+
+extension Date: QueryValue {
+    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`; a request with a date outside of the years 0...9999 is
+    /// refused before anything is sent.
+    public func append(to query: inout QueryParameters, name: String) {
+        if let internetTime { return query.append(name, internetTime) }
+        query.append(QueryParameters.Item(name, refused: "the date is not in the years 0...9999"))
+    }
+}
+
+extension Array: QueryValue where Element: QueryValue {
+    /// Appends every element under the same name: `tag=a&tag=b`.
+    public func append(to query: inout QueryParameters, name: String) {
+        for element in self { element.append(to: &query, name: name) }
+    }
+}
+
+extension Optional: QueryValue where Wrapped: QueryValue {
+    /// Appends the value when there is one; nil is left out.
+    public func append(to query: inout QueryParameters, name: String) {
+        self?.append(to: &query, name: name)
+    }
+}

@@ -1,0 +1,49 @@
+/// Loads one page and counts its items.
+struct PageLoader<Template: PaginatedTemplate>: Sendable {
+    let client: HTTPClient
+    let itemCount: @Sendable (Template.Response) -> Int?
+    /// When the whole walk must be over.
+    var deadline: DeadlinePoint?
+
+    /// Loads a page, after the delay that comes before it.
+    func load(
+        _ template: Template, after delay: Duration, on clock: any Clock<Duration>
+    ) async throws -> Page<Template.Response> {
+        if let deadline, deadline.timeLeft <= delay {
+            throw HTTPError(
+                .timedOut, request: try client.sendable(template).request(),
+                message: "the deadline of the walk passed", mayHaveBeenSent: false)
+        }
+        if delay > .zero { try await clock.pause(for: delay) }
+        let (value, response) = try await answer(to: template)
+        return Page(value, itemCount: itemCount(value), response: response, number: template.page)
+    }
+
+    private func answer(to template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
+        guard let deadline else { return try await client.sendWithResponse(template) }
+        return try await client.sendWithResponse(template.option(DeadlinePointOption.self, deadline))
+    }
+}
+
+/// A page that is asked for before it is wanted. A class, because dropping it must end the load.
+final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
+    private let task: Task<Page<Template.Response>, any Error>
+
+    init(_ template: Template, loader: PageLoader<Template>, walk: PageWalk) {
+        task = Task { try await loader.load(template, after: walk.delay, on: walk.clock) }
+    }
+
+    deinit { task.cancel() }
+
+    /// Whether it was given up, so that its value is none.
+    var isCancelled: Bool { task.isCancelled }
+
+    /// Waits for the page; cancelling the wait cancels the load.
+    func value() async throws -> Page<Template.Response> {
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// Where the pages of a sequence come from: a client, a template, and the page at which they begin.
+struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
+    private let client: HTTPClient
+    /// The template at the first page, and at the page where the sequence begins.
+    private let (first, template): (Template, Template)
+    let walk: PageWalk
+    private let itemCount: @Sendable (Template.Response) -> Int?
+
+    init(
+        client: HTTPClient, template: Template, checkpoint: PageCheckpoint?, walk: PageWalk,
+        itemCount: @escaping @Sendable (Template.Response) -> Int?
+    ) {
+        self.client = client
+        first = template
+        self.template = checkpoint.map { template.resumed(from: $0) } ?? template
+        self.walk = walk
+        self.itemCount = itemCount
+    }
+
+    /// How often the client was reset.
+    var resets: Int { client.resets.value }
+
+    /// Starts the iteration.
+    func makeAsyncIterator() -> Iterator { iterator(from: template) }
+
+    /// Starts an iteration at the first page, whatever the checkpoint is.
+    func makeIteratorFromFirstPage() -> Iterator { iterator(from: first) }
+
+    private func iterator(from template: Template) -> Iterator {
+        Iterator(
+            loader: PageLoader(client: client, itemCount: itemCount), walk: walk,
+            walker: PageWalker(template, settings: walk), resets: resets)
+    }
+
+    /// Asks for the pages in order.
+    struct Iterator: AsyncIteratorProtocol, Sendable {
+        var loader: PageLoader<Template>
+        let walk: PageWalk
+        var walker: PageWalker<Template>
+        /// How often the client had been reset when the iteration began.
+        let resets: Int
+        var ahead: PagePrefetch<Template>?
+
+        /// The next page, nil behind the last.
+        ///
+        /// - Throws: ``HTTPError``, also `.cancelled` when the client was reset since the iteration began; and
+        ///   `CancellationError` when the calling task was cancelled. Asked again after an error, it asks for the same page
+        ///   again; where there is no way to it, it throws the same error again.
+        mutating func next() async throws -> Page<Template.Response>? {
+            guard let current = walker.template else {
+                if let fault = walker.fault, !isAtMaximum { throw fault }
+                return nil
+            }
+            if let rule = walk.brokenRule {
+                let request = try loader.client.sendable(current).request()
+                throw HTTPError(.invalidRequest, request: request, message: rule)
+            }
+            guard !isAtMaximum else { return nil }
+            if let deadline = walk.deadline, loader.deadline == nil {
+                loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
+            }
+            try refuseIfStale(current)
+            let prefetched = ahead
+            ahead = nil
+            let arrival: Page<Template.Response>
+            // Whoever walks from a copy of this iterator may have given up what both had asked for.
+            if let prefetched, !prefetched.isCancelled {
+                arrival = try await prefetched.value()
+            } else {
+                arrival = try await loader.load(current, after: walker.pages > 0 ? walk.delay : .zero, on: walk.clock)
+            }
+            try refuseIfStale(current)
+            let page = try await walker.take(arrival, of: current)
+            prefetch()
+            return page
+        }
+
+        /// The next page, nil behind the last, without leaving the caller's actor.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Template.Response>? {
+            try await next()
+        }
+
+        /// Whether as many pages were given as were asked for.
+        var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
+
+        /// Whether the client was reset since the iteration began.
+        var isStale: Bool { loader.client.resets.value != resets }
+
+        private func refuseIfStale(_ template: Template) throws {
+            guard isStale else { return }
+            throw HTTPError(
+                .cancelled, request: try StandardRequestBuilder(template).request(),
+                message: "the client was reset: begin a new page sequence", mayHaveBeenSent: false)
+        }
+
+        private mutating func prefetch() {
+            guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }
+            ahead = PagePrefetch(next, loader: loader, walk: walk)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+/// Whether a request is sent again, and after which wait. Pure: it reads no clock, and takes nothing from a budget.
+enum RetryDecision {
+    case again(Repetition)
+    case no(RetryRefusal)
+}
+
+/// A retry that will be.
+struct Repetition {
+    let strategy: HTTPRetryStrategy
+    let delay: Duration
+    let reason: String
+    /// What it costs of the budget; nil when the budget was not asked.
+    var cost: Double?
+}
+
+/// What decides, apart from what asks.
+struct RetryRules {
+    var maximumRetries: Int
+    /// The strategy of requests that have none.
+    var standardStrategy: HTTPRetryStrategy?
+    var isNested = false
+    var longestServerDelay: Duration = .seconds(120)
+    var timeLeft: Duration?
+    /// How many alternates the load took part in, by what they are shared with.
+    var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
+    var now: () -> Date = { Date() }
+    var random: () -> Double = { 1 }
+
+    /// Decides.
+    ///
+    /// - Parameters:
+    ///   - asked: the strategy that a validator asks for; nil when the request's own policy is to judge.
+    ///   - context: what is known.
+    func decision(asked: HTTPRetryStrategy?, in context: RetryContext) -> RetryDecision {
+        guard let strategy = strategy(asked: asked, in: context) else { return .no(.notWorthIt) }
+        if let refusal = refusal(of: strategy, in: context) { return .no(refusal) }
+        let yields = asked?.isFallback ?? true
+        return waiting(strategy, yields: yields, in: context)
+    }
+
+    /// Returns the strategy that applies: a validator's own, else the request's, else the validator's suggestion.
+    private func strategy(asked: HTTPRetryStrategy?, in context: RetryContext) -> HTTPRetryStrategy? {
+        if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
+        guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
+        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
+            return strategy
+        }
+        let condition = strategy.condition ?? .always
+        return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
+    }
+
+    private func refusal(of strategy: HTTPRetryStrategy, in context: RetryContext) -> RetryRefusal? {
+        if context.failure?.isEndOfLoad == true { return .cancelled }
+        if isNested { return .nested }
+        if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
+        if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
+        if !isSafe(strategy, in: context) { return .unsafeMethod }
+        if let sharing = strategy.alternate?.sharing, alternates[sharing.key, default: 0] >= sharing.maximum {
+            return .alternatesUsedUp
+        }
+        return nil
+    }
+
+    /// A server that answers 401 or 403 has done nothing, so after an alternate any method may go again.
+    private func isSafe(_ strategy: HTTPRetryStrategy, in context: RetryContext) -> Bool {
+        if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
+        if strategy.retriesRefusals, context.isRefusal { return true }
+        guard strategy.alternate != nil, let status = context.response?.status else { return false }
+        return status == .unauthorized || status == .forbidden
+    }
+
+    private func waiting(_ strategy: HTTPRetryStrategy, yields: Bool, in context: RetryContext) -> RetryDecision {
+        guard let wait = strategy.wait(before: context.retry, after: context.result) else { return .no(.strategyEnded) }
+        var (delay, reason) = (Duration.zero, "\(strategy)")
+        if yields, let asked = context.response?.headers.retryAfter(now: now()) {
+            guard asked <= longestServerDelay else { return .no(.serverDelay(asked, longest: longestServerDelay)) }
+            (delay, reason) = (asked, "the server asked to wait")
+        } else {
+            delay = wait.jitter.applied(to: wait.duration, random: random)
+        }
+        if let timeLeft, delay >= timeLeft { return .no(.deadline) }
+        return .again(Repetition(strategy: strategy, delay: delay, reason: reason))
+    }
+}
+
+extension RetryContext {
+    /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked so.
+    ///
+    /// The environment further down may have set the method, and a redirect may have changed it, so the method that went
+    /// out first counts as well.
+    fileprivate var isIdempotent: Bool {
+        if request.isMarkedIdempotent { return true }
+        let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
+        return request.method.isIdempotent && sent.method.isIdempotent
+    }
+}
+
+extension RetryContext {
+    /// Whether the server refused the request without having processed it: 429, or 503 or 403 with `Retry-After`.
+    ///
+    /// A redirect that changed the method is a sign that the first request was processed.
+    fileprivate var isRefusal: Bool {
+        guard let response, !request.accepts(response.status),
+            response.redirects.allSatisfy({ $0.request.method == $0.target.method })
+        else { return false }
+        switch response.status {
+        case .tooManyRequests: return true
+        case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
+        default: return false
+        }
+    }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    /// Whether the attempt shows a server in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after such an attempt
+    /// draws on the budget of its host, so that polling is not stopped by it.
+    var showsTrouble: Bool {
+        guard case .success(let response) = self else { return true }
+        let status = response.status
+        return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
+    }
+}
+
+extension RetryAlternate {
+    var sharing: HTTPRetryStrategy.Sharing? {
+        if case .request(let alternate) = self { alternate.sharing } else { nil }
+    }
+}
+
+extension HTTPError {
+    /// Whether nobody may go on: it was cancelled, or a reset is under way.
+    var isEndOfLoad: Bool { code == .cancelled || code == .resetInProgress }
+}

@@ -1,0 +1,39 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Foundation
+#endif
+
+/// The arithmetic of waits: never negative, never longer than the cap, and no overflow however many retries there are.
+enum BackOff {
+    /// No wait is longer, whatever it was computed from: a year.
+    static let longest = Duration.seconds(31_536_000)
+
+    static func clamped(_ wait: Duration, cap: Duration = longest) -> Duration {
+        min(max(wait, .zero), max(min(cap, longest), .zero))
+    }
+
+    /// `base`, then each time `factor` times more.
+    static func exponential(_ retry: Int, base: Duration, factor: Double, cap: Duration) -> Duration {
+        guard factor > 1 else { return clamped(base, cap: cap) }
+        return times(pow(factor, Double(max(retry, 1) - 1)), unit: base, cap: cap)
+    }
+
+    /// 1, 1, 2, 3, 5 … units.
+    static func fibonacci(_ retry: Int, unit: Duration, cap: Duration) -> Duration {
+        var (last, current) = (0.0, 1.0)
+        for _ in 1..<max(retry, 1) {
+            guard current.isFinite, times(current, unit: unit, cap: cap) < clamped(cap) else { break }
+            (last, current) = (current, last + current)
+            if unit <= .zero { break }
+        }
+        return times(current, unit: unit, cap: cap)
+    }
+
+    /// Judged as floating point first, since the product of durations would overflow.
+    private static func times(_ multiple: Double, unit: Duration, cap: Duration) -> Duration {
+        let (unit, cap) = (clamped(unit), clamped(cap))
+        guard unit > .zero else { return .zero }
+        return multiple >= cap / unit ? cap : clamped(unit * multiple, cap: cap)
+    }
+}

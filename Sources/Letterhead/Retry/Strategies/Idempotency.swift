@@ -1,0 +1,37 @@
+/// The mark of an idempotent request; nil for a request without it.
+enum IdempotencyOption: HTTPRequestOption {
+    static let defaultOptionValue: Idempotency? = nil
+}
+
+/// The mark of an idempotent request, with its key; a nil key is drawn at random for each load.
+struct Idempotency: Sendable, Hashable {
+    var key: String?
+}
+
+extension HTTPRequest {
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent (RFC 9110, 9.2.2),
+    /// it was marked with ``markIdempotent(key:)``, or it has an `Idempotency-Key`.
+    public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
+
+    /// Marks the request as idempotent, so that it may be retried whatever its method is.
+    ///
+    /// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server recognizes a retry
+    /// (draft-ietf-httpapi-idempotency-key-header). Mark only requests that the server handles so.
+    ///
+    /// - Parameter key: the key, such as one that is kept over a restart. Default: nil (a random key for each load).
+    public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
+
+    /// The mark that the request may be sent twice.
+    var idempotency: Idempotency? {
+        get { self[option: IdempotencyOption.self] }
+        set { self[option: IdempotencyOption.self] = newValue }
+    }
+
+    /// Whether the request is marked, or has its own `Idempotency-Key`.
+    var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
+}
+
+extension HTTPRequestOptions {
+    /// Marks the requests of a template as idempotent; see ``HTTPRequest/markIdempotent(key:)``.
+    public mutating func markIdempotent(key: String? = nil) { self[IdempotencyOption.self] = Idempotency(key: key) }
+}

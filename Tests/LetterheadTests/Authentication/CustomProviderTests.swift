@@ -1,0 +1,106 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")
+
+/// A provider as a user writes one: a session that is opened over the chain below.
+private struct Session: CredentialProvider {
+    let journal: Journal
+    var freshness: @Sendable (Secret) -> CredentialFreshness = { _ in .fresh }
+
+    func credential(for need: CredentialNeed<Secret>) async throws -> Secret? {
+        journal.write("asked \(need.isRefused) \(need.previous?.reveal() ?? "none")")
+        var login = HTTPRequest(method: .post, url: api)
+        login.path = "/login"
+        let answer = try await need.next.load(login)
+        return answer.status == .ok ? Secret(String(decoding: try await answer.body.data(), as: UTF8.self)) : nil
+    }
+
+    func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
+        request.headers.setSecret(credential.reveal(), for: "X-Session")
+    }
+
+    func freshness(of credential: Secret, for request: HTTPRequest) -> CredentialFreshness { freshness(credential) }
+
+    func reset() async { journal.write("reset") }
+}
+
+/// A custom provider, through the public door.
+@Suite(.timeLimit(.minutes(3))) struct CustomProviderTests {
+    private let journal = Journal()
+
+    /// A server whose logins give s1, s2 and so on, and that accepts some of them.
+    private func server(_ accepted: Set<String>, login: HTTPStatus = .ok) -> MockLoader {
+        let logins = Tally()
+        return MockLoader { request in
+            if request.path == "/login" {
+                let body = HTTPResponseBody(Data("s\(logins.next())".utf8))
+                return HTTPResponse(request: request, status: login, body: body)
+            }
+            let isGood = request.headers["X-Session"].map { accepted.contains($0) } ?? false
+            return HTTPResponse(request: request, status: isGood ? .ok : .unauthorized)
+        }
+    }
+
+    private func client(
+        _ mock: MockLoader, _ freshness: @escaping @Sendable (Secret) -> CredentialFreshness = { _ in .fresh },
+        limit: CredentialLimit = .standard, allowedOrigins: [URL]? = [api]
+    ) -> HTTPClient {
+        HTTPClient(
+            authentication: .shared(
+                Session(journal: journal, freshness: freshness), name: "session", allowedOrigins: allowedOrigins,
+                limit: limit.count, per: limit.window), transport: mock)
+    }
+
+    @Test func `one credential signs all requests`() async throws {
+        let client = client(server(["s1"]))
+        for _ in 1...3 { #expect(try await client.send(HTTPRequest(url: api)).status == .ok) }
+        #expect(journal.all == ["asked false none"])
+    }
+
+    @Test func `a refused credential is replaced once`() async throws {
+        let client = client(server(["s2"]))
+        #expect(try await client.send(HTTPRequest(url: api)).status == .ok)
+        #expect(journal.all == ["asked false none", "asked true s1"])
+    }
+
+    @Test func `an expired credential is replaced before it is sent`() async throws {
+        let mock = server(["s1", "s2"])
+        let isOver = Observed(false)
+        let client = client(mock, { $0.reveal() == "s1" && isOver.value ? .expired : .fresh })
+        try await client.send(HTTPRequest(url: api))
+        isOver.change { $0 = true }
+        try await client.send(HTTPRequest(url: api))
+        #expect(journal.all == ["asked false none", "asked false s1"])
+        #expect(mock.requests.compactMap { $0.headers["X-Session"] } == ["s1", "s2"])
+    }
+
+    @Test func `a reset reaches the provider and forgets the credential`() async throws {
+        let client = client(server(["s1", "s2"]))
+        try await client.send(HTTPRequest(url: api))
+        await client.reset()
+        try await client.send(HTTPRequest(url: api))
+        #expect(journal.all == ["asked false none", "reset", "asked false none"])
+    }
+
+    @Test func `no credential is an error whose type names the reason`() async throws {
+        let client = client(server([], login: .forbidden))
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(url: api)) }
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .noCredentials)
+    }
+
+    @Test func `the limit, the allowed origins and the name hold`() async throws {
+        let mock = server([])
+        let limited = client(mock, limit: CredentialLimit(count: 1, window: .seconds(60)))
+        let error = await #expect(throws: HTTPError.self) { try await limited.send(HTTPRequest(url: api)) }
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .limitReached)
+        let elsewhere = try #require(URL(string: "https://other.example.com/"))
+        let foreign = await #expect(throws: HTTPError.self) { try await limited.send(HTTPRequest(url: elsewhere)) }
+        #expect(foreign?.code == .unacceptableStatus)
+        #expect(mock.requests.last?.headers.contains("X-Session") == false)
+        let shared = HTTPAuthentication.shared(Session(journal: journal), name: "session")
+        #expect("\(shared)" == "session")
+    }
+}

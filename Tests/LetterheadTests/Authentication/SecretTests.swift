@@ -1,0 +1,25 @@
+import Letterhead
+import Testing
+
+@Suite struct SecretTests {
+    private let secret = Secret("SECRET")
+
+    @Test func `A secret shows itself in no text`() {
+        var dumped = ""
+        dump(secret, to: &dumped)
+        dump(["key": secret], to: &dumped)
+        dump((username: "ada", password: secret), to: &dumped)
+        let texts = [
+            "\(secret)", String(describing: Optional(secret)), String(reflecting: secret), "\([secret])",
+            "\((username: "ada", password: secret))", dumped,
+        ]
+        for text in texts { #expect(!text.contains("SECRET") && text.contains("redacted")) }
+    }
+
+    @Test func `A secret gives its text to whoever asks for it`() { #expect(secret.reveal() == "SECRET") }
+
+    @Test func `Secrets are equal when their texts are`() {
+        #expect(secret == "SECRET")
+        #expect(secret != "OTHER")
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/")
+private let home = ApplyEnvironment(ServerEnvironment(baseURL: api))
+
+/// Answers 200 to the tokens that are good, 401 to all others.
+private func server(good: CredentialGate.Tokens) -> MockLoader {
+    MockLoader { request in
+        let token = request.headers["Authorization"]?.split(separator: " ").last.map(String.init)
+        return HTTPResponse(request: request, status: good.contains(token) ? .ok : .unauthorized)
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct SharedCredentialTests {
+    @Test func `Ten who wait are one question`() async throws {
+        let gate = CredentialGate()
+        let mock = server(good: gate.tokens)
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let loads = (0..<10).map { _ in Task { try await chain.load(HTTPRequest(url: api)).status } }
+        try await gate.opened(after: 1)
+        gate.tokens.insert("t1")
+        gate.give("t1")
+        for load in loads { #expect(try await load.value == .ok) }
+        #expect(gate.asked == 1)
+    }
+
+    @Test func `A question may await the reset of its chain`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let mock = MockLoader { .ok($0) }
+        let ask = HTTPAuthentication.bearer { _ in
+            await whole.value?.reset()
+            return nil
+        }
+        let chain = ResetGuard() --> Autocancel() --> home --> Authenticate(ask) --> mock
+        whole.change { $0 = chain }
+        #expect(await failure { try await chain.load(HTTPRequest(url: api)) }?.code == .cancelled)
+        whole.change { $0 = nil }
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `Nothing given fails all who wait, before anything is sent`() async throws {
+        let gate = CredentialGate()
+        let mock = server(good: gate.tokens)
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let loads = (0..<3).map { _ in Task { await failure { try await chain.load(HTTPRequest(url: api)) } } }
+        try await gate.opened(after: 1)
+        for _ in loads { gate.give(nil) }  // One for each: who comes when the others have failed asks again.
+        for load in loads { #expect(await load.value?.code == .cannotAuthenticate) }
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `A 401 on what is remembered asks once more, and says so`() async throws {
+        let asked = Mutex<[Bool]>([])
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .unauthorized) }
+            .then { HTTPResponse(request: $0, status: .ok) }
+        let basic = HTTPAuthentication.basic { need in
+            asked.withLock { $0.append(need.isRefused) }
+            return (username: need.isRefused ? "new" : "old", password: "p")
+        }
+        let response = try await (home --> Authenticate(basic) --> mock).load(HTTPRequest(url: api))
+        #expect(response.status == .ok)
+        #expect(asked.withLock { $0 } == [false, true])
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
+    }
+
+    @Test func `A second 401 is the answer`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
+        let counter = Atomic(0)
+        let bearer = HTTPAuthentication.bearer { _ in
+            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
+        }
+        let response = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
+        #expect(response.status == .unauthorized)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test func `What is remembered is used without asking`() async throws {
+        let counter = Atomic(0)
+        let bearer = HTTPAuthentication.bearer { _ in
+            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
+        }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        for _ in 0..<5 { _ = try await chain.load(HTTPRequest(url: api)) }
+        #expect(counter.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func `Cancelling one who waits cancels nobody else`() async throws {
+        let gate = CredentialGate()
+        gate.tokens.insert("t1")
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> server(good: gate.tokens)
+        let first = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
+        try await gate.opened(after: 1)
+        let second = Task { try await chain.load(HTTPRequest(url: api)).status }
+        first.cancel()
+        #expect(await first.value?.code == .cancelled)
+        gate.give("t1")
+        #expect(try await second.value == .ok)
+        #expect(gate.asked == 1)
+    }
+
+    @Test func `What fails is underneath, and the next request asks again`() async throws {
+        let counter = Atomic(0)
+        let bearer = HTTPAuthentication.bearer { _ in
+            guard counter.add(1, ordering: .relaxed).newValue > 1 else { throw Broken() }
+            return "t"
+        }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let error = await failure { try await chain.load(HTTPRequest(url: api)) }
+        #expect(error?.code == .cannotAuthenticate && error?.underlying is Broken && error?.mayHaveBeenSent == false)
+        #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
+    }
+
+    @Test func `Who waits for credentials whose request is cancelled is cancelled, too`() async throws {
+        let bearer = HTTPAuthentication.bearer { need in throw HTTPError(.cancelled, request: need.request) }
+        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let error = await failure { try await chain.load(HTTPRequest(url: api)) }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false)
+        #expect((error?.underlying as? HTTPError)?.code == .cancelled)
+    }
+
+    @Test func `A failure behind a 401 carries the 401`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
+        let bearer = HTTPAuthentication.bearer { need in
+            if need.isRefused { throw Broken() }
+            return "t"
+        }
+        let error = await failure { try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api)) }
+        #expect(error?.code == .cannotAuthenticate)
+        #expect(error?.response?.status == .unauthorized)
+    }
+
+    @Test func `A body that can be sent once is not sent again, and the next request has another asked for`()
+        async throws
+    {
+        let mock = MockLoader()
+            .then { HTTPResponse(request: $0, status: .unauthorized) }
+            .then { HTTPResponse(request: $0, status: .ok) }
+        let counter = Atomic(0)
+        let bearer = HTTPAuthentication.bearer { _ in
+            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
+        }
+        let chain = home --> Authenticate(bearer) --> mock
+        var request = HTTPRequest(method: .post, url: api)
+        request.body = OnceBody()
+        #expect(try await chain.load(request).status == .unauthorized)
+        #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
+    }
+
+    @Test func `A reset fails who waits, forgets, and asks again afterwards`() async throws {
+        let gate = CredentialGate()
+        gate.tokens.insert("t2")
+        let mock = server(good: gate.tokens)
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
+        let waiting = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
+        try await gate.opened(after: 1)
+        await chain.reset()
+        #expect(await waiting.value?.code == .cancelled)
+        #expect(mock.requests.isEmpty)
+        let next = Task { try await chain.load(HTTPRequest(url: api)).status }
+        try await gate.opened(after: 2)
+        gate.give("t2")
+        #expect(try await next.value == .ok)
+    }
+
+    @Test func `A request of before a reset does not go again as somebody else`() async throws {
+        let gate = CredentialGate()
+        let (arrived, answer) = (CredentialBell(), CredentialBell())
+        let mock = MockLoader { request in
+            arrived.ring()
+            await answer.wait()
+            return HTTPResponse(request: request, status: .unauthorized)
+        }
+        let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
+        gate.give("old")
+        let load = Task { await failure { try await chain.load(HTTPRequest(url: api)) } }
+        await arrived.wait()
+        await chain.reset()
+        gate.give("new")
+        answer.ring()
+        #expect(await load.value?.code == .cancelled)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `Two resets at once are one, and both end when it is done`() async throws {
+        let chain =
+            home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
+        async let first: Void = chain.reset()
+        async let second: Void = chain.reset()
+        _ = await (first, second)
+        #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
+    }
+
+    @Test func `A server that refuses what it gives is asked no more often than the limit says`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
+        let counter = Atomic(0)
+        // On a clock that stands still: a busy machine may take longer than the window between two loads.
+        let limit = CredentialLimit(count: 2, window: .seconds(60))
+        let bearer = HTTPAuthentication.bearer(limit: limit.count, per: limit.window, clock: TestClock()) { _ in
+            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
+        }
+        let chain = home --> Authenticate(bearer) --> mock
+        _ = try await chain.load(HTTPRequest(url: api))
+        let error = await failure { try await chain.load(HTTPRequest(url: api)) }
+        #expect(error?.code == .cannotAuthenticate)
+        #expect(counter.load(ordering: .relaxed) == 2)
+    }
+
+    @Test func `A request waits no longer than its deadline, and the others wait on`() async throws {
+        let (gate, clock) = (CredentialGate(), TestClock())
+        gate.tokens.insert("t1")
+        let bearer = HTTPAuthentication.bearer(clock: clock) { _ in await gate.next() }
+        let chain = Deadline(clock: clock) --> home --> Authenticate(bearer) --> server(good: gate.tokens)
+        var hurried = HTTPRequest(url: api)
+        hurried.deadline = .seconds(5)
+        let first = Task { [hurried] in await failure { try await chain.load(hurried) } }
+        try await gate.opened(after: 1)
+        let second = Task { try await chain.load(HTTPRequest(url: api)).status }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await first.value?.code == .timedOut)
+        gate.give("t1")
+        #expect(try await second.value == .ok)
+    }
+
+    @Test func `A provider's requests go to the chain below`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
+        let bearer = HTTPAuthentication.bearer { need in
+            _ = try await need.next.load(HTTPRequest(url: api))
+            return "t"
+        }
+        _ = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
+        #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "Bearer t"])
+    }
+}
+
+private struct Broken: Error {}
+
+private struct OnceBody: HTTPBody {
+    var isReplayable: Bool { false }
+    func encode() throws -> Data { Data("once".utf8) }
+}

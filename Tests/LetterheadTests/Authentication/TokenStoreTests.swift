@@ -1,0 +1,201 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// A store that does what it is told to, or fails.
+private final class FickleStore: OAuth2.TokenStore {
+    struct Failed: Error {}
+    struct State {
+        var tokens: OAuth2.Tokens?
+        var failing: Set<String> = []
+    }
+
+    let state: Mutex<State>
+    init(_ tokens: OAuth2.Tokens? = nil) { state = Mutex(State(tokens: tokens)) }
+
+    func load() async throws -> OAuth2.Tokens? { try run("load") { $0.tokens } }
+    func save(_ tokens: OAuth2.Tokens) async throws { try run("save") { $0.tokens = tokens } }
+    func delete() async throws { try run("delete") { $0.tokens = nil } }
+
+    private func run<Value: Sendable>(_ name: String, _ body: (inout State) -> Value) throws -> Value {
+        try state.withLock { state in
+            if state.failing.contains(name) { throw Failed() }
+            return body(&state)
+        }
+    }
+}
+
+@Suite struct TokenStoreTests {
+    private let server = AuthorizationServer()
+    private let clock = TestClock()
+    private let date = Date(timeIntervalSince1970: 1_000_000)
+
+    private func chain(_ store: any OAuth2.TokenStore, _ grant: OAuth2.Grant = .clientCredentials()) -> any HTTPLoader {
+        server.state.withLock { state in
+            state.good.insert("kept")
+            state.refreshTokens.insert("r0")
+        }
+        return Authenticate(.testing(grant, store: store, clock: clock)) --> server
+    }
+
+    @Test func `Tokens that are kept are used without asking`() async throws {
+        let tokens = OAuth2.Tokens(accessToken: "kept", expiresAt: date.addingTimeInterval(600))
+        #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
+        #expect(server.tokenForms.isEmpty)
+    }
+
+    @Test func `Kept tokens that have run out are refreshed`() async throws {
+        let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
+        #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
+        #expect(server.tokenForms.map { $0["grant_type"] } == ["refresh_token"])
+    }
+
+    @Test func `Tokens that another has refreshed meanwhile are taken over`() async throws {
+        let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", refreshToken: "r0"))
+        let chain = chain(store)
+        _ = try await chain.ask()
+        server.revokeAccessTokens()
+        server.state.withLock { _ = $0.good.insert("newer") }
+        await store.save(OAuth2.Tokens(accessToken: "newer", refreshToken: "r9"))
+        #expect(try await chain.ask() == .ok)
+        #expect(server.tokenForms.isEmpty)
+    }
+
+    @Test func `What cannot be saved fails who waits, and is saved and used the next time`() async throws {
+        let store = FickleStore()
+        store.state.withLock { $0.failing = ["save"] }
+        let chain = chain(store)
+        #expect(await chain.failing()?.reason == .store)
+        store.state.withLock { $0.failing = [] }
+        #expect(try await chain.ask() == .ok)
+        #expect(server.tokenForms.count == 1)
+        #expect(store.state.withLock { $0.tokens?.accessToken } == "a1")
+    }
+
+    @Test func `What cannot be loaded fails who waits`() async throws {
+        let store = FickleStore()
+        store.state.withLock { $0.failing = ["load"] }
+        #expect(await chain(store).failing()?.reason == .store)
+        #expect(server.tokenForms.isEmpty)
+    }
+
+    @Test func `What a reset cannot delete is never used again`() async throws {
+        let store = FickleStore(OAuth2.Tokens(accessToken: "kept"))
+        let chain = chain(store)
+        _ = try await chain.ask()
+        store.state.withLock { $0.failing = ["delete"] }
+        await chain.reset()
+        #expect(await chain.failing()?.reason == .store)
+        store.state.withLock { $0.failing = [] }
+        #expect(try await chain.ask() == .ok)
+        #expect(server.apiTokens == ["Bearer kept", "Bearer a1"])
+    }
+}
+
+@Suite struct FileTokenStoreTests {
+    private let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("letterhead-tokens-\(UUID().uuidString)")
+    private let tokens = OAuth2.Tokens(
+        accessToken: "a", refreshToken: "r", scope: ["x", "y"], expiresAt: Date(timeIntervalSince1970: 1_000_000.25))
+
+    private func inStore(_ body: (OAuth2.FileTokenStore, URL) async throws -> Void) async throws {
+        let url = directory.appendingPathComponent("deep/tokens.json")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(OAuth2.FileTokenStore(url), url)
+    }
+
+    @Test func `What is saved is loaded`() async throws {
+        try await inStore { store, _ in
+            try await store.save(OAuth2.Tokens(accessToken: "before"))
+            try await store.save(tokens)
+            #expect(try await store.load() == tokens)
+        }
+    }
+
+    @Test func `Only the owner may read the file, and nothing lies beside it`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try await store.save(tokens)
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            let names = try FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+            #expect(names == ["tokens.json"])
+        }
+    }
+
+    @Test func `A file that others could read is so no more when it is replaced`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path)
+            try await store.save(tokens)
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
+    @Test(arguments: [0o620, 0o602, 0o666, 0o777])
+    func `A file that others can write is refused until it is replaced`(permissions: Int) async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: url.path)
+            let failure = await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            #expect(failure?.description.contains("0600") == true)
+            try await store.save(tokens)
+            #expect(try await store.load() == tokens)
+        }
+    }
+
+    @Test func `A file of another user is refused`() async throws {
+        guard geteuid() == 0 else { return }  // Only root can give a file away.
+        try await inStore { store, url in
+            try await store.save(tokens)
+            #expect(chown(url.path, 12_345, 12_345) == 0)
+            let failure = await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            #expect(failure?.description.contains("another user") == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A pipe, a directory and a file without end are refused`() async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try await store.delete()
+            #expect(mkfifo(url.path, 0o600) == 0)
+            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            await #expect(throws: OAuth2.Failure.self) {
+                try await OAuth2.FileTokenStore(url.deletingLastPathComponent()).load()
+            }
+            await #expect(throws: OAuth2.Failure.self) {
+                try await OAuth2.FileTokenStore(URL(filePath: "/dev/zero")).load()
+            }
+            #expect(unlink(url.path) == 0)
+            try await store.save(OAuth2.Tokens(accessToken: Secret(String(repeating: "a", count: 1 << 20))))
+            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+        }
+    }
+
+    @Test func `Without a file there is nothing, and deleting nothing is no error`() async throws {
+        try await inStore { store, _ in
+            #expect(try await store.load() == nil)
+            try await store.save(tokens)
+            try await store.delete()
+            try await store.delete()
+            #expect(try await store.load() == nil)
+        }
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"access_token":7}"#])
+    func `A file that holds something else is an error, and not nobody`(text: String) async throws {
+        try await inStore { store, url in
+            try await store.save(tokens)
+            try Data(text.utf8).write(to: url)
+            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+        }
+    }
+
+    @Test func `A place that cannot be written to is an error`() async throws {
+        let store = OAuth2.FileTokenStore(URL(filePath: "/dev/null/tokens.json"))
+        await #expect(throws: OAuth2.Failure.self) { try await store.save(tokens) }
+    }
+}

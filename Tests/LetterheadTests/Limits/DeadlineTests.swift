@@ -1,0 +1,160 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@Suite struct DeadlineTests {
+    private let clock = TestClock()
+
+    @Test func `a request without a deadline has none`() async throws {
+        let mock = MockLoader { .ok($0) }
+        _ = try await (Deadline(clock: clock) --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == nil)
+    }
+
+    @Test func `what is left is told anywhere below, and shrinks`() async throws {
+        // A loader that keeps no time limits itself.
+        let loader = AnyLoader { request in
+            #expect(request.timeLeft == .seconds(2))
+            clock.advance(by: .seconds(5))
+            #expect(request.timeLeft == .seconds(-3))
+            return .ok(request)
+        }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = .seconds(2)
+        #expect(try await (Deadline(.seconds(60), clock: clock) --> loader).load(request).status == .ok)
+    }
+
+    @Test func `the link has a deadline for requests that have none`() async throws {
+        let mock = MockLoader { .ok($0) }
+        _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(60))
+    }
+
+    @Test func `an explicit nil lifts the deadline of the link`() async throws {
+        struct Get: RequestTemplate {
+            let path: RequestPath = "x"
+        }
+        let mock = MockLoader { .ok($0) }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = nil
+        _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
+        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
+        let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        try await client.send(Get().deadline(in: nil))
+        try await client.send(Get().deadline(in: .seconds(2)).deadline(in: nil))
+        #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
+    }
+
+    @Test func `an explicit nil does not lift the deadline of a load on behalf of which a request is sent`()
+        async throws
+    {
+        let mock = MockLoader { .ok($0) }
+        let lift = ModifyRequest { $0.deadline = nil }
+        let inner = lift --> Deadline(.seconds(60), clock: clock)
+        _ = try await (Deadline(.seconds(5), clock: clock) --> inner --> mock).load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(5))
+    }
+
+    @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier counts`(
+        outer: Int, inner: Int, left: Int
+    ) async throws {
+        let mock = MockLoader { .ok($0) }
+        let chain = Deadline(.seconds(outer), clock: clock) --> Deadline(.seconds(inner), clock: clock) --> mock
+        _ = try await chain.load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(left))
+    }
+
+    @Test(arguments: [0, -1]) func `a deadline of zero or less is an error`(seconds: Int) async throws {
+        let mock = MockLoader { .ok($0) }
+        var request = try HTTPRequest.to("https://a.test")
+        request.deadline = .seconds(seconds)
+        let sent = request
+        let error = await #expect(throws: HTTPError.self) { try await (Deadline(clock: clock) --> mock).load(sent) }
+        #expect(error?.code == .invalidRequest && error?.message.contains("deadline") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a redirect is not followed past the deadline`() async throws {
+        let requests = Mutex(0)
+        // A loader that keeps no time limits itself.
+        let loader = AnyLoader { request in
+            requests.withLock { $0 += 1 }
+            clock.advance(by: .seconds(1))
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(clock.now.offset)"])
+        }
+        let chain = Deadline(.seconds(3), clock: clock) --> FollowRedirects() --> loader
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .timedOut && error?.message == "the deadline passed while following a redirect")
+        #expect(error?.response?.status == .found && requests.withLock { $0 } == 3)
+    }
+
+    @Test func `a streamed body is read until the deadline`() async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { Data("x".utf8) })
+        }
+        let response = try await (Deadline(.seconds(3), clock: clock) --> mock).load(try .to("https://a.test"))
+        var count = 0
+        let error = await #expect(throws: HTTPError.self) {
+            for try await _ in response.body {
+                count += 1
+                clock.advance(by: .seconds(1))
+            }
+        }
+        #expect(count == 3 && error?.message == "the deadline passed while reading the body")
+    }
+
+    @Test func `a template carries its deadline`() {
+        struct Get: RequestTemplate {
+            var path: RequestPath { "x" }
+        }
+        #expect(Get().deadline(in: .seconds(2)).options.deadline == .seconds(2))
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases, [5, 60])
+    func `the transport ends an attempt at the deadline, if that is earlier`(
+        transport: TransportTests.Transport, timeout: Int
+    ) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response().fault(.stall, at: .responseStart)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .milliseconds(60)
+        request.timeout = .seconds(timeout)
+        let sent = request
+        let chain = Deadline() --> transport.loader
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `the transport sends nothing when the deadline has passed`(transport: TransportTests.Transport) async throws {
+        let server = try await MockServer.start { .text($0.path) }
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .seconds(1)
+        let late = ModifyRequest { _ in clock.advance(by: .seconds(2)) }
+        let chain = Deadline(clock: clock) --> late --> transport.loader
+        let sent = request
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false && server.requests.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `a streamed body that stalls ends at the deadline`(transport: TransportTests.Transport) async throws {
+        let server = try await MockServer.start { _ in
+            MockServer.Response(body: Data(count: 100_000)).fault(.stall, at: .responseBody)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.deadline = .milliseconds(400)
+        request.responseDelivery = .streamed
+        let sent = request
+        let chain = Deadline() --> transport.loader
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent).body.data() }
+        #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
+        await server.stop()
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Bodies that are still being read when their chain is reset.
+@Suite(.timeLimit(.minutes(3))) struct AutocancelStreamTests {
+    /// A body of which one piece comes, and then nothing until its reader's pull is cancelled.
+    ///
+    /// A class, because the chain and the test share what they see of it.
+    private final class Stalling: HTTPLoader {
+        let pulls = AsyncStream<Int>.makeStream()
+        let ends = Mutex(0)
+        private let count = Mutex(0)
+
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            HTTPResponse(
+                request: request, status: .ok,
+                body: HTTPResponseBody(length: nil) { [self] in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    pulls.continuation.yield(number)
+                    if number > 1 { try await Task.sleep(for: .seconds(3_600)) }
+                    return Data("x".utf8)
+                } cancel: { [self] in
+                    ends.withLock { $0 += 1 }
+                })
+        }
+    }
+
+    private let stalling = Stalling()
+    private let link = Autocancel()
+
+    private func load() async throws -> HTTPResponse {
+        try await (link --> stalling).load(try .to("https://a.test"))
+    }
+
+    @Test func `a reset ends a body whose next piece is awaited, with .cancelled`() async throws {
+        let response = try await load()
+        let reader = Task { try await response.body.data() }
+        for await pull in stalling.pulls.stream where pull == 2 { break }
+        #expect(link.running == 1)
+        await (link --> stalling).reset()
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        let error = await #expect(throws: HTTPError.self) { try await reader.value }
+        #expect(error?.code == .cancelled && !reader.isCancelled && error?.request.id == response.request.id)
+    }
+
+    @Test(arguments: [0, 1])
+    func `a reset ends a body that nobody reads at the moment, and the next read says so`(pieces: Int) async throws {
+        let response = try await load()
+        var chunks = response.body.makeAsyncIterator()
+        for _ in 0..<pieces { _ = try await chunks.next() }
+        await (link --> stalling).reset()
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        let error = await #expect(throws: HTTPError.self) { try await chunks.next() }
+        #expect(error?.code == .cancelled)
+        #expect(try await chunks.next() == nil)
+    }
+
+    @Test func `a body that is dropped, read in part or not, is not kept`() async throws {
+        var response: HTTPResponse? = try await load()
+        var chunks = response?.body.makeAsyncIterator()
+        #expect(try await chunks?.next() != nil && link.running == 1)
+        (response, chunks) = (nil, nil)
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        response = try await load()
+        #expect(response?.status == .ok && link.running == 1)
+        response = nil
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 2)
+    }
+
+    @Test func `a body that ends or fails comes through unchanged, and is not kept`() async throws {
+        struct Odd: Error {}
+        let chunks = Chunks(3)
+        let whole =
+            link
+            --> AnyLoader {
+                HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: 3) { chunks.next() })
+            }
+        let response = try await whole.load(try .to("https://a.test"))
+        #expect(response.body.length == 3)
+        #expect(try await response.body.data() == Data("xxx".utf8) && link.running == 0)
+        await #expect(throws: HTTPBodyError.alreadyRead) { try await response.body.data() }
+        let broken =
+            link
+            --> AnyLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: 3) { throw Odd() }) }
+        let other = try await broken.load(try .to("https://a.test"))
+        await #expect(throws: Odd.self) { try await other.body.data() }
+        #expect(link.running == 0)
+    }
+
+    @Test func `cancelling the reader ends its pull`() async throws {
+        let response = try await load()
+        let reader = Task { try await response.body.data() }
+        for await pull in stalling.pulls.stream where pull == 2 { break }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+    }
+
+    @Test func `a client's reset ends a download over the wire, and its connection`() async throws {
+        let (pieces, feed) = AsyncStream<Data>.makeStream()
+        let server = try await MockServer.start { _ in MockServer.Response(chunks: pieces) }
+        let client = HTTPClient(transport: HTTPClient.makeTransport(TransportConfiguration()))
+        struct Download: RequestTemplate {
+            let path: RequestPath = "/"
+        }
+        let request = Download().environment(ServerEnvironment(baseURL: server.url))
+        let response = try await client.stream(request)
+        feed.yield(Data("x".utf8))
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("x".utf8))
+        let reader = Task { [chunks] in
+            var chunks = chunks
+            return try await chunks.next()
+        }
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+        try await server.record { $0.connections.first?.isOpen == false }
+        feed.finish()
+        await server.stop()
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// How far a walk goes, when it asks, and what stops it.
+@Suite(.timeLimit(.minutes(3)))
+struct PageWalkTests {
+    struct Numbers: RequestTemplate {
+        typealias Response = [Int]
+        var path: RequestPath { "numbers" }
+    }
+
+    struct Cursors: Codable, Sendable {
+        var items: [Int]
+        var next: String?
+    }
+
+    struct ByCursor: RequestTemplate {
+        typealias Response = Cursors
+        var path: RequestPath { "cursor" }
+    }
+
+    /// Pages of two out of `count` numbers.
+    func numbers(_ count: Int, failing page: Int? = nil) -> (client: HTTPClient, mock: MockLoader) {
+        let failures = Mutex(1)
+        let mock = MockLoader { request in
+            let number = Int(request[query: "page"] ?? "1") ?? 1
+            let fails = failures.withLock { left in
+                defer { if number == page { left -= 1 } }
+                return number == page && left > 0
+            }
+            if fails { return HTTPResponse(request: request, status: 500) }
+            return try .ok(request, json: Array(Array(0..<count).dropFirst((number - 1) * 2).prefix(2)))
+        }
+        return (client(over: mock), mock)
+    }
+
+    func cursors(_ answer: @escaping @Sendable (String?) -> Cursors) -> (client: HTTPClient, mock: MockLoader) {
+        let mock = MockLoader { request in try .ok(request, json: answer(request[query: "c"])) }
+        return (client(over: mock), mock)
+    }
+
+    func client(over mock: MockLoader) -> HTTPClient {
+        HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+    }
+
+    let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))
+
+    @Test func `without a size a walk ends at the first empty page, which is not delivered`() async throws {
+        let (client, mock) = numbers(4)
+        #expect(try await client.pages(of: Numbers().paginated()).collect().map(\.value) == [[0, 1], [2, 3]])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
+    }
+
+    @Test func `with a size a walk ends at a page that is shorter`() async throws {
+        let (client, mock) = numbers(5)
+        #expect(try await client.items(of: Numbers().paginated(size: 2)).collect() == [0, 1, 2, 3, 4])
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `twenty, twenty and five items of size twenty are three requests`() async throws {
+        let mock = MockLoader { request in
+            let page = Int(request[query: "page"] ?? "") ?? 0
+            return try .ok(request, json: Array(repeating: page, count: page < 3 ? 20 : 5))
+        }
+        let walk = Numbers().paginated(size: 20)
+        #expect(try await client(over: mock).items(of: walk).collect().count == 45)
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `a page is not asked for before its first item is wanted`() async throws {
+        let (client, mock) = numbers(9)
+        for try await item in client.items(of: Numbers().paginated()) where item == 1 { break }
+        #expect(mock.requests.count == 1)
+        for try await item in client.items(of: Numbers().paginated()) where item == 2 { break }
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test func `an error on page two comes behind page one, and asking again asks for page two alone`() async throws {
+        let (client, mock) = numbers(5, failing: 2)
+        var pages = client.pages(of: Numbers().paginated(size: 2)).makeAsyncIterator()
+        #expect(try await pages.next()?.value == [0, 1])
+        let error = await #expect(throws: HTTPError.self) { try await pages.next() }
+        #expect(error?.response?.status == .internalServerError)
+        #expect(try await pages.next()?.value == [2, 3])
+        #expect(try await pages.next()?.value == [4])
+        #expect(try await pages.next() == nil)
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "2", "3"])
+    }
+
+    @Test(arguments: [0, 1, 2, 7])
+    func `a walk ends behind the maximum of pages`(maximum: Int) async throws {
+        let (client, mock) = numbers(100)
+        let walk = PageWalk(maximumPages: maximum)
+        #expect(try await client.pages(of: Numbers().paginated(), walk: walk).collect().count == maximum)
+        #expect(mock.requests.count == maximum)
+    }
+
+    @Test(arguments: [(0, 0), (1, 1), (2, 1), (3, 2)])
+    func `a walk over items asks for no page that none of them is on`(maximum: Int, requests: Int) async throws {
+        let (client, mock) = numbers(100)
+        let walk = PageWalk(maximumItems: maximum)
+        #expect(try await client.items(of: Numbers().paginated(), walk: walk).collect().count == maximum)
+        #expect(mock.requests.count == requests)
+    }
+
+    @Test func `a checkpoint survives JSON and a walk goes on from it`() async throws {
+        let (client, _) = cursors {
+            Cursors(items: [Int($0 ?? "0") ?? 0], next: $0 == "3" ? nil : String((Int($0 ?? "0") ?? 0) + 1))
+        }
+        let walk = byCursor.header("X-Trace", "1")
+        var pages = client.pages(of: walk).makeAsyncIterator()
+        let saved = try JSONEncoder().encode(try await pages.next()?.checkpoint)
+        let checkpoint = try JSONDecoder().decode(PageCheckpoint.self, from: saved)
+        let rest = try await client.pages(of: walk, from: checkpoint).collect()
+        #expect(rest.map(\.value.items) == [[1], [2], [3]] && rest.map(\.number) == [2, 3, 4])
+        #expect(rest.last?.checkpoint == nil)
+    }
+
+    @Test(arguments: [PagePosition.number(5), .offset(5), .url("https://example.test/5"), .unknown])
+    func `a checkpoint of another kind is an error before anything is sent`(position: PagePosition) async throws {
+        let (client, mock) = cursors { _ in Cursors(items: [1], next: nil) }
+        let checkpoint = PageCheckpoint(page: 5, position: position)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.pages(of: byCursor, from: checkpoint).collect()
+        }
+        #expect(error?.code == .invalidRequest && error?.message.contains("checkpoint") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a checkpoint shows neither its URL nor its cursor`() {
+        for position in [PagePosition.url("https://example.test/?access_token=SECRET"), .cursor("SECRET")] {
+            var dumped = ""
+            dump(PageCheckpoint(page: 2, position: position), to: &dumped)
+            #expect(!dumped.contains("SECRET") && !"\(PageCheckpoint(page: 2, position: position))".contains("SECRET"))
+        }
+    }
+
+    @Test func `a query around a walk by links changes no link`() async throws {
+        let mock = MockLoader { request in
+            var response = try HTTPResponse.ok(request, json: [1])
+            if !request.query.contains("page") { response.headers["Link"] = "</numbers?tag=a&size=5&page=2>; rel=next" }
+            return response
+        }
+        let walk = Numbers().paginated(by: .linkHeader).addingQuery("tag", "a").query("size", 5)
+        #expect(try await client(over: mock).pages(of: walk).collect().count == 2)
+        #expect(mock.requests.map(\.target) == ["/numbers?tag=a&size=5", "/numbers?tag=a&size=5&page=2"])
+    }
+
+    struct Search: RequestTemplate {
+        typealias Response = Cursors
+        let after: JSONValue
+        var method: HTTPMethod { .post }
+        var path: RequestPath { "search" }
+        var parameters: RequestParameters { ["page": ["after": after, "size": 2] as JSONValue] }
+    }
+
+    @Test(arguments: [("3" as JSONValue, 1), (nil, 2)])
+    func `a cursor within a JSON parameter pins the page unless it is null`(after: JSONValue, pages: Int) async throws {
+        let loads = Atomic<Int>(0)
+        let mock = MockLoader { request in
+            let isFirst = loads.add(1, ordering: .relaxed).oldValue == 0
+            return try .ok(request, json: Cursors(items: [1], next: isFirst ? "4" : nil))
+        }
+        let walk = Search(after: after).paginated(by: .cursor(\.next, parameter: .json("page", "after")))
+        #expect(try await client(over: mock).pages(of: walk).collect().count == pages)
+    }
+
+    @Test func `a template that pins its page is one single page`() async throws {
+        let (client, mock) = numbers(100)
+        let pages = try await client.pages(of: Numbers().query("page", 7).paginated(page: 2)).collect()
+        #expect(pages.map(\.value) == [[12, 13]])
+        #expect(mock.requests.map { $0.query.values(for: "page") } == [["7"]])
+    }
+
+    @Test func `a page that is pinned around the paginator is one single page too`() async throws {
+        let (client, mock) = numbers(100)
+        let pages = try await client.pages(of: Numbers().paginated().query("page", 7)).collect()
+        #expect(pages.map(\.value) == [[12, 13]] && mock.requests.count == 1)
+    }
+
+    @Test func `with prefetch the next page is asked for while this one is read`() async throws {
+        let (client, mock) = numbers(9)
+        var pages = client.pages(of: Numbers().paginated(size: 2), walk: PageWalk(prefetches: true)).makeAsyncIterator()
+        #expect(try await pages.next()?.value == [0, 1])
+        await until { mock.requests.count >= 2 }
+        #expect(mock.requests.count == 2)
+        #expect(try await pages.next()?.value == [2, 3])
+    }
+
+    @Test func `an offset and its limit are sent`() async throws {
+        let mock = MockLoader { request in
+            let offset = Int(request[query: "offset"] ?? "") ?? -1
+            return try .ok(request, json: offset < 4 ? [offset, offset + 1] : [offset])
+        }
+        let walk = Numbers().paginated(by: .offset(limit: 2))
+        #expect(try await client(over: mock).items(of: walk).collect() == [0, 1, 2, 3, 4])
+        #expect(mock.requests.map { $0.query.escaped } == ["limit=2&offset=0", "limit=2&offset=2", "limit=2&offset=4"])
+    }
+
+    @Test func `a header that counts the pages is believed`() async throws {
+        let mock = MockLoader { request in
+            var response = try HTTPResponse.ok(request, json: [1, 2])
+            response.headers["X-Total-Pages"] = "2"
+            return response
+        }
+        let walk = Numbers().paginated(by: .page(totalPagesHeader: "X-Total-Pages"))
+        #expect(try await client(over: mock).pages(of: walk).collect().count == 2)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test(arguments: [
+        Pagination<[Int]>.page(step: 0), .page(size: 0), .page(size: -1), .offset(limit: 0), .offset(limit: -1),
+    ])
+    func `pages without a step or a size are an error before anything is sent`(by pagination: Pagination<[Int]>)
+        async throws
+    {
+        let (client, mock) = numbers(3)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.pages(of: Numbers().paginated(by: pagination)).collect()
+        }
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+    }
+
+    @Test func `the page after a cursor cannot be asked for blindly`() async throws {
+        let (client, mock) = cursors { _ in Cursors(items: [], next: nil) }
+        let next = byCursor.requestForNextPage()
+        #expect(next.page == 2 && next.position == .unknown)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(next) }
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+    }
+
+    @Test func `pages that differ in a header only are walked over`() async throws {
+        struct Ranges: PaginatedTemplate {
+            typealias Response = [Int]
+            var page = 1
+            var path: RequestPath { "items" }
+            var headers: HTTPHeaders { ["Range": "items=\(page)"] }
+            var position: PagePosition { .number(page) }
+            func requestForNextPage() -> Ranges { Ranges(page: page + 1) }
+            func resumed(from checkpoint: PageCheckpoint) -> Ranges { Ranges(page: checkpoint.page) }
+            func requestForNextPage(after arrival: Page<[Int]>) -> PageContinuation<Ranges> {
+                arrival.value.isEmpty ? .ended : .next(requestForNextPage())
+            }
+        }
+        let mock = MockLoader { request in
+            try .ok(request, json: request.headers["Range"] == "items=3" ? [] : [1])
+        }
+        let pages = try await client(over: mock).pages(of: Ranges()).collect()
+        #expect(pages.count == 2 && mock.requests.count == 3)
+    }
+
+    @Test func `a cursor that is an object is refused where it belongs in a query`() async throws {
+        let walk = Numbers().paginated(by: .cursor(parameter: "after") { _ in .object(["id": 1]) })
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: walk).collect() }
+        #expect(error?.code == .invalidRequest && error?.message.contains("object") == true)
+        #expect(mock.requests.count == 1)
+    }
+}

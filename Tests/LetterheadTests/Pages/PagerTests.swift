@@ -1,0 +1,261 @@
+import Foundation
+@testable import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Pages on demand: a page for each call, and a reset that drops what is late.
+@Suite(.timeLimit(.minutes(3)))
+struct PagerTests {
+    struct Numbers: RequestTemplate {
+        typealias Response = [Int]
+        var path: RequestPath { "numbers" }
+    }
+
+    /// Lets loads pass one by one.
+    final class Gate: Sendable {
+        private let state = Mutex((open: 0, waiters: [CheckedContinuation<Void, Never>]()))
+        let arrived = Atomic<Int>(0)
+
+        func pass() async {
+            arrived.add(1, ordering: .relaxed)
+            await withCheckedContinuation { waiter in
+                let isOpen = state.withLock { state in
+                    if state.open > 0 { state.open -= 1 } else { state.waiters.append(waiter) }
+                    return state.waiters.isEmpty
+                }
+                if isOpen { waiter.resume() }
+            }
+        }
+
+        func letOneThrough() {
+            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                state.open += 1
+                return nil
+            }
+            waiter?.resume()
+        }
+    }
+
+    private func pager(_ gate: Gate? = nil, pages: Int = 3) -> (pager: Pager<Paginated<Numbers>>, mock: MockLoader) {
+        let mock = MockLoader { request in
+            await gate?.pass()
+            let page = Int(request[query: "page"] ?? "") ?? 0
+            return try .ok(request, json: page <= pages ? [page] : [])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        return (client.pager(of: Numbers().paginated()), mock)
+    }
+
+    @Test func `pages come one by one until there are no more`() async throws {
+        let (pager, _) = pager(pages: 2)
+        #expect(pager.hasMore)
+        #expect(try await pager.next()?.value == [1])
+        #expect(try await pager.next()?.value == [2])
+        #expect(pager.hasMore)
+        #expect(try await pager.next() == nil)
+        #expect(!pager.hasMore)
+        #expect(try await pager.next() == nil)
+    }
+
+    @Test func `calls that overlap get successive pages, in the order of the calls`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate, pages: 2)
+        var calls: [Task<Page<[Int]>?, any Error>] = []
+        for count in 1...4 {
+            calls.append(Task { try await pager.next() })
+            await until { pager.waiting == count }
+        }
+        for _ in 1...3 { gate.letOneThrough() }
+        var pages: [[Int]?] = []
+        for call in calls { pages.append(try await call.value?.value) }
+        #expect(pages == [[1], [2], nil, nil])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
+    }
+
+    @Test func `the page of a call that was cancelled goes to the next call`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        let first = Task { try await pager.next() }
+        await until { gate.arrived.load(ordering: .relaxed) == 1 }
+        let second = Task { try await pager.next() }
+        await until { pager.waiting == 2 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.letOneThrough()
+        #expect(try await second.value?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1"])
+    }
+
+    @Test func `an error goes to the first call, and the next call asks for that page again`() async throws {
+        let gate = Gate()
+        let isBroken = Atomic<Bool>(true)
+        let mock = MockLoader { request in
+            await gate.pass()
+            if isBroken.exchange(false, ordering: .relaxed) { return HTTPResponse(request: request, status: 503) }
+            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        let first = Task { try await pager.next() }
+        await until { pager.waiting == 1 }
+        let second = Task { try await pager.next() }
+        await until { pager.waiting == 2 }
+        for _ in 1...2 { gate.letOneThrough() }
+        await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(try await second.value?.value == [1])
+    }
+
+    @Test func `after a reset of the client a pager starts over, and without its checkpoint`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        let checkpoint = try await pager.next()?.checkpoint
+        #expect(try await pager.next()?.value == [2])
+        let resumed = client.pager(of: Numbers().paginated(), from: checkpoint)
+        #expect(try await resumed.next()?.value == [2])
+        await client.reset()
+        #expect(pager.hasMore && resumed.hasMore)
+        #expect(try await pager.next()?.value == [1])
+        #expect(try await resumed.next()?.value == [1])
+        resumed.reset()
+        #expect(try await resumed.next()?.value == [1])
+        #expect(try await client.pager(of: Numbers().paginated(), from: checkpoint).next()?.value == [2])
+    }
+
+    @Test func `a page that arrives during a reset of the client is not delivered`() async throws {
+        let client = Mutex<HTTPClient?>(nil)
+        let loading = Tally()
+        let mock = MockLoader { request in
+            if loading.next() == 1 {
+                let own = client.withLock { $0 }
+                Task { await own?.reset() }
+                // A transport that has the response already when it is cancelled.
+                while !Task.isCancelled { await Task.yield() }
+            }
+            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+        }
+        let own = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        client.withLock { $0 = own }
+        let pager = own.pager(of: Numbers().paginated())
+        let error = await #expect(throws: HTTPError.self) { try await pager.next() }
+        #expect(error?.code == .cancelled)
+        await own.reset()
+        #expect(try await pager.next()?.value == [1])
+    }
+
+    @Test func `a page sequence that has begun ends with cancelled after a reset of the client`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        for walk in [PageWalk(), PageWalk(prefetches: true)] {
+            let expected = mock.requests.count + (walk.prefetches ? 2 : 1)
+            var pages = client.pages(of: Numbers().paginated(), walk: walk).makeAsyncIterator()
+            #expect(try await pages.next()?.value == [1])
+            // The next page is requested in a task that may not have begun.
+            while mock.requests.count < expected { await Task.yield() }
+            await client.reset()
+            let sent = mock.requests.count
+            for _ in 1...2 {
+                let error = await #expect(throws: HTTPError.self) { try await pages.next() }
+                #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
+            }
+            #expect(mock.requests.count == sent)
+            var fresh = client.pages(of: Numbers().paginated()).makeAsyncIterator()
+            #expect(try await fresh.next()?.value == [1])
+        }
+    }
+
+    @Test func `a reset drops a late answer and starts over`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        gate.letOneThrough()
+        #expect(try await pager.next()?.value == [1])
+        let late = Task { try await pager.next() }
+        await until { gate.arrived.load(ordering: .relaxed) >= 2 }
+        pager.reset()
+        await #expect(throws: CancellationError.self) { try await late.value }
+        gate.letOneThrough()
+        gate.letOneThrough()
+        #expect(try await pager.next()?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "1"])
+    }
+
+    @Test func `cancelling one call leaves the other its page`() async throws {
+        let gate = Gate()
+        let (pager, mock) = pager(gate)
+        let leaving = Task { try await pager.next() }
+        await until { gate.arrived.load(ordering: .relaxed) > 0 }
+        let staying = Task { try await pager.next() }
+        for _ in 0..<100 { await Task.yield() }
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        gate.letOneThrough()
+        gate.letOneThrough()
+        #expect(try await staying.value?.value == [1])
+        #expect(mock.requests.map { $0[query: "page"] }.allSatisfy { $0 == "1" })
+    }
+
+    @Test func `a page that came ahead and was given up is asked for again, as a pager does after a cancelled call`()
+        async throws
+    {
+        let arrived = Atomic<Bool>(false)
+        let isOpen = Atomic<Bool>(false)
+        let mock = MockLoader { request in
+            let page = Int(request[query: "page"] ?? "") ?? 0
+            if page == 2, !isOpen.load(ordering: .relaxed) {
+                arrived.store(true, ordering: .relaxed)
+                try await Task.sleep(for: .seconds(60))
+            }
+            return try .ok(request, json: [page])
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        var kept = client.pages(of: Numbers().paginated(), walk: PageWalk(prefetches: true)).makeAsyncIterator()
+        #expect(try await kept.next()?.value == [1])
+        await until { arrived.load(ordering: .relaxed) }
+        let call = Task { [kept] in
+            var copy = kept
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await copy.next()
+        }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        isOpen.store(true, ordering: .relaxed)
+        #expect(try await kept.next()?.value == [2])
+    }
+
+    @Test func `behind the maximum of pages there are no more`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [1]) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated(), walk: PageWalk(maximumPages: 1))
+        #expect(try await pager.next()?.checkpoint != nil)
+        #expect(!pager.hasMore)
+    }
+
+    @Test func `an error leaves the pager where it is`() async throws {
+        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
+            .then { request in try .ok(request, json: [1]) }
+            .then { request in HTTPResponse(request: request, status: 503) }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let pager = client.pager(of: Numbers().paginated())
+        #expect(try await pager.next()?.value == [1])
+        await #expect(throws: HTTPError.self) { try await pager.next() }
+        #expect(try await pager.next()?.value == [2])
+    }
+
+    @Test func `a pager that is dropped ends its load`() async throws {
+        let ended = Atomic<Bool>(false)
+        let loading = Atomic<Bool>(false)
+        let mock = MockLoader { request in
+            loading.store(true, ordering: .relaxed)
+            defer { ended.store(true, ordering: .relaxed) }
+            try await Task.sleep(for: .seconds(60))
+            return HTTPResponse(request: request, status: .ok)
+        }
+        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let call = Task { _ = try await client.pager(of: Numbers().paginated()).next() }
+        await until { loading.load(ordering: .relaxed) }
+        call.cancel()
+        await until { ended.load(ordering: .relaxed) }
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+}

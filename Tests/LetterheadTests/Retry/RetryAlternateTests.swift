@@ -1,0 +1,240 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct MyError: Error, Equatable {}
+
+/// What is done before a request is sent again.
+@Suite(.timeLimit(.minutes(3))) struct RetryAlternateTests {
+    private let journal = Journal()
+
+    private func server(token: Int = 200) -> MockLoader {
+        MockLoader { [journal] request in
+            if request.path == "/token" {
+                journal.write("alternate")
+                guard token > 0 else { throw HTTPError(.cannotConnect, request: request) }
+                return HTTPResponse(request: request, status: HTTPStatus(token))
+            }
+            journal.write("original")
+            return HTTPResponse(request: request, status: request.headers["Authorization"] == "new" ? 200 : 401)
+        }
+    }
+
+    private func refresh(maximum: Int = 1, delay: Duration = .zero) -> AltRequestValidator {
+        AltRequestValidator(
+            maximum: maximum, delay: delay, request: { _, _ in .plain(.post) { $0.path = "/token" } },
+            onResponse: { [journal] original, answer in
+                journal.write("heard \(answer.status.code)")
+                if answer.status == .ok { original.headers["Authorization"] = "new" }
+            },
+            onError: { [journal] error in journal.write("caught \((error as? HTTPError)?.code.rawValue ?? "\(error)")")
+            })
+    }
+
+    @Test func `the alternate, its catcher, the wait and the original come in this order`() async {
+        let scene = RetryScene(server(), validators: [refresh(delay: .seconds(2))], maximumRetries: 1)
+        #expect(await scene.load().status == 200)
+        #expect(journal.all == ["original", "alternate", "heard 200", "original"])
+        #expect(scene.clock.sleeps == [.seconds(2)])
+    }
+
+    @Test func `a refresh that is refused is not refreshed, and the load is bounded`() async {
+        let scene = RetryScene(server(token: 401), validators: [refresh()], maximumRetries: 5)
+        let result = await scene.load()
+        #expect(journal.all == ["original", "alternate", "heard 401", "original"])
+        #expect(result.code == .retriesExhausted && result.error?.response?.status == 401)
+        #expect(result.attempts.count == 2 && result.attempts.last?.reason.contains("alternate") == true)
+    }
+
+    @Test func `an alternate may await the reset of its chain`() async throws {
+        let whole = Observed<(any HTTPLoader)?>(nil)
+        let mock = MockLoader { request in
+            if request.path == "/token" { await whole.value?.reset() }
+            return HTTPResponse(request: request, status: 401)
+        }
+        let retry = Retry(validators: [refresh()], RetrySettings(maximumRetries: 1))
+        let chain = ResetGuard() --> Autocancel() --> retry --> mock
+        whole.change { $0 = chain }
+        let request = try HTTPRequest.to("https://a.test")
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
+        #expect(error?.code == .cancelled)
+        whole.change { $0 = nil }
+    }
+
+    @Test func `a load takes part in as many alternates as allowed`() async {
+        let scene = RetryScene(server(token: 401), validators: [refresh(maximum: 3)], maximumRetries: 9)
+        _ = await scene.load()
+        #expect(journal.all.filter { $0 == "alternate" }.count == 3 && scene.sent == 7)
+        _ = await scene.load()
+        #expect(journal.all.filter { $0 == "alternate" }.count == 6)
+    }
+
+    @Test func `an alternate that fails reaches its catcher, and the original its own result`() async {
+        let scene = RetryScene(server(token: 0), validators: [refresh(), DefaultValidator()], maximumRetries: 5)
+        let result = await scene.load()
+        #expect(journal.all == ["original", "alternate", "caught cannotConnect", "original"])
+        #expect(result.error?.response?.status == 401)
+    }
+
+    @Test func `an alternate is neither validated nor counted nor repeated`() async {
+        let scene = RetryScene(
+            MockLoader { request in
+                HTTPResponse(request: request, status: request.path == "/token" ? 503 : 401)
+            },
+            validators: [
+                refresh(),
+                ClosureValidator(response: { [journal] response, _ in
+                    journal.write("judged \(response.status.code)")
+                    return .nextValidator
+                }), DefaultValidator(),
+            ], maximumRetries: 1)
+        let result = await scene.load()
+        #expect(!journal.all.contains("judged 503"))
+        #expect(scene.sent == 3 && result.attempts.count == 2)
+    }
+
+    @Test func `any method goes again after an alternate for 401 or 403, and no unsafe one after another status`() async
+    {
+        for (status, count) in [(401, 2), (403, 2), (409, 1), (500, 1)] {
+            let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
+            let scene = RetryScene(.answering(status), validators: [ask], maximumRetries: 1)
+            _ = await scene.load(.post)
+            #expect(scene.sent == count, "\(status)")
+        }
+    }
+
+    @Test func `a task changes the original for its next attempts`() async {
+        let number = Tally()
+        let ask = ClosureValidator(response: { response, _ in
+            guard response.status == 401 else { return .nextValidator }
+            return .retry(.afterTask(delay: .seconds(1), task: { $0.headers["X-Again"] = "\(number.next())" }))
+        })
+        let scene = RetryScene(.answering(401, 503, 200), validators: [ask, DefaultValidator()], maximumRetries: 5)
+        #expect(await scene.load { $0.retryStrategy = .immediate }.status == 200)
+        #expect(scene.mock.requests.map { $0.headers["X-Again"] } == [nil, "1", "1"])
+        #expect(scene.clock.sleeps == [.seconds(1)])
+    }
+
+    @Test func `environment and links below the retry are asked again for each attempt`() async throws {
+        let settings = Tally()
+        let ask = ClosureValidator(response: { response, _ in
+            response.status == 401 ? .retry(.afterTask(task: { _ in _ = settings.next() })) : .nextValidator
+        })
+        let base = try #require(URL(string: "http://a.test"))
+        let mock = MockLoader.answering(401, 200)
+        let chain =
+            Retry(validators: [ask], RetrySettings(maximumRetries: 1))
+            --> ApplyEnvironment { _ in
+                ServerEnvironment(baseURL: base, headers: ["X-Setting": "\(settings.value)"])
+            } --> mock
+        _ = try await chain.load(HTTPRequest())
+        #expect(mock.requests.map { $0.headers["X-Setting"] } == ["0", "1"])
+    }
+
+    @Test func `a task that throws reaches its catcher, and the original goes again unchanged`() async {
+        let ask = ClosureValidator(response: { [journal] response, _ in
+            guard response.status == 401 else { return .nextValidator }
+            return .retry(
+                .afterTask(
+                    task: { request in
+                        request.headers["X-Half"] = "done"
+                        throw MyError()
+                    }, onError: { journal.write("\($0)") }))
+        })
+        let scene = RetryScene(.answering(401, 200), validators: [ask], maximumRetries: 5)
+        #expect(await scene.load().status == 200)
+        #expect(journal.all == ["MyError()"] && scene.mock.requests.map { $0.headers["X-Half"] } == [nil, nil])
+    }
+
+    @Test func `a closure that puts another request in the place of the original is refused`() async {
+        let ask = ClosureValidator(response: { [journal] response, _ in
+            guard response.status == 401 else { return .nextValidator }
+            return .retry(
+                .afterTask(
+                    task: { $0 = .plain { $0.path = "/other" } },
+                    onError: { journal.write(($0 as? HTTPError)?.code.rawValue ?? "") }))
+        })
+        let scene = RetryScene(.answering(401, 200), validators: [ask], maximumRetries: 5)
+        _ = await scene.load()
+        #expect(journal.all == ["invalidRequest"] && scene.mock.requests.map(\.path.string) == ["/x", "/x"])
+    }
+
+    @Test func `a plain alternate without sharing works, and may decline`() async {
+        for isThere in [true, false] {
+            let ask = ClosureValidator(response: { response, _ in
+                guard response.status == 401 else { return .nextValidator }
+                return .retry(
+                    .after(
+                        { _ in isThere ? .plain { $0.path = "/token" } : nil },
+                        onResponse: { original, _ in
+                            original.headers["Authorization"] = "new"
+                        }))
+            })
+            let scene = RetryScene(server(), validators: [ask], maximumRetries: 1)
+            #expect(await scene.load().status == (isThere ? 200 : nil))
+        }
+    }
+
+    @Test func `the gates of the validator: status, declining provider, throwing provider, failures`() async throws {
+        func verdict(
+            _ result: Result<HTTPResponse, HTTPError>, includesFailures: Bool = false,
+            provider: @escaping AltRequestValidator.Provider = { _, _ in .plain() }
+        ) async throws -> Bool {
+            let validator = AltRequestValidator(
+                includesFailures: includesFailures, request: provider, onResponse: { _, _ in },
+                onError: { [journal] in journal.write("\($0)") })
+            let verdict =
+                switch result {
+                case .success(let response):
+                    try await validator.validate(response: response, forRequest: .plain())
+                case .failure(let failure): try await validator.validate(failure: failure, forRequest: .plain())
+                }
+            if case .retry = verdict { return true }
+            return false
+        }
+        func response(_ status: HTTPStatus) -> Result<HTTPResponse, HTTPError> {
+            .success(HTTPResponse(request: .plain(), status: status))
+        }
+        let failure = Result<HTTPResponse, HTTPError>.failure(HTTPError(.cannotConnect, request: .plain()))
+        let verdicts = [
+            try await verdict(response(401)), try await verdict(response(403)), try await verdict(response(400)),
+            try await verdict(response(200)), try await verdict(failure),
+            try await verdict(failure, includesFailures: true),
+            try await verdict(response(401), provider: { _, _ in nil }),
+            try await verdict(response(401), provider: { _, _ in throw MyError() }),
+        ]
+        #expect(verdicts == [true, true, false, false, false, true, false, false])
+        #expect(journal.all == ["MyError()"])
+    }
+
+    @Test func `a maximum below one lets no load take part`() async {
+        let scene = RetryScene(server(), validators: [refresh(maximum: -3)], maximumRetries: 5)
+        #expect(await scene.load().code == .unacceptableStatus)
+        #expect(journal.all == ["original"])
+    }
+
+    @Test func `cancelled in the alternate: the load ends, and nothing more is sent`() async {
+        let started = Tally()
+        let scene = RetryScene(
+            MockLoader { request in
+                guard request.path == "/token" else { return HTTPResponse(request: request, status: 401) }
+                _ = started.next()
+                while !Task.isCancelled { await Task.yield() }
+                throw CancellationError()
+            },
+            validators: [
+                ClosureValidator(response: { [journal] _, _ in
+                    .retry(
+                        .after(
+                            { _ in .plain { $0.path = "/token" } }, onResponse: { _, _ in },
+                            onError: { journal.write("\($0)") }))
+                })
+            ], maximumRetries: 3)
+        let task = Task { await scene.load() }
+        await until { started.value == 1 }
+        task.cancel()
+        #expect(await task.value.code == .cancelled)
+        #expect(scene.sent == 2 && journal.all == [])
+    }
+}

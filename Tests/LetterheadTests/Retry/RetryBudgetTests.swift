@@ -1,0 +1,147 @@
+import LetterheadTesting
+import Testing
+
+@testable import Letterhead
+
+@Suite(.timeLimit(.minutes(3))) struct RetryBudgetTests {
+    private func load(_ scene: RetryScene, host: String = "a.test") async -> Result<HTTPResponse, HTTPError> {
+        await scene.load {
+            $0.host = host
+            $0.retryStrategy = .immediate
+            $0.maximumRetries = 3
+        }
+    }
+
+    @Test func `a quota pays for repeats, twice as much behind a timeout`() {
+        var tokens = RetryTokens(.standard)
+        #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.tokens == 495)
+        #expect(tokens.takeRetry(afterTimeout: true) == 10 && tokens.tokens == 485)
+        tokens.succeed(cost: 10)
+        #expect(tokens.tokens == 495)
+        tokens.succeed(cost: nil)
+        #expect(tokens.tokens == 496)
+        tokens.succeed(cost: 10)
+        #expect(tokens.tokens == 500)
+    }
+
+    @Test func `a quota that cannot pay is left as it is`() {
+        var tokens = RetryTokens(.quota(capacity: 9))
+        #expect(tokens.takeRetry(afterTimeout: true) == nil && tokens.tokens == 9)
+        #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.takeRetry(afterTimeout: false) == nil)
+    }
+
+    @Test func `a ratio stops at half and comes back with successes`() {
+        var tokens = RetryTokens(.ratio(capacity: 10, perSuccess: 0.5))
+        let granted = (1...8).map { _ in tokens.takeRetry(afterTimeout: false) != nil }
+        #expect(granted == [true, true, true, true, false, false, false, false] && tokens.tokens == 2)
+        for _ in 1...9 { tokens.succeed(cost: nil) }
+        #expect(tokens.tokens == 6.5)
+        #expect(tokens.takeRetry(afterTimeout: false) != nil)
+    }
+
+    @Test func `a failure without a repeat left counts for a ratio, and a quota is not charged for it`() async {
+        let ratio = RetryScene(.answering(503), budget: .ratio(capacity: 10, perSuccess: 0.5))
+        // Each attempt takes one: 9, 8, 7, 6 of the first load, and behind the first of the second it is half.
+        _ = await (load(ratio), load(ratio))
+        #expect(ratio.sent == 5)
+        for (budget, sent) in [(RetryBudget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {
+            let scene = RetryScene(.answering(503), budget: budget)
+            for _ in 1...3 { _ = await scene.load { $0.maximumRetries = 0 } }
+            _ = await load(scene)
+            #expect(scene.sent == 3 + sent)
+        }
+    }
+
+    @Test(arguments: [
+        RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
+    ])
+    func `senseless numbers allow no repeat`(budget: RetryBudget) {
+        var tokens = RetryTokens(budget)
+        #expect(tokens.takeRetry(afterTimeout: false) == nil)
+        tokens.succeed(cost: nil)
+        #expect(tokens.tokens == 0)
+    }
+
+    @Test(arguments: [1, 50, 1_000]) func `so many calls to a failing server are no more than that and the budget`(
+        calls: Int
+    ) async {
+        let scene = RetryScene(.answering(503))
+        for _ in 0..<calls { #expect(await load(scene).status == 503) }
+        #expect(scene.sent <= calls + 100 && scene.sent == calls + min(calls * 3, 100))
+    }
+
+    @Test func `an empty budget sends first attempts, at once, and says why there is no other`() async {
+        let scene = RetryScene(.answering(503), budget: .quota(capacity: 0))
+        let result = await load(scene)
+        #expect(scene.sent == 1 && result.attempts.last?.reason.contains("budget") == true)
+    }
+
+    @Test func `each host has a budget of its own`() async {
+        let scene = RetryScene(.answering(503), budget: .quota(capacity: 5))
+        _ = await (load(scene, host: "a.test"), load(scene, host: "b.test"), load(scene, host: "a.test"))
+        #expect(scene.sent == 5)
+    }
+
+    @Test func `success fills the budget again`() async {
+        let scene = RetryScene(.answering(503, 200, 503, 200, 503, 200), budget: .quota(capacity: 5))
+        for _ in 1...3 { #expect(await load(scene).status == 200) }
+        #expect(scene.sent == 6)
+    }
+
+    @Test func `a reset fills the budget again`() async {
+        let scene = RetryScene(.answering(503), budget: .quota(capacity: 5))
+        _ = await load(scene)
+        await scene.chain.reset()
+        _ = await load(scene)
+        #expect(scene.sent == 4)
+    }
+
+    @Test func `no more than a thousand hosts are kept`() {
+        let ledger = RetryLedger(.standard)
+        for number in 0..<3_000 {
+            _ = ledger.takeRetry(to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
+        }
+        #expect(ledger.hostCount == 1_000)
+    }
+
+    @Test func `a host that is well again is not kept`() {
+        let ledger = RetryLedger(.quota(capacity: 5))
+        let host = HTTPOrigin(scheme: "http", host: "h")
+        #expect(ledger.takeRetry(to: host, afterTimeout: false) == 5)
+        ledger.succeed(to: host, cost: 5)
+        #expect(ledger.hostCount == 0)
+    }
+
+    @Test(
+        arguments: [RetryBudget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
+    func `polling draws nothing from the budget`(budget: RetryBudget, status: Int) async {
+        let number = Tally()
+        let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 300 ? HTTPStatus(status) : 201) }
+        let poll = ClosureValidator(response: { response, _ in
+            response.status == 201 ? .nextValidator : .retry(.delayed(.seconds(1)))
+        })
+        let scene = RetryScene(mock, validators: [poll], maximumRetries: 1_000, budget: budget)
+        let result = await scene.load()
+        #expect(result.status == 201 && scene.sent == 301)
+    }
+
+    @Test func `a poll that fails draws on the budget, and one that succeeds pays it back`() async {
+        let poll = ClosureValidator(response: { response, _ in
+            response.status == 201 ? .nextValidator : .retry(.immediate)
+        })
+        let scene = RetryScene(
+            .answering(503, 202, 202, 201, 503, 202, 201), validators: [poll], maximumRetries: 9,
+            budget: .quota(capacity: 5))
+        #expect(await scene.load().status == 201)
+        #expect(await scene.load().status == 201)
+        let failing = RetryScene(.answering(503), validators: [poll], maximumRetries: 9, budget: .quota(capacity: 5))
+        _ = await failing.load()
+        #expect(failing.sent == 2)
+    }
+
+    @Test func `without a limit every repeat is made`() async {
+        let scene = RetryScene(.answering(503), budget: .unlimited)
+        for _ in 0..<200 { _ = await load(scene) }
+        #expect(scene.sent == 800)
+    }
+}

@@ -1,0 +1,121 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What a condition of a request's strategy opens, and what it does not.
+@Suite(.timeLimit(.minutes(3))) struct RetryConditionsInUseTests {
+    private static let closure = RetryCondition { _ in true }
+
+    private func sent(
+        _ status: Int, when condition: RetryCondition, validators: [any HTTPValidator] = [DefaultValidator()],
+        _ configure: (inout HTTPRequest) -> Void = { _ in }
+    ) async -> Int {
+        let scene = RetryScene(.answering(status), validators: validators)
+        _ = await scene.load {
+            $0.retryStrategy = .immediate.when(condition)
+            $0.maximumRetries = 3
+            configure(&$0)
+        }
+        return scene.sent
+    }
+
+    @Test(arguments: [
+        ("within", RetryCondition.within(.seconds(30))), ("methods", .methods([.get])), ("attempts", .attempts(9)),
+        ("always", .always), ("not a status", !.statuses([500])), ("not a failure", !.failures([.timedOut])),
+        ("two limits", .within(.seconds(30)) && .methods([.get])), ("either limit", .attempts(9) || .always),
+        ("a status or a limit", .statuses([418]) || .attempts(9)), ("a limit or a status", .always || .statuses([418])),
+    ]) func `a limit narrows the standard condition, with and without the default validator`(
+        name: String, condition: RetryCondition
+    ) async {
+        for validators in [[DefaultValidator()], []] {
+            #expect(await sent(200, when: condition, validators: validators) == 1)
+            #expect(await sent(404, when: condition, validators: validators) == 1)
+            #expect(await sent(503, when: condition, validators: validators) == 4)
+            #expect(await sent(0, when: condition, validators: validators) == 4)
+        }
+    }
+
+    @Test(arguments: [
+        ("closure", RetryCondition { _ in true }), ("closure and limit", closure && .attempts(9)),
+        ("closure or limit", closure || .attempts(9)), ("status or closure", .statuses([418]) || closure),
+    ]) func `a success is not retried unless a status names it`(name: String, condition: RetryCondition) async {
+        #expect(await sent(200, when: condition) == 1)
+        #expect(await sent(404, when: condition) == 4)
+        #expect(await sent(404, when: condition) { $0.acceptedStatuses = [200, 404] } == 1)
+        #expect(await sent(200, when: condition && .statuses([200])) == 4)
+    }
+
+    @Test func `a success that is named is retried within its limits`() async {
+        #expect(await sent(202, when: .statuses([202])) == 4)
+        #expect(await sent(202, when: .statuses([202]) && .attempts(2)) == 2)
+        #expect(await sent(200, when: .statuses([202])) == 1)
+    }
+
+    @Test func `a limit narrows what the default validator suggests`() async {
+        let custom = DefaultValidator(retriableStatuses: [404: .immediate])
+        #expect(await sent(404, when: .attempts(2), validators: [custom]) == 2)
+        #expect(await sent(408, when: .attempts(9)) == 2)
+    }
+
+    @Test func `conditions that are added one after the other all narrow`() async {
+        let scene = RetryScene(.answering(503))
+        _ = await scene.load {
+            $0.retryStrategy = .immediate.when(.attempts(3)).when(.within(.seconds(9))); $0.maximumRetries = 9
+        }
+        #expect(scene.sent == 3)
+    }
+
+    @Test func `the condition of a validator's own strategy is judged alone`() async {
+        let ask = ClosureValidator(response: { _, _ in .retry(.immediate.when(.attempts(3))) })
+        let scene = RetryScene(.answering(200), validators: [ask], maximumRetries: 9)
+        #expect(await scene.load().code == .retriesExhausted)
+        #expect(scene.sent == 3)
+    }
+}
+
+/// The strategy of the settings.
+@Suite(.timeLimit(.minutes(3))) struct RetrySettingsStrategyTests {
+    private func run(
+        _ statuses: Int..., strategy: HTTPRetryStrategy?, maximum: Int = 3,
+        validators: [any HTTPValidator] = [DefaultValidator()],
+        _ configure: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws -> [Duration] {
+        let clock = TestClock(isAutomatic: true)
+        let number = Tally()
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: HTTPStatus(statuses[min(number.next(), statuses.count) - 1]))
+        }
+        let settings = RetrySettings(maximumRetries: maximum, strategy: strategy, clock: clock, random: { 1 })
+        _ = try await (Retry(validators: validators, settings) --> mock).load(.plain(.get, configure))
+        return clock.sleeps
+    }
+
+    @Test func `the strategy of the settings sets the waits of requests that have none`() async throws {
+        #expect(try await run(503, 503, 200, strategy: .delayed(.seconds(7))) == [.seconds(7), .seconds(7)])
+        #expect(try await run(429, 200, strategy: .delayed(.seconds(7)), validators: []) == [.seconds(7)])
+        #expect(try await run(503, 200, strategy: nil) == [.seconds(1)])
+    }
+
+    @Test func `the strategy of the settings may select other outcomes`() async throws {
+        let strategy = HTTPRetryStrategy.delayed(.seconds(7)).when(.statuses([404]))
+        #expect(try await run(404, 503, strategy: strategy) == [.seconds(7)])
+    }
+
+    @Test func `a request's own strategy replaces that of the settings`() async throws {
+        let waits = try await run(503, 200, strategy: .delayed(.seconds(7))) {
+            $0.retryStrategy = .delayed(.seconds(2))
+        }
+        #expect(waits == [.seconds(2)])
+    }
+
+    @Test func `a validator's own strategy counts more than that of the settings`() async throws {
+        let ask = ClosureValidator(response: { response, _ in
+            response.status == 503 ? .retry(.delayed(.seconds(5))) : .nextValidator
+        })
+        #expect(try await run(503, 200, strategy: .delayed(.seconds(7)), validators: [ask]) == [.seconds(5)])
+    }
+
+    @Test func `a strategy alone retries nothing while the maximum is zero`() async throws {
+        #expect(try await run(503, strategy: .delayed(.seconds(7)), maximum: 0) == [])
+    }
+}

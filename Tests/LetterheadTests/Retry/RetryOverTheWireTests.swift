@@ -1,0 +1,64 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What a real server saw.
+@Suite(.timeLimit(.minutes(3))) struct RetryOverTheWireTests {
+    private let client = HTTPClient(retrying: RetrySettings(clock: TestClock(isAutomatic: true)))
+
+    private func error(_ request: HTTPRequest) async -> HTTPError? {
+        var request = request
+        request.retryStrategy = .immediate
+        request.maximumRetries = 2
+        do {
+            _ = try await client.send(request)
+            return nil
+        } catch {
+            return error as? HTTPError
+        }
+    }
+
+    private func withServer(
+        answering answer: MockServer.Answer, _ body: (MockServer) async throws -> Void
+    ) async throws {
+        let server = try await MockServer.start()
+        server.enqueue(answer, times: 20)
+        try await body(server)
+        await server.stop()
+    }
+
+    @Test(arguments: [("GET", 3), ("PUT", 3), ("DELETE", 3), ("POST", 1), ("PATCH", 1)] as [(HTTPMethod, Int)])
+    func `a server that reads the request and closes gets an unsafe one once`(method: HTTPMethod, count: Int)
+        async throws
+    {
+        try await withServer(answering: .response(MockServer.Response()).fault(.close, at: .responseStart)) { server in
+            let error = await error(HTTPRequest(method: method, url: server.url))
+            #expect(error?.attempts.count == count && error?.mayHaveBeenSent == true)
+            #expect(server.requests.count == count)
+        }
+    }
+
+    @Test(arguments: [HTTPMethod.get, .post]) func `a port where nobody listens is tried again with any method`(
+        method: HTTPMethod
+    ) async throws {
+        let error = await error(try .to("http://127.0.0.1:1/", method: method))
+        #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `a malformed answer is not asked for again`() async throws {
+        try await withServer(answering: .raw("HTTP/1.1 banana\r\n\r\n")) { server in
+            let error = await error(HTTPRequest(url: server.url))
+            #expect(error?.code == .invalidResponse && error?.attempts.count == 1)
+        }
+    }
+
+    @Test func `an unsafe request that the server knows again carries its key each time`() async throws {
+        try await withServer(answering: .response(MockServer.Response(status: 503))) { server in
+            var request = HTTPRequest(method: .post, url: server.url)
+            request.markIdempotent(key: "k")
+            #expect(await error(request)?.response?.status == 503)
+            #expect(server.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k", "k"])
+        }
+    }
+}

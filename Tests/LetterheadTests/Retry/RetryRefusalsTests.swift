@@ -1,0 +1,109 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// Requests that the server refused without having processed them.
+@Suite(.timeLimit(.minutes(3))) struct RetryRefusalsTests {
+    private let word = HTTPRetryStrategy.delayed(.seconds(2)).retryingRefusals()
+
+    private func sent(
+        _ status: Int, _ retryAfter: String?, method: HTTPMethod = .post, strategy: HTTPRetryStrategy? = nil,
+        _ configure: (inout HTTPRequest) -> Void = { _ in }
+    ) async -> Int {
+        let headers: HTTPHeaders = retryAfter.map { ["Retry-After": $0] } ?? [:]
+        let scene = RetryScene(.answering(status, headers: headers))
+        _ = await scene.load(method) {
+            $0.retryStrategy = strategy ?? word; $0.maximumRetries = 2
+            configure(&$0)
+        }
+        return scene.sent
+    }
+
+    @Test(
+        arguments: [
+            (429, "1", 3), (429, nil, 3), (503, "1", 3), (503, nil, 1), (403, "1", 3), (403, nil, 1),
+            (403, "soon", 1), (500, "1", 1), (502, "1", 1), (404, "1", 1), (200, "1", 1), (0, nil, 1),
+        ] as [(Int, String?, Int)], [HTTPMethod.post, .patch])
+    func `one word retries what was refused unprocessed, and nothing else`(
+        row: (status: Int, retryAfter: String?, sent: Int), method: HTTPMethod
+    ) async {
+        #expect(await sent(row.status, row.retryAfter, method: method) == row.sent)
+    }
+
+    @Test(arguments: [429, 503, 403]) func `without the word a refused POST is sent once`(status: Int) async {
+        #expect(await sent(status, "1", strategy: .delayed(.seconds(2))) == 1)
+        #expect(await sent(status, "1", strategy: .delayed(.seconds(2)).when(.always)) == 1)
+    }
+
+    @Test func `the wait is that of the server, within the longest allowed`() async {
+        let scene = RetryScene(.answering(403, 200, headers: ["Retry-After": "9"]))
+        let result = await scene.load(.post) {
+            $0.retryStrategy = word; $0.maximumRetries = 1
+        }
+        #expect(result.status == 200 && scene.clock.sleeps == [.seconds(9)])
+        #expect(await sent(403, "9999") == 1)
+    }
+
+    @Test func `a condition narrows the word`() async {
+        #expect(await sent(429, "1", strategy: word.when(.statuses([503]))) == 1)
+        #expect(await sent(429, "1", strategy: word.when(.attempts(2))) == 2)
+    }
+
+    @Test func `a one-shot body is sent once all the same`() async {
+        #expect(await sent(429, "1") { $0.body = Words(isReplayable: false) } == 1)
+        #expect(await sent(429, "1") { $0.body = Words() } == 3)
+    }
+
+    @Test func `a status that counts as success is no refusal`() async {
+        #expect(await sent(403, "1") { $0.acceptedStatuses = [403] } == 1)
+    }
+
+    @Test func `the word works for a client and in the verdict of a validator`() async throws {
+        let clock = TestClock(isAutomatic: true)
+        let settings = RetrySettings(maximumRetries: 1, strategy: word, clock: clock)
+        let mock = MockLoader.answering(429, 201)
+        #expect(try await (Retry(settings) --> mock).load(.plain(.post)).status == 201)
+        let ask = ClosureValidator(response: { [word] response, _ in
+            response.status == 429 ? .retry(word) : .nextValidator
+        })
+        let judged = RetryScene(.answering(429, 201), validators: [ask], maximumRetries: 1)
+        #expect(await judged.load(.post).status == 201)
+    }
+
+    @Test(arguments: [(303, 2), (302, 2), (307, 6)])
+    func `a POST that a redirect turned into a GET was processed, and is not sent again`(
+        redirect: Int, sent: Int
+    ) async throws {
+        let mock = MockLoader { request in
+            request.path == "/x"
+                ? HTTPResponse(request: request, status: HTTPStatus(redirect), headers: ["Location": "/y"])
+                : HTTPResponse(request: request, status: 429)
+        }
+        let retry = Retry(RetrySettings(clock: TestClock(isAutomatic: true)))
+        let response = try await (retry --> FollowRedirects() --> mock).load(
+            .plain(.post) {
+                $0.retryStrategy = word; $0.maximumRetries = 2
+            })
+        #expect(mock.requests.count == sent && response.status == 429)
+    }
+
+    @Test func `over the wire, a template's POST is sent again with its body`() async throws {
+        struct Create: RequestTemplate {
+            let path: RequestPath = "orders"
+            var method: HTTPMethod { .post }
+            var body: TextBody { TextBody("order") }
+        }
+        let hits = Tally()
+        let journal = Journal()
+        let server = try await MockServer.start { request in
+            journal.write("\(request.method) \(String(decoding: request.body, as: UTF8.self))")
+            return hits.next() == 1
+                ? MockServer.Response(status: 403, headers: ["Retry-After": "0"]) : MockServer.Response(status: 201)
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let response = try await client.send(Create().retry(.immediate.retryingRefusals(), maximumRetries: 1))
+        #expect(response.status == 201 && journal.all == ["POST order", "POST order"])
+        await server.stop()
+    }
+}

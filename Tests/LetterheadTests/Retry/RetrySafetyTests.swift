@@ -1,0 +1,150 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What is never sent twice.
+@Suite(.timeLimit(.minutes(3))) struct RetrySafetyTests {
+    @Test(
+        arguments: [
+            (HTTPMethod.get, true), (.head, true), (.options, true), (.trace, true), (.put, true), (.delete, true),
+            (.query, true), (.post, false), (.patch, false), (.connect, false), ("PURGE", false),
+        ], [503, 0]) func `only idempotent methods go again`(method: (HTTPMethod, Bool), status: Int) async
+    {
+        let scene = RetryScene(.answering(status))
+        _ = await scene.load(method.0) {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        #expect(scene.sent == (method.1 ? 3 : 1))
+    }
+
+    @Test func `a failure before anything was sent goes again with any method`() async {
+        let scene = RetryScene(.failing(.cannotConnect, mayHaveBeenSent: false))
+        let result = await scene.load(.post) {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        #expect(scene.sent == 3 && result.error?.mayHaveBeenSent == false)
+    }
+
+    @Test func `the error tells of all attempts whether something was sent`() async {
+        let scene = RetryScene(
+            MockLoader().then { HTTPResponse(request: $0, status: 503) }.then {
+                throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false)
+            })
+        let result = await scene.load {
+            $0.retryStrategy = .immediate; $0.maximumRetries = 1
+        }
+        #expect(result.error?.mayHaveBeenSent == true)
+    }
+
+    @Test func `the method that an environment sets counts`() async throws {
+        let mock = MockLoader.answering(503)
+        let base = ServerEnvironment(baseURL: try #require(URL(string: "http://a.test")), method: .post)
+        let chain = Retry(RetrySettings(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
+        var request = HTTPRequest()
+        request.retryStrategy = .immediate
+        request.maximumRetries = 2
+        _ = try await chain.load(request)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `a POST that a redirect turned into a GET is a POST`() async throws {
+        let mock = MockLoader { request in
+            request.path == "/x"
+                ? HTTPResponse(request: request, status: 303, headers: ["Location": "/y"])
+                : HTTPResponse(request: request, status: 503)
+        }
+        let chain = Retry() --> FollowRedirects() --> mock
+        let response = try await chain.load(
+            .plain(.post) {
+                $0.retryStrategy = .immediate; $0.maximumRetries = 2
+            })
+        #expect(mock.requests.count == 2 && response.status == 503)
+    }
+
+    @Test func `a body that can be had only once is sent once, whoever asks`() async {
+        let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
+        for validators in [[], [ask]] as [[any HTTPValidator]] {
+            let scene = RetryScene(.answering(401), validators: validators)
+            let result = await scene.load(.put) {
+                $0.body = Words(isReplayable: false)
+                $0.markIdempotent()
+                $0.retryStrategy = .immediate.when(.statuses([401]))
+                $0.maximumRetries = 3
+            }
+            #expect(scene.sent == 1)
+            #expect(result.attempts.last?.reason.contains("only once") == true)
+        }
+    }
+
+    @Test func `a body that can be had again is the same each time`() async throws {
+        let journal = Journal()
+        let scene = RetryScene(
+            MockLoader { request in
+                journal.write(String(decoding: try request.body.encode(), as: UTF8.self))
+                return HTTPResponse(request: request, status: 503)
+            })
+        _ = await scene.load(.put) {
+            $0.body = Words(); $0.retryStrategy = .immediate; $0.maximumRetries = 2
+        }
+        #expect(journal.all == ["words", "words", "words"])
+    }
+
+    @Test(arguments: [HTTPError.Code.cancelled, .resetInProgress])
+    func `what ended the load is not repeated, and no validator hears of it`(code: HTTPError.Code) async {
+        let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
+        let scene = RetryScene(.failing(code), validators: [ask])
+        let result = await scene.load {
+            $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
+        }
+        #expect(result.code == code && scene.sent == 1)
+    }
+
+    @Test(arguments: [
+        HTTPError.Code.insecureConnection, .invalidResponse, .tooManyRedirects, .invalidRequest, .responseTooLarge,
+        .cannotAuthenticate, .cannotDecodeResponse,
+    ]) func `failures that would be the same again are not repeated`(code: HTTPError.Code) async {
+        let scene = RetryScene(.failing(code), maximumRetries: 3)
+        #expect(await scene.load { $0.retryStrategy = .immediate }.code == code)
+        #expect(scene.sent == 1)
+    }
+}
+
+/// A request marked idempotent, and its key.
+@Suite(.timeLimit(.minutes(3))) struct IdempotencyTests {
+    private func keys(_ scene: RetryScene) -> [String?] { scene.mock.requests.map { $0.headers[.idempotencyKey] } }
+
+    @Test func `a marked POST goes again, with one key in all attempts`() async throws {
+        let scene = RetryScene(.answering(503))
+        _ = await scene.load(.post) {
+            $0.markIdempotent(); $0.retryStrategy = .immediate; $0.maximumRetries = 3
+        }
+        let key = try #require(keys(scene).first ?? nil)
+        #expect(keys(scene) == Array(repeating: key, count: 4))
+        #expect(UUID(uuidString: key) != nil)
+    }
+
+    @Test func `each load has a key of its own`() async {
+        let scene = RetryScene(.answering(200))
+        let request = HTTPRequest.plain(.post) { $0.markIdempotent() }
+        _ = await (scene.load(request), scene.load(request))
+        #expect(Set(keys(scene)).count == 2)
+    }
+
+    @Test func `a key of one's own is used as it is, in the mark or in the header`() async {
+        let scene = RetryScene(.answering(503, 200, 503, 200))
+        _ = await scene.load(.post) {
+            $0.markIdempotent(key: "k1"); $0.retryStrategy = .immediate; $0.maximumRetries = 1
+        }
+        _ = await scene.load(.post) {
+            $0.headers[.idempotencyKey] = "k2"; $0.retryStrategy = .immediate; $0.maximumRetries = 1
+        }
+        #expect(keys(scene) == ["k1", "k1", "k2", "k2"])
+    }
+
+    @Test func `a request that is not marked has no key`() async {
+        let scene = RetryScene(.answering(200))
+        _ = await scene.load(.post)
+        #expect(keys(scene) == [nil])
+    }
+}

@@ -1,0 +1,110 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What the server says of the wait.
+@Suite(.timeLimit(.minutes(3))) struct RetryServerDelayTests {
+    private func waits(
+        _ value: String, status: Int = 503, strategy: HTTPRetryStrategy? = .exponential(base: .seconds(7)),
+        validators: [any HTTPValidator] = [DefaultValidator()], random: Double = 1
+    ) async -> (waits: [Duration], attempts: [HTTPAttempt]) {
+        let scene = RetryScene(
+            .answering(status, 200, headers: ["Retry-After": value]), validators: validators, maximumRetries: 1,
+            random: { random })
+        let result = await scene.load { $0.retryStrategy = strategy }
+        return (scene.clock.sleeps, result.attempts)
+    }
+
+    @Test(arguments: [
+        "2", "Sun, 06 Nov 1994 08:49:39 GMT", "Sunday, 06-Nov-94 08:49:39 GMT", "Sun Nov  6 08:49:39 1994",
+    ])
+    func `the server's wait counts more than the request's strategy and the default map`(value: String) async {
+        #expect(await waits(value).waits == [.seconds(2)])
+        #expect(await waits(value, strategy: nil).waits == [.seconds(2)])
+        #expect(await waits(value, status: 429, validators: []).waits == [.seconds(2)])
+    }
+
+    @Test func `the server's wait is not jittered`() async {
+        #expect(await waits("2", random: 0).waits == [.seconds(2)])
+    }
+
+    @Test(arguments: ["-1", "1.0", "soon", "²", ""]) func `a malformed wait gives way to the strategy`(value: String)
+        async
+    {
+        #expect(await waits(value).waits == [.seconds(7)])
+    }
+
+    @Test(arguments: ["0", "Fri, 31 Dec 1993 23:59:59 GMT"]) func `a wait that is over is none`(value: String) async {
+        let (waits, attempts) = await waits(value)
+        #expect(waits == [] && attempts.count == 2)
+    }
+
+    @Test(arguments: ["121", "99999999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func `a wait past the longest allowed is no repeat, and the reason says so`(value: String) async {
+        let (waits, attempts) = await waits(value)
+        #expect(waits == [] && attempts.count == 1)
+        #expect(attempts.last?.reason.contains("the server asks for") == true)
+    }
+
+    @Test(arguments: [(1, 1), (2, 2), (3, 1)]) func `the longest allowed wait is a setting`(
+        seconds: Int, sent: Int
+    ) async throws {
+        let clock = TestClock(isAutomatic: true)
+        let mock = MockLoader.answering(503, 200, headers: ["Retry-After": "\(seconds)"])
+        let longest = Duration.seconds(seconds == 1 ? 0 : 2)
+        let retry = Retry(RetrySettings(maximumRetries: 1, longestServerDelay: longest, clock: clock))
+        let response = try await (retry --> mock).load(.plain())
+        #expect(mock.requests.count == sent && clock.sleeps == (sent == 2 ? [.seconds(seconds)] : []))
+        #expect(response.attempts.count == sent)
+    }
+
+    @Test func `a custom validator's fallback gives way to the server, to the request and to the next validator`() async
+    {
+        let journal = Journal()
+        let suggest = ClosureValidator(
+            response: { response, _ in
+                response.status == 418 ? .retry(.delayed(.seconds(11)).asFallback()) : .nextValidator
+            },
+            failure: { _, _ in .retry(.delayed(.seconds(11)).asFallback()) })
+        let next = ClosureValidator(response: { response, _ in
+            journal.write("next \(response.status.code)")
+            return .nextValidator
+        })
+        func run(_ mock: MockLoader, maximum: Int = 1, strategy: HTTPRetryStrategy? = nil) async -> [Duration] {
+            let scene = RetryScene(mock, validators: [suggest, next], maximumRetries: maximum)
+            _ = await scene.load { $0.retryStrategy = strategy }
+            return scene.clock.sleeps
+        }
+        #expect(await run(.answering(418, 200)) == [.seconds(11)])
+        #expect(await run(.answering(0, 200)) == [.seconds(11)])
+        #expect(await run(.answering(418, 200, headers: ["Retry-After": "2"])) == [.seconds(2)])
+        #expect(await run(.answering(418, 200), strategy: .delayed(.seconds(3))) == [.seconds(3)])
+        #expect(journal.all == Array(repeating: "next 200", count: 4))
+        #expect(await run(.answering(418), maximum: 0) == [])
+        #expect(journal.all.last == "next 418")
+    }
+
+    @Test func `another validator's strategy counts more than all`() async {
+        let ask = ClosureValidator(response: { response, _ in
+            response.status == 503 ? .retry(.delayed(.seconds(11))) : .nextValidator
+        })
+        #expect(await waits("2", validators: [ask, DefaultValidator()]).waits == [.seconds(11)])
+    }
+
+    @Test func `the request's strategy counts more than the default map`() async {
+        let scene = RetryScene(.answering(429, 200), maximumRetries: 1)
+        _ = await scene.load { $0.retryStrategy = .delayed(.seconds(1)) }
+        #expect(scene.clock.sleeps == [.seconds(1)])
+    }
+
+    @Test func `a service's own header is a custom strategy`() async {
+        let scene = RetryScene(.answering(429, 200, headers: ["X-RateLimit-Reset": "784111782"]), maximumRetries: 1)
+        _ = await scene.load {
+            $0.retryStrategy = .custom { _, result in
+                let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
+                return reset.map { .seconds(Double($0) - 784_111_777) }
+            }
+        }
+        #expect(scene.clock.sleeps == [.seconds(5)])
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+private struct MyError: Error, Equatable {
+    var text: String
+}
+
+private enum Note: HTTPRequestOption {
+    static let defaultOptionValue = "none"
+}
+
+@Suite(.timeLimit(.minutes(3))) struct RetryVerdictTests {
+    /// A validator that writes down that it ran.
+    private func note(
+        _ name: String, _ journal: Journal,
+        _ verdict: @escaping @Sendable (HTTPResponse) -> HTTPValidatorResult = { _ in .nextValidator }
+    ) -> ClosureValidator {
+        ClosureValidator(
+            response: { response, _ in
+                journal.write(name)
+                return verdict(response)
+            },
+            failure: { _, _ in
+                journal.write("\(name) failure")
+                return .nextValidator
+            })
+    }
+
+    @Test func `validators run in order until one fails the load`() async {
+        let journal = Journal()
+        let scene = RetryScene(
+            .answering(200),
+            validators: [
+                note("1", journal), note("2", journal), note("3", journal) { _ in .failChain(MyError(text: "third")) },
+                note("4", journal),
+            ])
+        let result = await scene.load()
+        #expect(journal.all == ["1", "2", "3"])
+        #expect(result.code == .validationFailed && result.error?.underlying as? MyError == MyError(text: "third"))
+        #expect(result.error?.response?.status == 200 && result.attempts.count == 1)
+    }
+
+    @Test func `a replacement is judged by those that follow, and reaches the caller`() async {
+        let journal = Journal()
+        let scene = RetryScene(
+            .answering(200),
+            validators: [
+                ClosureValidator(response: { response, _ in
+                    var changed = response
+                    changed[option: Note.self] = "noted"
+                    return .nextValidatorWithResponse(changed)
+                }),
+                note("2", journal) { response in
+                    journal.write(response[option: Note.self])
+                    return .nextValidator
+                },
+            ])
+        let result = await scene.load()
+        #expect(journal.all == ["2", "noted"])
+        #expect((try? result.get())?[option: Note.self] == "noted")
+    }
+
+    @Test func `a failure can be replaced by a response, which is judged as such`() async {
+        let journal = Journal()
+        let rescue = ClosureValidator(
+            response: { _, _ in .nextValidator },
+            failure: { failure, _ in
+                .nextValidatorWithResponse(HTTPResponse(request: failure.request, status: 203))
+            })
+        let scene = RetryScene(.failing(.cannotConnect), validators: [note("1", journal), rescue, note("3", journal)])
+        #expect(await scene.load().status == 203)
+        #expect(journal.all == ["1 failure", "3"])
+    }
+
+    @Test func `an error of the library passes as it is, and what is thrown counts as a failed chain`() async {
+        let own = ClosureValidator(response: { _, request in
+            .failChain(HTTPError(.cannotAuthenticate, request: request, message: "mine"))
+        })
+        let first = await RetryScene(.answering(200), validators: [own]).load()
+        #expect(
+            first.code == .cannotAuthenticate && first.error?.message == "mine" && first.error?.response?.status == 200)
+        let throwing = ClosureValidator(response: { _, _ in throw MyError(text: "thrown") })
+        let second = await RetryScene(.answering(200), validators: [throwing], maximumRetries: 3).load()
+        #expect(second.error?.underlying as? MyError == MyError(text: "thrown") && second.attempts.count == 1)
+    }
+
+    @Test func `a failed chain is not repeated by the request's policy`() async {
+        let fail = ClosureValidator(response: { _, _ in .failChain(MyError(text: "no")) })
+        let scene = RetryScene(.answering(503), validators: [fail])
+        _ = await scene.load {
+            $0.retryStrategy = .immediate.when(.always); $0.maximumRetries = 3
+        }
+        #expect(scene.sent == 1)
+    }
+
+    @Test func `a verdict repeats, and validators run once for each attempt`() async {
+        let journal = Journal()
+        let scene = RetryScene(
+            .answering(200, 200, 201),
+            validators: [
+                note("v", journal) { $0.status == 201 ? .nextValidator : .retry(.fibonacci(unit: .seconds(1))) }
+            ],
+            maximumRetries: 5)
+        let result = await scene.load()
+        #expect(result.status == 201 && result.attempts.count == 3 && journal.all.count == 3)
+        #expect(scene.clock.sleeps == [.seconds(1), .seconds(1)])
+    }
+
+    @Test(arguments: [0, 2]) func `a response that was to be repeated and cannot be is the reason, and is attached`(
+        maximum: Int
+    ) async {
+        let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
+        let scene = RetryScene(
+            .answering(200, body: "last"), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })],
+            maximumRetries: maximum)
+        let result = await scene.load()
+        #expect(result.code == code && scene.sent == maximum + 1)
+        #expect(result.error?.response?.body.buffered == Data("last".utf8))
+        #expect(result.error?.response?.attempts.count == maximum + 1)
+    }
+
+    @Test func `a failure that was to be repeated and cannot be stays what it is`() async {
+        let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
+        let scene = RetryScene(.failing(.cannotConnect), validators: [ask], maximumRetries: 2)
+        let result = await scene.load()
+        #expect(result.code == .cannotConnect && result.attempts.count == 3)
+    }
+
+    @Test func `a verdict obeys the guard for unsafe methods`() async {
+        let scene = RetryScene(
+            .answering(200), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })], maximumRetries: 3
+        )
+        let result = await scene.load(.post)
+        #expect(scene.sent == 1 && result.code == .validationFailed)
+        #expect(result.error?.message.contains("idempotent") == true)
+    }
+
+    @Test func `a load that was never retried does not exhaust its retries`() async {
+        let ask = ClosureValidator(response: { _, _ in .retry(.immediate) })
+        for (status, code) in [(503, HTTPError.Code.unacceptableStatus), (200, .validationFailed)] {
+            let never = await RetryScene(.answering(status), validators: [ask]).load()
+            #expect(never.code == code && never.error?.response?.status.code == status && never.attempts.count == 1)
+            #expect(never.error?.message.hasPrefix("a validator asked for a retry; ") == true)
+            let once = await RetryScene(.answering(status), validators: [ask], maximumRetries: 1).load()
+            #expect(once.code == .retriesExhausted && once.attempts.count == 2)
+        }
+    }
+
+    @Test func `a suggestion that cannot be followed leaves it to the next validator`() async {
+        let journal = Journal()
+        let scene = RetryScene(
+            .answering(503), validators: [DefaultValidator(), note("next", journal)], maximumRetries: 1)
+        #expect(await scene.load().status == 503)
+        #expect(journal.all == ["next"])
+    }
+
+    @Test func `the default validator fails no status`() async {
+        #expect(await RetryScene(.answering(404)).load().status == 404)
+        #expect(await RetryScene(.answering(503), maximumRetries: 1).load().status == 503)
+    }
+
+    @Test func `an endpoint's own validators judge before the client's`() async {
+        let journal = Journal()
+        let scene = RetryScene(.answering(200), validators: [note("client", journal)])
+        let own = note("own", journal)
+        _ = await scene.load { $0.validators = [own] }
+        #expect(journal.all == ["own", "client"])
+    }
+
+    @Test func `a link below that changes the response runs first, and one that throws ends the judging of responses`()
+        async throws
+    {
+        let journal = Journal()
+        let changing = AnyLoader { request in
+            journal.write("changed")
+            return HTTPResponse(request: request, status: 200)
+        }
+        _ = try await (Retry(validators: [note("judged", journal)]) --> changing).load(.plain())
+        #expect(journal.all == ["changed", "judged"])
+        let broken = AnyLoader { _ in throw MyError(text: "broken") }
+        let chain = Retry(validators: [note("response", journal)]) --> broken
+        await #expect(throws: HTTPError.self) { try await chain.load(.plain()) }
+        #expect(journal.all.suffix(1) == ["response failure"])
+    }
+
+    @Test func `a streamed body is withheld from validators, and whole for the caller`() async throws {
+        let chunks = Chunks(3)
+        let read = Journal()
+        let peek = ClosureValidator(response: { response, _ in
+            do { _ = try await response.body.data() } catch { read.write("\(error as? HTTPBodyError == .withheld)") }
+            var changed = response
+            changed[option: Note.self] = "head"
+            return .nextValidatorWithResponse(changed)
+        })
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
+        }
+        let response = try await RetryScene(mock, validators: [peek, peek]).chain.load(.plain())
+        #expect(read.all == ["true", "true"] && response[option: Note.self] == "head")
+        #expect(try await response.body.data() == Data("xxx".utf8))
+    }
+
+    @Test func `a streamed response that breaks off in the caller's hands is an error, and not begun again`()
+        async throws
+    {
+        let mock = MockLoader { request in
+            let chunks = Chunks(2)
+            return HTTPResponse(
+                request: request, status: 200,
+                body: HTTPResponseBody(length: 10) {
+                    guard let chunk = chunks.next() else { throw HTTPError(.connectionLost, request: request) }
+                    return chunk
+                })
+        }
+        let response = try await RetryScene(mock, maximumRetries: 5).chain.load(.plain())
+        await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `a streamed body that is not wanted is let go before the next attempt`() async throws {
+        let dropped = Tally()
+        let number = Tally()
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: number.next() == 1 ? 503 : 200,
+                body: HTTPResponseBody(length: nil, pull: { nil }, cancel: { _ = dropped.next() }))
+        }
+        let scene = RetryScene(mock, maximumRetries: 1)
+        let response = try await scene.chain.load(.plain())
+        #expect(dropped.value == 1 && response.status == 200)
+        #expect(try await response.body.data().isEmpty)
+    }
+}

@@ -1,0 +1,99 @@
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What happened can be seen.
+@Suite(.timeLimit(.minutes(3))) struct RetryVisibilityTests {
+    @Test func `every attempt has its outcome, its wait and its reason`() async throws {
+        let scene = RetryScene(.answering(503, 0, 429, 200), maximumRetries: 5)
+        let attempts = await scene.load { $0.retryStrategy = .delayed(.seconds(2)) }.attempts
+        #expect(attempts.map(\.status) == [503, nil, 429, 200])
+        #expect(attempts.map(\.errorCode) == [nil, .connectionLost, nil, nil])
+        #expect(attempts.map(\.delay) == [.seconds(2), .seconds(2), .seconds(2), nil])
+        #expect(attempts.dropLast().allSatisfy { $0.reason == "delayed by 2.0 seconds" })
+        #expect(attempts.last?.reason == "")
+    }
+
+    @Test func `the reason says why there is no repeat`() async {
+        #expect(await RetryScene(.answering(503)).load().attempts.last?.reason.contains("maximumRetries") == true)
+        let used = await RetryScene(.answering(503), maximumRetries: 2).load()
+        #expect(used.attempts.last?.reason == "not retried: all 2 allowed retries were made")
+        let unsafe = await RetryScene(.answering(503), maximumRetries: 2).load(.post)
+        #expect(unsafe.attempts.last?.reason.contains("not idempotent") == true)
+        let ended = await RetryScene(.answering(503), maximumRetries: 2).load { $0.retryStrategy = .delays([]) }
+        #expect(ended.attempts.last?.reason.contains("no wait left") == true)
+    }
+
+    @Test func `a plain success has one attempt without a word`() async {
+        #expect(await RetryScene(.answering(200)).load().attempts == [HTTPAttempt(number: 1, status: 200)])
+    }
+
+    @Test func `who watches hears of each repeat before it, with what led to it`() async {
+        let journal = Journal()
+        let observer: @Sendable (String) -> @Sendable (RetryEvent) async -> Void = { name in
+            { event in
+                let status = (try? event.result.get())?.status.code ?? 0
+                journal.write(
+                    "\(name) \(event.retry) \(status) \(event.delay) \(event.strategy) \(event.attempts.count)")
+            }
+        }
+        let scene = RetryScene(
+            MockLoader { request in
+                journal.write("sent")
+                return HTTPResponse(request: request, status: 503)
+            }, maximumRetries: 2, onRetry: observer("client"))
+        _ = await scene.load {
+            $0.retryStrategy = .delayed(.seconds(1)); $0.onRetry = observer("own")
+        }
+        #expect(
+            journal.all == [
+                "sent", "client 1 503 1.0 seconds delayed by 1.0 seconds 1",
+                "own 1 503 1.0 seconds delayed by 1.0 seconds 1",
+                "sent", "client 2 503 1.0 seconds delayed by 1.0 seconds 2",
+                "own 2 503 1.0 seconds delayed by 1.0 seconds 2",
+                "sent",
+            ])
+    }
+
+    @Test func `validators and observers of a template that are written later are added, in order`() async throws {
+        let journal = Journal()
+        let judge: @Sendable (String) -> ClosureValidator = { name in
+            ClosureValidator { _, _ in
+                journal.write(name)
+                return .nextValidator
+            }
+        }
+        let template = Endpoint("x").validated(by: judge("1")).header("a", "b").validated(by: judge("2"), judge("3"))
+            .onRetry { _ in journal.write("first") }.onRetry { _ in journal.write("second") }
+            .retry(.delayed(.zero), maximumRetries: 1)
+        let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader.answering(503, 200))
+        _ = try await client.send(template)
+        #expect(journal.all == ["1", "2", "3", "first", "second", "1", "2", "3"])
+    }
+
+    @Test func `validators and the links below know the number of the attempt, and the caller's request does not`()
+        async throws
+    {
+        let journal = Journal()
+        let scene = RetryScene(
+            .answering(503, 503, 200),
+            validators: [
+                ClosureValidator(response: { _, request in
+                    journal.write("\(request.attemptNumber)")
+                    return .nextValidator
+                })
+            ], maximumRetries: 5)
+        let response = try await scene.chain.load(.plain { $0.retryStrategy = .immediate })
+        #expect(journal.all == ["1", "2", "3"])
+        #expect(scene.mock.requests.map(\.attemptNumber) == [1, 2, 3] && response.request.attemptNumber == 1)
+    }
+
+    @Test func `an event prints itself without secrets`() async {
+        let journal = Journal()
+        let scene = RetryScene(.answering(503), maximumRetries: 1, onRetry: { journal.write("\($0)") })
+        _ = await scene.load {
+            $0.headers[.authorization] = "Bearer SECRET"; $0[query: "token"] = "SECRET"
+        }
+        #expect(journal.all.count == 1 && !journal.all[0].contains("SECRET") && journal.all[0].contains("503"))
+    }
+}
