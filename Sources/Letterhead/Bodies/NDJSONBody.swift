@@ -58,7 +58,7 @@ public struct NDJSONBody: HTTPBody {
     fileprivate static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
         var line = try encoder.encode(value)
         guard !line.contains(UInt8(ascii: "\n")) else {
-            throw InvalidBody("an encoder of NDJSONBody writes line breaks; each value must be one line")
+            throw HTTPBodyError.invalid("an encoder of NDJSONBody writes line breaks; each value must be one line")
         }
         line.append(UInt8(ascii: "\n"))
         return line

@@ -32,14 +32,14 @@ import Testing
     @Test func `a body that can be sent once is not sent twice`() async throws {
         let body = NDJSONBody(once: rows(2))
         _ = try await body.chunks().all()
-        await #expect(throws: InvalidBody.self) { try await body.chunks().all() }
+        await #expect(throws: HTTPBodyError.self) { try await body.chunks().all() }
     }
 
     @Test func `an encoder that writes line breaks is an error`() async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .prettyPrinted
         let (pieces, error) = try await NDJSONBody(once: rows(2), encoder: encoder).chunks().allAndError()
-        #expect(pieces.isEmpty && error is InvalidBody)
+        #expect(pieces.isEmpty && error is HTTPBodyError)
     }
 
     @Test func `values go out and come back over a socket, encoded as the connection accepts them`() async throws {
