@@ -7,7 +7,7 @@ import Foundation
 struct Benchmarks {
     static let all =
         Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
-        + Benchmark.retry + Benchmark.pages
+        + Benchmark.retry + Benchmark.pages + Benchmark.streaming
 
     static func main() async throws {
         #if os(Linux)

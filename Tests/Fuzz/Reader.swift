@@ -10,7 +10,42 @@ struct Reader: Sendable {
     var nested: [(open: String, close: String)] = []
     let read: @Sendable ([UInt8]) -> Void
 
-    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates]
+    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates, events, values]
+
+    static let events = Reader(
+        name: "event stream",
+        samples: [
+            ": ping\r\ndata: {\"text\":\"gr\u{FC}\"}\r\n\r\nid: 1\nevent: add\ndata\ndata:  a\n\nretry: 50\rdata: b\r\r",
+            "\u{FEFF}data: YHOO\ndata: +2\ndata: 10\n\nid: 2\u{0}\ndata: x\n\nid\ndata: y\n\n",
+        ],
+        hostile: ["\n", "\r", "\r\n", "data\n", "data: a\n\n", ":\n\n", "id: 1\n", "a", ":", "event: a\n\n", "\n\r"]
+    ) { bytes in
+        let (whole, parts) = (
+            try? EventStreamParser.events(in: bytes, piecesOf: .max, limit: 1 << 20),
+            try? EventStreamParser.events(in: bytes, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
+        )
+        guard whole == parts else { fatalError("an event stream depends on where it is cut") }
+        _ = try? EventStreamParser.events(in: bytes, piecesOf: 5, limit: 16)
+    }
+
+    static let values = Reader(
+        name: "JSON values",
+        samples: [
+            #"[{"a":1,"b":"]},{\"[\\"},{"a":[[],{"d":[]}]},-1.5e3, true ,null,"x"]"#, "{\"a\":1}\n\r\n[2]\n3",
+            "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}2\n\u{1E}\"x\"",
+        ],
+        hostile: ["[", ",", "1,", "\"", "\\", "{}", "\n", "1\n", "\u{1E}", "\u{1E}1\n", " "]
+    ) { bytes in
+        for format in [JSONStreamFormat.automatic, .lines, .textSequence, .array] {
+            let whole = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: .max, limit: 1 << 20)
+            let parts = JSONValueSplitter.texts(
+                in: bytes, format: format, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)
+            guard whole == parts else {
+                fatalError("\(format) values depend on where \(bytes) is cut: \(whole), \(parts)")
+            }
+            _ = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: 3, limit: 4)
+        }
+    }
 
     static let links = Reader(
         name: "Link",

@@ -6,6 +6,7 @@ import Testing
     static let order = [
         "Support", "Message", "Bodies", "Loading", "Environment", "Decoding", "Templates", "Decorators", "Building",
         "Redirects", "Authentication", "Limits", "Retry", "Transport", "Sending", "Pages",
+        "Streaming",
     ]
 
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

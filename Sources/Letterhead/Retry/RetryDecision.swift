@@ -34,6 +34,7 @@ struct RetryRules {
     ///   - asked: the strategy that a validator asks for; nil when the request's own policy is to judge.
     ///   - context: what is known.
     func decision(asked: HTTPRetryStrategy?, in context: RetryContext) -> RetryDecision {
+        if asked?.isFallback ?? true, context.serverWantsRetry == false { return .no(.notWorthIt) }
         guard let strategy = strategy(asked: asked, in: context) else { return .no(.notWorthIt) }
         if let refusal = refusal(of: strategy, in: context) { return .no(refusal) }
         let yields = asked?.isFallback ?? true
@@ -47,6 +48,7 @@ struct RetryRules {
         if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
             return strategy
         }
+        if context.serverWantsRetry == true { return strategy }
         let condition = strategy.condition ?? .always
         return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
     }
@@ -98,7 +100,12 @@ extension RetryContext {
 }
 
 extension RetryContext {
-    /// Whether the server refused the request without having processed it: 429, or 503 or 403 with `Retry-After`.
+    /// What `X-Should-Retry` of a status that is not accepted asks for; nil when it asks for nothing.
+    fileprivate var serverWantsRetry: Bool? {
+        response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
+    }
+
+    /// Whether the server refused the request without having processed it: 429 or 529, or 503 or 403 with `Retry-After`.
     ///
     /// A redirect that changed the method is a sign that the first request was processed.
     fileprivate var isRefusal: Bool {
@@ -106,7 +113,7 @@ extension RetryContext {
             response.redirects.allSatisfy({ $0.request.method == $0.target.method })
         else { return false }
         switch response.status {
-        case .tooManyRequests: return true
+        case .tooManyRequests, .overloaded: return true
         case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
         default: return false
         }

@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 
 /// The front door: sends templates and plain requests over one chain.
 ///
@@ -139,15 +138,6 @@ public struct HTTPClient: Sendable {
 extension HTTPClient: CustomStringConvertible {
     /// The chain, link by link.
     public var description: String { "HTTPClient(\(chain))" }
-}
-
-/// Counts the resets of a client. A class, because copies of the client share the count.
-final class ResetCount: Sendable {
-    private let count = Atomic<Int>(0)
-
-    var value: Int { count.load(ordering: .acquiring) }
-
-    func increment() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
 /// A client's chain, which hands its decoder to requests that have none.

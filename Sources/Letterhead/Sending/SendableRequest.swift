@@ -65,7 +65,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do {
             var request = try request()
             progress = request.ownProgressReport()
-            return try await finished(request).ending(progress)
+            return try await finished(request).ending(progress).namedInBody
         } catch {
             finish(progress)
             throw error.atTheDoor

@@ -20,6 +20,24 @@ import Testing
         #expect(delay(value) == .seconds(seconds))
     }
 
+    @Test(arguments: [("1500", 1500), ("0", 0), ("0.5", 0), ("2500.9", 2500)] as [(String, Int)])
+    func `milliseconds win over Retry-After`(value: String, milliseconds: Int) {
+        let headers: HTTPHeaders = ["Retry-After": "7", "retry-after-ms": "\(value)"]
+        let delay = headers.retryAfter(now: Self.now) ?? .zero
+        #expect(delay >= .milliseconds(milliseconds) && delay < .milliseconds(milliseconds + 1))
+    }
+
+    @Test(arguments: ["", "-5", "+5", "soon", "nan", "inf", ".5"])
+    func `malformed milliseconds count as absent`(value: String) {
+        let headers: HTTPHeaders = ["Retry-After": "7", "Retry-After-Ms": "\(value)"]
+        #expect(headers.retryAfter(now: Self.now) == .seconds(7))
+    }
+
+    @Test func `milliseconds have no overflow`() {
+        let headers: HTTPHeaders = ["Retry-After-Ms": "1e300"]
+        #expect(headers.retryAfter(now: Self.now).map { $0 > .seconds(1 << 30) } == true)
+    }
+
     @Test(arguments: ["Fri, 31 Dec 1993 23:59:59 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"])
     func `a date that has passed is now`(value: String) {
         #expect(delay(value) == .zero)

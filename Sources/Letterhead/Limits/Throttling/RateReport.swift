@@ -4,8 +4,9 @@ import Foundation
 ///
 /// Read are `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers: `"default";r=0;t=30`, and
 /// `limit=10, remaining=0, reset=30` of the earlier ones), `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and
-/// `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`; and `Retry-After` (RFC 9110, 10.2.3) of a 403, 429 or 503. What
-/// is malformed counts for nothing.
+/// `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`; the same for requests and for tokens, as APIs of language models send
+/// them (`X-RateLimit-Remaining-Tokens` and `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`); and
+/// `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms` of a 403, 429, 503 or 529. A malformed value counts as absent.
 struct RateReport: Equatable {
     /// How many requests are left until a window ends.
     struct Window: Equatable {
@@ -24,6 +25,7 @@ struct RateReport: Equatable {
         let status = response.status.code
         var (remaining, reset): (Double?, Double?)
         var asksForPause = false
+        var budgets: [Substring: (remaining: Double?, reset: Double?)] = [:]
         for field in response.headers where Self.isCandidate(field.name.rawValue) {
             switch field.name {
             case "RateLimit": note(Self.windows(in: field.value))
@@ -31,13 +33,17 @@ struct RateReport: Equatable {
                 remaining = Self.number(field.value).map { min($0, remaining ?? $0) } ?? remaining
             case "RateLimit-Reset", "X-RateLimit-Reset", "X-Rate-Limit-Reset":
                 reset = Self.number(field.value).map { Self.delta($0, now: now) } ?? reset
-            case .retryAfter where [403, 429, 503].contains(status): asksForPause = true
-            default: break
+            case .retryAfter, .retryAfterMilliseconds:
+                asksForPause = asksForPause || [403, 429, 503, 529].contains(status)
+            default: Self.note(field, in: &budgets, now: now)
             }
         }
         // Once for all fields of the name, since it reads all of them.
         if asksForPause { hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) }
         if let remaining, let reset { note([(remaining, reset)]) }
+        for budget in budgets.values {
+            if let remaining = budget.remaining, let reset = budget.reset { note([(remaining, reset)]) }
+        }
         if window == nil, hold == nil { return nil }
     }
 
@@ -50,10 +56,67 @@ struct RateReport: Equatable {
         }
     }
 
+    /// Notes what is left of a budget of requests or tokens, by the name of the budget.
+    private static func note(
+        _ field: HTTPHeaders.Field, in budgets: inout [Substring: (remaining: Double?, reset: Double?)],
+        now: () -> Double
+    ) {
+        let name = ASCII.lowercased(field.name.rawValue)
+        let budget: Substring
+        let isReset: Bool
+        if name.hasPrefix("x-ratelimit-") {
+            let rest = name.dropFirst("x-ratelimit-".count)
+            isReset = rest.hasPrefix("reset-")
+            guard isReset || rest.hasPrefix("remaining-") else { return }
+            budget = rest.dropFirst(isReset ? "reset-".count : "remaining-".count)
+        } else if name.hasPrefix("anthropic-ratelimit-") {
+            let rest = name.dropFirst("anthropic-ratelimit-".count)
+            isReset = rest.hasSuffix("-reset")
+            guard isReset || rest.hasSuffix("-remaining") else { return }
+            budget = rest.dropLast(isReset ? "-reset".count : "-remaining".count)
+        } else {
+            return
+        }
+        guard budgetNames.contains(budget) else { return }
+        if isReset {
+            budgets[budget, default: (nil, nil)].reset = time(field.value, now: now)
+        } else {
+            budgets[budget, default: (nil, nil)].remaining = number(field.value)
+        }
+    }
+
+    private static let budgetNames: Set<Substring> = ["requests", "tokens", "input-tokens", "output-tokens"]
+
+    /// Seconds from now: a number, a time such as `6m0.5s` or `20ms`, or a date of RFC 3339.
+    private static func time(_ text: String, now: () -> Double) -> Double? {
+        let text = ASCII.trimmed(text)
+        if let number = number(text) { return delta(number, now: now) }
+        if text.contains("T"), let date = try? Date(text, strategy: .iso8601) {
+            return max(0, date.timeIntervalSince1970 - now())
+        }
+        return duration(text)
+    }
+
+    /// Seconds of hours, minutes, seconds and milliseconds in this order, each with its unit.
+    private static func duration(_ text: String) -> Double? {
+        var (rest, seconds) = (Substring(text), 0.0)
+        for (unit, factor) in [("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
+            let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+            let name = rest.dropFirst(digits.count).prefix { $0.isASCII && $0.isLetter }
+            guard name == unit else { continue }
+            guard let number = number(String(digits)) else { return nil }
+            seconds += number * factor
+            rest = rest.dropFirst(digits.count + name.count)
+        }
+        return rest.isEmpty && !text.isEmpty ? min(seconds, 1e15) : nil
+    }
+
     /// A quick look, since almost no header is one of them.
     private static func isCandidate(_ name: String) -> Bool {
         switch name.utf8.first {
-        case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "X"), UInt8(ascii: "x"): true
+        case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "X"), UInt8(ascii: "x"), UInt8(ascii: "A"),
+            UInt8(ascii: "a"):
+            true
         default: false
         }
     }

@@ -119,6 +119,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         let shown = request.shown
         var text = "\(code): \(shown.method.shown) \(request.redaction.outline(of: shown))"
         if let response { text += " answered \(response.status)" }
+        if let requestID { text += " (request \(requestID))" }
         if attempts.count > 1 { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
         guard let underlying else { return text }
@@ -134,4 +135,22 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 
     /// The description only, so that no dump prints a secret.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension HTTPError {
+    private static let requestIDNames: [HTTPHeaders.Name] = [
+        "X-Request-ID", "Request-ID", "X-Amzn-RequestId", "X-Amz-Request-Id", "X-GitHub-Request-Id", "X-MS-Request-Id",
+        "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",
+    ]
+
+    /// The identifier that the server has given to the request, to be quoted when you ask its operator; nil when the response
+    /// has none.
+    ///
+    /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
+    /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` that is one to 128 visible ASCII characters.
+    public var requestID: String? {
+        guard let headers = response?.headers else { return nil }
+        return Self.requestIDNames.lazy.compactMap { headers[$0] }
+            .first { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    }
 }

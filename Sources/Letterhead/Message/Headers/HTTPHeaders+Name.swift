@@ -106,6 +106,8 @@ extension HTTPHeaders.Name {
     public static let referer = HTTPHeaders.Name("Referer")
     /// `Retry-After`.
     public static let retryAfter = HTTPHeaders.Name("Retry-After")
+    /// `Retry-After-Ms`: milliseconds, as some APIs send them beside `Retry-After`.
+    public static let retryAfterMilliseconds = HTTPHeaders.Name("Retry-After-Ms")
     /// `Server`.
     public static let server = HTTPHeaders.Name("Server")
     /// `Set-Cookie`.

@@ -17,6 +17,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
+    /// The response that the body is a part of, for the errors of reading it. Default: nil, not known.
+    var origin: Origin?
 
     private init(_ source: Source) { self.source = source }
 

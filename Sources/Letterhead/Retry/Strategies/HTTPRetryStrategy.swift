@@ -90,7 +90,7 @@ public struct HTTPRetryStrategy: Sendable {
     /// CreateOrder().retry(.exponential(base: .seconds(1)).retryingRefusals())
     /// ```
     ///
-    /// A refusal is a 429, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after any of them,
+    /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after any of them,
     /// because HTTP does not promise that nothing was done; use it for a server that documents it, such as one with a rate
     /// limit. It makes a 403 with `Retry-After` worth a retry. All other limits of a retry hold (``Retry``): a one-shot body
     /// is not sent again, and neither is a request that was redirected to a GET.

@@ -1,16 +1,24 @@
 public import Foundation
 
 extension HTTPHeaders {
-    /// How long the server asks to wait, by its `Retry-After` (RFC 9110, 10.2.3); nil when it does not say so in a form
-    /// of the standard.
+    /// How long the server asks to wait, by its `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil when neither is
+    /// there in a valid form.
     ///
-    /// Whole seconds, or a date in any of the three forms of HTTP; one that has passed is zero. What is negative, signed,
-    /// fractional or otherwise malformed counts as not there; of several the longest counts. It may be very long: whoever
-    /// waits sets a limit.
+    /// `Retry-After` is whole seconds, or a date in any of the three forms of HTTP; a date in the past is zero. A negative,
+    /// signed, fractional or otherwise malformed value counts as absent; of several values the longest counts.
+    /// `Retry-After-Ms`, which some APIs send in addition, is milliseconds and wins. The time may be very long: set a limit.
     ///
     /// - Parameter now: the present, which dates are measured against. Default: the system's time.
     public func retryAfter(now: Date = Date()) -> Duration? {
-        values(for: .retryAfter).compactMap { Self.delay($0, now: now.timeIntervalSince1970) }.max()
+        let milliseconds = values(for: .retryAfterMilliseconds).compactMap { Self.milliseconds($0) }.max()
+        return milliseconds
+            ?? values(for: .retryAfter).compactMap { Self.delay($0, now: now.timeIntervalSince1970) }.max()
+    }
+
+    private static func milliseconds(_ value: String) -> Duration? {
+        guard value.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(value), number.isFinite
+        else { return nil }
+        return .microseconds(Int64(Swift.min(number * 1000, 1e18)))
     }
 
     private static func delay(_ value: String, now: Double) -> Duration? {
@@ -22,5 +30,17 @@ extension HTTPHeaders {
         // By whole seconds first, since so large a time has no exact fractions.
         let second = Int64(now.rounded(.down))
         return Swift.max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether the server wants the request to be sent again, by `X-Should-Retry`, which some APIs send with an error; nil
+    /// when the field is absent or neither `true` nor `false`.
+    var shouldRetry: Bool? {
+        switch self["X-Should-Retry"] {
+        case "true": true
+        case "false": false
+        default: nil
+        }
     }
 }

@@ -67,8 +67,8 @@ public struct RetryCondition: Sendable {
 }
 
 extension RetryCondition {
-    /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503 and 504.
-    public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504]
+    /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
+    public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
 
     /// The failures that may be temporary: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]

@@ -6,6 +6,8 @@
 /// validator.retriableStatuses[.internalServerError] = nil          // not those
 /// ```
 ///
+/// A server that sends `X-Should-Retry` with an error decides itself whether a retry is suggested.
+///
 /// What it suggests is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server counts more, and so
 /// does the request's own strategy; and when it cannot be followed, because no retry is left (there is none unless the
 /// request or the client says so) or the request must not be sent twice, the next validator judges. It never fails a
@@ -13,7 +15,7 @@
 public struct DefaultValidator: HTTPValidator {
     /// The statuses that are worth a retry, each with its strategy.
     ///
-    /// Default: 429 after 3 seconds; 408, 425, 500, 502, 503 and 504 by exponential back-off from a second.
+    /// Default: 429 after 3 seconds; 408, 425, 500, 502, 503, 504 and 529 by exponential back-off from a second.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
     /// The failures that are worth a retry. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
@@ -52,13 +54,19 @@ public struct DefaultValidator: HTTPValidator {
 
     /// Suggests a retry, else judges whether it may be empty.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
-        if let strategy = retriableStatuses[response.status] { return .retry(strategy.asFallback()) }
+        if let strategy = suggestion(for: response, request) { return .retry(strategy.asFallback()) }
         guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered != nil,
             response.contentCount == 0,
             ![.noContent, .resetContent].contains(response.status), request.method != .head
         else { return .nextValidator }
         return .failChain(
             HTTPError(.emptyResponse, request: request, response: response, message: "a body was expected"))
+    }
+
+    private func suggestion(for response: HTTPResponse, _ request: HTTPRequest) -> HTTPRetryStrategy? {
+        let strategy = retriableStatuses[response.status]
+        guard !request.accepts(response.status), let shouldRetry = response.headers.shouldRetry else { return strategy }
+        return shouldRetry ? strategy ?? failureStrategy : nil
     }
 
     /// Suggests a retry.

@@ -17,6 +17,22 @@ import Testing
             (["x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000060000"], 0, 60),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"], 0, 0),
             (["X-RateLimit-Remaining": "7.0", "X-RateLimit-Reset": "1.5"], 7, 1.5),
+            (["x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1s"], 59, 1),
+            (["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0.5s"], 0, 360.5),
+            (
+                [
+                    "x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": "20ms",
+                    "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h2m3s",
+                ], 0, 3723
+            ),
+            (
+                [
+                    "anthropic-ratelimit-tokens-remaining": "0",
+                    "anthropic-ratelimit-tokens-reset": "2027-01-15T08:00:30Z",
+                    "anthropic-ratelimit-requests-remaining": "5",
+                    "anthropic-ratelimit-requests-reset": "2027-01-15T08:00:01Z",
+                ], 0, 30
+            ),
         ] as [(HTTPHeaders, Int, Double)]) func `what is left of a window is read from its many forms`(
             headers: HTTPHeaders, remaining: Int, seconds: Double
         )
@@ -30,6 +46,11 @@ import Testing
             ["X-RateLimit-Remaining": "0"],
             ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
             ["RateLimit-Remaining": "nan", "RateLimit-Reset": "1"],
+            ["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1x"],
+            ["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "s"],
+            ["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-requests": "1s"],
+            ["x-ratelimit-remaining-other": "0", "x-ratelimit-reset-other": "1s"],
+            ["anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2027-99-15T08:00:30Z"],
             ["Content-Type": "text/plain"], [:], ["RateLimit": ""], ["RateLimit": ";;=,=,r=;t="], ["Retry-After": "5"],
         ] as [HTTPHeaders]) func `what is malformed or says nothing counts for nothing`(headers: HTTPHeaders)
     {
@@ -38,6 +59,10 @@ import Testing
 
     @Test(arguments: [403, 429, 503]) func `a retry after is a hold on these statuses`(status: Int) {
         #expect(report(["Retry-After": "5"], status: HTTPStatus(status))?.hold == .seconds(5))
+    }
+
+    @Test func `milliseconds of an overloaded server are a hold`() {
+        #expect(report(["retry-after-ms": "1500"], status: 529)?.hold == .milliseconds(1500))
     }
 
     @Test func `no number is too large`() {

@@ -1,0 +1,86 @@
+public import Foundation
+
+/// Values as newline-delimited JSON, encoded one at a time while the request is sent.
+///
+/// ```swift
+/// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
+/// NDJSONBody { database.rows() }                       // created anew for each attempt, so that it can be retried
+/// ```
+///
+/// Each value becomes one line of JSON, encoded when the connection accepts more bytes. A value that cannot be encoded and
+/// an encoder that writes line breaks, such as one with `.prettyPrinted`, fail the request as `.invalidRequest`; the
+/// connection is closed, so that the server does not take the beginning for the whole.
+public struct NDJSONBody: HTTPBody {
+    private var stream: StreamBody
+
+    /// Creates a body from a sequence that is created anew each time the body is sent.
+    ///
+    /// - Parameters:
+    ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
+    ///   - contentType: the media type. Default: `application/x-ndjson`.
+    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - make: creates the sequence when its first value is needed; an error that it throws fails the request.
+    public init<Values: AsyncSequence & SendableMetatype>(
+        encoder: any HTTPBodyEncoder = JSONEncoder(), contentType: MediaType = "application/x-ndjson",
+        additionalHeaders: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Values
+    ) where Values.Element: Encodable & SendableMetatype {
+        stream = StreamBody(contentType: contentType, additionalHeaders: additionalHeaders) {
+            try await make().map { try Self.line(of: $0, encoder) }
+        }
+    }
+
+    /// Creates a body from a sequence that can be iterated once. The body is never sent twice: not by a retry, a redirect,
+    /// or after a refresh of credentials.
+    ///
+    /// - Parameters:
+    ///   - values: the values.
+    ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
+    ///   - contentType: the media type. Default: `application/x-ndjson`.
+    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    public init<Values: AsyncSequence & Sendable>(
+        once values: Values, encoder: any HTTPBodyEncoder = JSONEncoder(),
+        contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
+    ) where Values.Element: Encodable & SendableMetatype {
+        stream = StreamBody(
+            once: NDJSONLines(values: values, encoder: encoder), contentType: contentType,
+            additionalHeaders: additionalHeaders)
+    }
+
+    /// The content type and further headers.
+    public var additionalHeaders: HTTPHeaders { stream.additionalHeaders }
+
+    /// Whether the sequence can be created anew.
+    public var isReplayable: Bool { stream.isReplayable }
+
+    /// The lines; the sequence begins when the first of them is read.
+    public func chunks() throws -> BodyChunks { try stream.chunks() }
+
+    fileprivate static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
+        var line = try encoder.encode(value)
+        guard !line.contains(UInt8(ascii: "\n")) else {
+            throw HTTPBodyError.invalid("an encoder of NDJSONBody writes line breaks; each value must be one line")
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+}
+
+/// The lines of a sequence of values.
+private struct NDJSONLines<Values: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Values.Element: Encodable & SendableMetatype {
+    let values: Values
+    let encoder: any HTTPBodyEncoder
+
+    func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator(), encoder: encoder) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var values: Values.AsyncIterator
+        let encoder: any HTTPBodyEncoder
+
+        mutating func next() async throws -> Data? { try await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try await values.next(isolation: actor).map { try NDJSONBody.line(of: $0, encoder) }
+        }
+    }
+}

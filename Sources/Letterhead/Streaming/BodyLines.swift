@@ -1,0 +1,63 @@
+extension HTTPResponseBody {
+    /// The lines of the body as they arrive, without their endings.
+    ///
+    /// ```swift
+    /// for try await line in try await client.stream(Logs()).body.lines { print(line) }
+    /// ```
+    ///
+    /// A line ends with LF or CRLF. Empty lines count, and so does a last line without an ending. The bytes are read as
+    /// UTF-8, and a malformed sequence becomes U+FFFD. No more than one line and one piece of the body are kept in memory.
+    /// A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
+    public var lines: Lines { lines(upTo: 1 << 20) }
+
+    /// The lines of the body as they arrive, with another limit.
+    ///
+    /// - Parameter limit: how many bytes a line may have, without its ending.
+    public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
+
+    /// The lines of a body. Created by ``HTTPResponseBody/lines``.
+    public struct Lines: AsyncSequence, Sendable {
+        fileprivate let body: HTTPResponseBody
+        fileprivate let limit: Int
+
+        /// Starts the iteration. A streamed body can be iterated once.
+        public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
+
+        /// Reads the lines in order.
+        public struct Iterator: AsyncIteratorProtocol, Sendable {
+            private var pieces: HTTPResponseBody.Iterator?
+            private var splitter: LineSplitter
+            private let origin: HTTPResponseBody.Origin?
+
+            fileprivate init(body: HTTPResponseBody, limit: Int) {
+                pieces = body.makeAsyncIterator()
+                splitter = LineSplitter(.lineFeed, limit: limit)
+                origin = body.origin
+            }
+
+            /// The next line, nil at the end of the body.
+            ///
+            /// - Throws: `.responseTooLarge` for a line over the limit, and what reading the body throws.
+            public mutating func next() async throws -> String? { try await next(isolation: nil) }
+
+            /// The next line, nil at the end of the body, without leaving the caller's actor.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+                while true {
+                    do {
+                        if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
+                        guard let piece = try await pieces?.next(isolation: actor) else {
+                            pieces = nil
+                            return try splitter.rest { String(decoding: $0, as: UTF8.self) }
+                        }
+                        splitter.append(piece)
+                    } catch {
+                        (pieces, splitter) = (nil, LineSplitter(.lineFeed, limit: 0))
+                        guard let error = error as? LineSplitter.LineTooLong else { throw error }
+                        throw HTTPResponseBody.Origin.error(
+                            origin, .responseTooLarge, "a line is longer than the \(error.limit) bytes allowed")
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+extension HTTPClient {
+    /// Sends a template and returns the server-sent events of its response as they arrive (HTML Standard, section 9.2).
+    ///
+    /// ```swift
+    /// for try await event in client.events(of: Completion(prompt: "…")) {
+    ///     if event.data == "[DONE]" { break }
+    ///     print(try event.decode(Delta.self).text)
+    /// }
+    /// ```
+    ///
+    /// The request is sent when the first event is asked for; it may have any method and a body. It asks for
+    /// `text/event-stream` and for no stored response, unless the template sets `Accept` and `Cache-Control` itself.
+    /// Authentication, retries and redirects work as for any other request until the head of the response has arrived. A
+    /// response of another content type is `.invalidResponse`; a 204 has no events.
+    ///
+    /// By default, the sequence ends with its connection. To connect again, pass ``Reconnection/whenClosed``. Each event is
+    /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` end the connection.
+    ///
+    /// - Parameters:
+    ///   - template: the request. The template decodes nothing.
+    ///   - reconnection: whether to connect again after the connection has ended. Default: never.
+    ///   - limit: how many bytes a line, and the data of an event, may have; a larger event is `.responseTooLarge`.
+    ///     Default: 16 MiB.
+    public func events<Template: RequestTemplate>(
+        of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+    ) -> EventSequence {
+        EventSequence(
+            client: self, reconnection: reconnection, limit: limit,
+            request: { try sendable(template).request() },
+            connect: { id in try await stream(EventStreamTemplate(base: template, lastEventID: id)) })
+    }
+
+    /// Sends a template and decodes the data of each server-sent event of its response.
+    ///
+    /// ```swift
+    /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
+    ///     print(delta.text)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - template: the request. The template decodes nothing.
+    ///   - type: the type of the values; data that are not one are `.cannotDecodeResponse`, after the values before them.
+    ///   - sentinel: the data of an event that ends the stream. When it is set, a stream that ends without it is
+    ///     `.invalidResponse`, because its end is missing. Default: nil, the stream ends with its connection.
+    ///   - reconnection: whether to connect again after the connection has ended. Default: never.
+    ///   - limit: how many bytes a line, and the data of an event, may have; a larger event is `.responseTooLarge`.
+    ///     Default: 16 MiB.
+    public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
+        of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
+        reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        EventValues<Value>(
+            events: events(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
+    }
+}
+
+/// A template that asks for an event stream.
+private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
+    typealias Response = Base.Response
+    typealias Body = Base.Body
+
+    let base: Base
+    let lastEventID: String?
+
+    var headers: HTTPHeaders {
+        var headers = base.headers
+        if !headers.contains(.accept) { headers[.accept] = "text/event-stream" }
+        if !headers.contains(.cacheControl) { headers[.cacheControl] = "no-cache" }
+        if let lastEventID { headers["Last-Event-ID"] = lastEventID }
+        return headers
+    }
+}
+
+/// The events of a stream. Created by ``HTTPClient/events(of:reconnecting:limit:)``.
+public struct EventSequence: AsyncSequence, Sendable {
+    let client: HTTPClient
+    let reconnection: Reconnection
+    let limit: Int
+    /// Builds the request, for the rules of reconnecting.
+    let request: @Sendable () throws -> HTTPRequest
+    /// Connects, after the last identifier.
+    let connect: @Sendable (String?) async throws -> HTTPResponse
+
+    /// Starts the iteration. Each iteration has a connection to itself.
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
+
+    /// Reads the events in order.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        fileprivate var stream: EventStream
+
+        /// The next event, nil at the end of the stream.
+        ///
+        /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. The sequence has ended then.
+        public mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
+
+        /// The next event, nil at the end of the stream, without leaving the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            try await stream.next(isolation: actor)
+        }
+    }
+}
+
+/// The decoded data of events.
+private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let events: EventSequence
+    let sentinel: String?
+
+    func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), sentinel: sentinel) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var events: EventSequence.Iterator?
+        let sentinel: String?
+
+        mutating func next() async throws -> Value? { try await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            do {
+                guard let event = try await events?.next(isolation: actor) else {
+                    guard let sentinel, let ended = events.take() else { return nil }
+                    throw ended.stream.missingEnd(sentinel)
+                }
+                guard event.data != sentinel else {
+                    events = nil
+                    return nil
+                }
+                return try event.decode(Value.self)
+            } catch {
+                events = nil
+                throw error
+            }
+        }
+    }
+}

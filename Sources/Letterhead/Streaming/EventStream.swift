@@ -1,0 +1,164 @@
+import Foundation
+
+/// The state of an iteration over events: the connection, the parser, and what reconnecting needs.
+struct EventStream: Sendable {
+    private enum State {
+        case notConnected, connected, ended
+    }
+
+    private let sequence: EventSequence
+    /// How often the client had been reset when the iteration began.
+    private let resets: Int
+    private var state = State.notConnected
+    private var deadline: DeadlinePoint?
+    private var reconnects = false
+    /// How many attempts to connect have been made since the last event.
+    private var attempts = 0
+
+    private var pieces: HTTPResponseBody.Iterator?
+    private var splitter: LineSplitter
+    private var parser: EventStreamParser
+    private var origin: HTTPResponseBody.Origin?
+
+    init(_ sequence: EventSequence) {
+        self.sequence = sequence
+        resets = sequence.client.resets.value
+        splitter = LineSplitter(.carriageReturnToo, limit: sequence.limit)
+        parser = EventStreamParser(limit: sequence.limit)
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        do {
+            while state != .ended {
+                if state == .notConnected { try await begin(isolation: actor) }
+                if let event = try await nextOfConnection(isolation: actor) { return event }
+            }
+            return nil
+        } catch {
+            end()
+            throw (error as? HTTPError)?.atTheDoor ?? error
+        }
+    }
+
+    /// The error of a stream that ended without the data that end it.
+    func missingEnd(_ sentinel: String) -> HTTPError {
+        HTTPResponseBody.Origin.error(
+            origin, .invalidResponse, "the event stream ended before the event \"\(sentinel)\" that ends it")
+    }
+
+    private mutating func end() {
+        state = .ended
+        pieces = nil
+    }
+
+    /// Opens the first connection, whose errors are thrown.
+    private mutating func begin(isolation actor: isolated (any Actor)?) async throws {
+        let reconnection = sequence.reconnection
+        if reconnection.isEnabled {
+            let request = try sequence.request()
+            if let rule = reconnection.brokenRule {
+                throw HTTPError(.invalidRequest, request: request, message: rule)
+            }
+            reconnects = reconnection.applies(to: request)
+            deadline = reconnection.deadline.map { DeadlinePoint(in: $0, on: Timeline(reconnection.clock)) }
+        }
+        try await open(after: nil)
+    }
+
+    /// Returns the next event of this connection; nil when the connection has ended, and the state tells what follows.
+    private mutating func nextOfConnection(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        while state == .connected {
+            if let event = try nextInPiece() { return event }
+            let piece: Data?
+            do {
+                piece = try await pieces?.next(isolation: actor)
+            } catch let error as HTTPError where reconnects && sequence.reconnection.accepts(error, isReading: true) {
+                try await connectAgain(after: error)
+                continue
+            }
+            if let piece { splitter.append(piece) } else { try await connectAgain(after: nil) }
+        }
+        return nil
+    }
+
+    /// The next event that is complete within the piece.
+    private mutating func nextInPiece() throws -> ServerSentEvent? {
+        do {
+            while let result = try splitter.next({ line in try parser.take(line) }) {
+                guard var event = result else { continue }
+                attempts = 0
+                event.origin = origin
+                return event
+            }
+            return nil
+        } catch is LineSplitter.LineTooLong {
+            throw tooLarge("a line")
+        } catch is EventStreamParser.EventTooLarge {
+            throw tooLarge("the data of an event")
+        }
+    }
+
+    private func tooLarge(_ what: String) -> HTTPError {
+        HTTPResponseBody.Origin.error(
+            origin, .responseTooLarge, "\(what) is larger than the \(sequence.limit) bytes allowed")
+    }
+
+    /// Connects again after a connection has ended, as often as the settings allow.
+    ///
+    /// - Parameter error: the error that ended it; nil when the server closed it.
+    private mutating func connectAgain(after error: HTTPError?) async throws {
+        pieces = nil
+        guard reconnects else { return end() }
+        var error = error
+        while true {
+            attempts += 1
+            guard
+                let wait = sequence.reconnection.wait(
+                    before: attempts, reconnectionTime: parser.reconnectionTime, after: error)
+            else {
+                guard let error else { return end() }
+                throw error
+            }
+            try await pause(for: wait)
+            do {
+                return try await open(after: parser.lastID)
+            } catch let failure as HTTPError where sequence.reconnection.accepts(failure, isReading: false) {
+                error = failure
+            }
+        }
+    }
+
+    private func pause(for wait: Duration) async throws {
+        if let deadline, deadline.timeLeft <= wait {
+            throw HTTPResponseBody.Origin.error(
+                origin, .timedOut, "the deadline of the event stream passed before it could reconnect")
+        }
+        let resets = sequence.client.resets
+        try await resets.pause(for: wait, on: sequence.reconnection.clock, since: self.resets)
+        guard resets.value == self.resets else {
+            throw HTTPResponseBody.Origin.error(
+                origin, .cancelled, "the client was reset: begin a new event stream")
+        }
+    }
+
+    private mutating func open(after lastID: String?) async throws {
+        if let lastID, !ASCII.isFieldValue(lastID) {
+            throw HTTPResponseBody.Origin.error(
+                origin, .invalidResponse, "the identifier of the last event cannot be sent in Last-Event-ID")
+        }
+        let response = try await sequence.connect(lastID.flatMap { $0.isEmpty ? nil : $0 })
+        origin = HTTPResponseBody.Origin(response)
+        guard response.status != .noContent else { return end() }
+        let type = response.headers[.contentType].flatMap { MediaType($0)?.essence }
+        guard type == "text/event-stream" else {
+            throw HTTPResponseBody.Origin.error(
+                origin, .invalidResponse,
+                "expected a response of type text/event-stream, and received \(type ?? "no Content-Type")")
+        }
+        splitter = LineSplitter(.carriageReturnToo, limit: sequence.limit)
+        parser = EventStreamParser(
+            limit: sequence.limit, lastID: parser.lastID, reconnectionTime: parser.reconnectionTime)
+        pieces = response.body.makeAsyncIterator()
+        state = .connected
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// Interprets the lines of an event stream (HTML Standard, section 9.2.6).
+///
+/// It has no input and no output of its own: it takes one line after another, and returns an event at the blank line that
+/// ends it.
+package struct EventStreamParser: Sendable {
+    /// The data of an event are larger than the limit, in bytes.
+    struct EventTooLarge: Error {
+        let limit: Int
+    }
+
+    private let limit: Int
+    private var isAtStart = true
+    private var type = ""
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var retry: Duration?
+    /// The identifier that a field has set and no blank line has confirmed yet.
+    private var pendingID: String?
+    /// The last identifier of the stream. It continues to hold on the next connection.
+    private(set) var lastID: String
+    /// The reconnection time that the server has set, in this connection or before.
+    private(set) var reconnectionTime: Duration?
+
+    /// - Parameters:
+    ///   - limit: how many bytes the data of an event may have.
+    ///   - lastID: the last identifier of the connection before.
+    ///   - reconnectionTime: what the connection before has set.
+    init(limit: Int, lastID: String = "", reconnectionTime: Duration? = nil) {
+        (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
+    }
+
+    /// Takes the next line.
+    ///
+    /// - Returns: the event that a blank line ends; nil for any other line, and when the event has no data.
+    mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
+        var line = line[...]
+        if isAtStart {
+            isAtStart = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        }
+        guard let first = line.first else { return dispatch() }
+        if first == UInt8(ascii: ":") { return nil }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        var value = colon.map { line[($0 + 1)...] } ?? line.suffix(0)
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        try field(line[..<(colon ?? line.endIndex)], value)
+        return nil
+    }
+
+    private typealias Bytes = Slice<UnsafeRawBufferPointer>
+
+    private mutating func field(_ name: Bytes, _ value: Bytes) throws {
+        if name.elementsEqual("data".utf8) {
+            guard data.count + value.count + (hasData ? 1 : 0) <= limit else { throw EventTooLarge(limit: limit) }
+            if hasData { data.append(UInt8(ascii: "\n")) }
+            hasData = true
+            data.append(contentsOf: UnsafeRawBufferPointer(rebasing: value))
+        } else if name.elementsEqual("event".utf8) {
+            type = String(decoding: value, as: UTF8.self)
+        } else if name.elementsEqual("id".utf8) {
+            if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
+        } else if name.elementsEqual("retry".utf8) {
+            guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }) else { return }
+            // More digits than an integer has are a time that no caller waits for; the limit on waits applies to it.
+            let milliseconds = Int64(String(decoding: value, as: UTF8.self)) ?? .max
+            retry = .milliseconds(min(milliseconds, 1 << 50))
+            reconnectionTime = retry
+        }
+    }
+
+    private mutating func dispatch() -> ServerSentEvent? {
+        if let pendingID { lastID = pendingID }
+        defer {
+            data.removeAll(keepingCapacity: data.capacity <= 65_536)
+            (type, hasData, retry, pendingID) = ("", false, nil, nil)
+        }
+        guard hasData else { return nil }
+        return ServerSentEvent(
+            event: type.isEmpty ? "message" : type, data: String(decoding: data, as: UTF8.self),
+            id: lastID.isEmpty ? nil : lastID, retry: retry)
+    }
+}
+
+extension EventStreamParser {
+    /// All events of a stream that is in memory, cut into pieces of one size. It fails as a stream fails.
+    package static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
+        var splitter = LineSplitter(.carriageReturnToo, limit: limit)
+        var parser = EventStreamParser(limit: limit)
+        var events: [ServerSentEvent] = []
+        for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {
+            splitter.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
+            while let event = try splitter.next({ try parser.take($0) }) {
+                if let event { events.append(event) }
+            }
+        }
+        return events
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Splits a JSON text sequence (RFC 7464) into its texts: each begins with a record separator and ends with LF.
+struct JSONRecordSplitter: Sendable {
+    private static let separator: UInt8 = 0x1E
+
+    private let limit: Int
+    private var piece = Data()[...]
+    private var record = Data()
+    private var hasBegun = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func append(_ next: Data) { piece = next }
+
+    /// The next text that another one follows; nil when it needs another piece.
+    mutating func next() throws -> Data? {
+        while !piece.isEmpty {
+            let end = piece.firstIndex(of: Self.separator)
+            let text = piece[..<(end ?? piece.endIndex)]
+            guard hasBegun || text.allSatisfy(JSONElementSplitter.isSpace) else {
+                throw JSONValueSplitter.Fault("a JSON text sequence begins with a record separator")
+            }
+            guard record.count + text.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
+            if hasBegun { record.append(text) }
+            guard let end else {
+                piece = Data()
+                return nil
+            }
+            piece = piece[(end + 1)...]
+            hasBegun = true
+            if let text = try taken() { return text }
+        }
+        return nil
+    }
+
+    /// The last text.
+    mutating func end() throws -> Data? { try taken() }
+
+    /// The record so far; nil when it is blank. A number or a word that no space ends may be truncated (RFC 7464, 2.4).
+    private mutating func taken() throws -> Data? {
+        defer { record = Data() }
+        guard let first = record.first(where: { !JSONElementSplitter.isSpace($0) }), let last = record.last else {
+            return nil
+        }
+        let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
+        guard isDelimited || JSONElementSplitter.isSpace(last) else {
+            throw JSONValueSplitter.Fault("it may be truncated: no line feed follows it")
+        }
+        return record
+    }
+}

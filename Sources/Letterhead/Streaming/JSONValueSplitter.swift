@@ -1,0 +1,160 @@
+package import Foundation
+
+/// Splits bytes that arrive in pieces into the texts of JSON values, in linear time.
+///
+/// It finds where a value begins and ends, and leaves it to a decoder to judge the value itself.
+package struct JSONValueSplitter: Sendable {
+    /// A format that the content type has settled.
+    enum Format {
+        case lines, textSequence, array
+        /// An array if the first character is `[`, otherwise lines.
+        case arrayOrLines
+
+        init(_ format: JSONStreamFormat, for type: MediaType?) {
+            switch format {
+            case .lines: self = .lines
+            case .textSequence: self = .textSequence
+            case .array: self = .array
+            case .automatic where type?.essence == "application/json-seq": self = .textSequence
+            case .automatic: self = type?.isJSON == true ? .arrayOrLines : .lines
+            }
+        }
+    }
+
+    /// What is wrong with the stream of values.
+    struct Fault: Error {
+        let code: HTTPError.Code
+        let message: String
+    }
+
+    private enum Rule {
+        case undecided
+        case lines(LineSplitter)
+        case records(JSONRecordSplitter)
+        case elements(JSONElementSplitter)
+    }
+
+    private let limit: Int
+    private var rule: Rule
+
+    init(_ format: Format, limit: Int) {
+        self.limit = limit
+        rule =
+            switch format {
+            case .lines: .lines(LineSplitter(.lineFeed, limit: limit))
+            case .textSequence: .records(JSONRecordSplitter(limit: limit))
+            case .array: .elements(JSONElementSplitter(limit: limit))
+            case .arrayOrLines: .undecided
+            }
+    }
+
+    /// Takes the next piece. All values of the piece before it must have been read.
+    mutating func append(_ piece: Data) {
+        guard case .undecided = rule else { return take(piece) }
+        guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
+        // A byte order mark can stand before lines only: an array with one is decoded as a line.
+        rule =
+            first == UInt8(ascii: "[")
+            ? .elements(JSONElementSplitter(limit: limit)) : .lines(LineSplitter(.lineFeed, limit: limit))
+        take(piece)
+    }
+
+    private mutating func take(_ piece: Data) {
+        switch rule {
+        case .undecided: break
+        case .lines(var splitter):
+            rule = .undecided
+            splitter.append(piece)
+            rule = .lines(splitter)
+        case .records(var splitter):
+            rule = .undecided
+            splitter.append(piece)
+            rule = .records(splitter)
+        case .elements(var splitter):
+            rule = .undecided
+            splitter.append(piece)
+            rule = .elements(splitter)
+        }
+    }
+
+    /// The next value that is complete; nil when it needs another piece.
+    mutating func next() throws -> Data? {
+        switch rule {
+        case .undecided: return nil
+        case .lines(var splitter):
+            rule = .undecided
+            defer { rule = .lines(splitter) }
+            return try Self.line(of: &splitter)
+        case .records(var splitter):
+            rule = .undecided
+            defer { rule = .records(splitter) }
+            return try splitter.next()
+        case .elements(var splitter):
+            rule = .undecided
+            defer { rule = .elements(splitter) }
+            return try splitter.next()
+        }
+    }
+
+    /// The value at the end of the body, if there is one.
+    mutating func end() throws -> Data? {
+        switch rule {
+        case .undecided: return nil
+        case .lines(var splitter):
+            do {
+                return try splitter.rest { Self.content($0) } ?? nil
+            } catch let error as LineSplitter.LineTooLong { throw Fault(error) }
+        case .records(var splitter): return try splitter.end()
+        case .elements(let splitter):
+            try splitter.end()
+            return nil
+        }
+    }
+
+    private static func line(of splitter: inout LineSplitter) throws -> Data? {
+        do {
+            while let line = try splitter.next({ content($0) }) {
+                if let line { return line }
+            }
+            return nil
+        } catch let error as LineSplitter.LineTooLong { throw Fault(error) }
+    }
+
+    /// The bytes of a line without the space around them; nil for a blank line.
+    private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
+        guard let first = line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
+            let last = line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })
+        else { return nil }
+        return Data(line[first...last])
+    }
+}
+
+extension JSONValueSplitter.Fault {
+    init(_ error: LineSplitter.LineTooLong) { self.init(tooLargeFor: error.limit) }
+
+    init(tooLargeFor limit: Int) {
+        self.init(code: .responseTooLarge, message: "it is larger than the \(limit) bytes allowed")
+    }
+
+    init(_ message: String) { self.init(code: .invalidResponse, message: message) }
+}
+
+extension JSONValueSplitter {
+    /// The texts of all values of a body that is in memory, cut into pieces of one size, up to the first fault.
+    package static func texts(
+        in bytes: [UInt8], format: JSONStreamFormat, piecesOf size: Int, limit: Int
+    ) -> (texts: [Data], isWhole: Bool) {
+        var splitter = JSONValueSplitter(Format(format, for: .json), limit: limit)
+        var texts: [Data] = []
+        do {
+            for start in stride(from: 0, to: bytes.count, by: max(size, 1)) {
+                splitter.append(Data(bytes[start..<min(start + max(size, 1), bytes.count)]))
+                while let text = try splitter.next() { texts.append(text) }
+            }
+            if let last = try splitter.end() { texts.append(last) }
+            return (texts, true)
+        } catch {
+            return (texts, false)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#endif
+
+/// Splits bytes that arrive in pieces into lines, in linear time and without a copy of the whole.
+///
+/// A line that lies inside one piece is handed out in place. Only a line that spans pieces is copied, into ``partial``.
+struct LineSplitter: Sendable {
+    /// What ends a line.
+    enum Ending {
+        /// LF, or CR followed by LF.
+        case lineFeed
+        /// LF, CR, or CR followed by LF, as in event streams.
+        case carriageReturnToo
+    }
+
+    /// A line is longer than the limit, in bytes.
+    struct LineTooLong: Error {
+        let limit: Int
+    }
+
+    private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+
+    private let ending: Ending
+    private let limit: Int
+    private var piece = Data()
+    /// Where the next line begins, counted from the start of the piece.
+    private var offset = 0
+    /// Where the next CR is in the piece: at least here. Kept so that no byte is searched twice.
+    private var carriageReturnOffset = 0
+    /// The beginning of a line that earlier pieces left unfinished.
+    private var partial: [UInt8] = []
+    /// Whether the last piece ended with CR, so that an LF at the beginning of the next one belongs to it.
+    private var skipsLineFeed = false
+
+    init(_ ending: Ending, limit: Int) {
+        self.ending = ending
+        self.limit = max(limit, 0)
+    }
+
+    /// Takes the next piece. All lines of the piece before it must have been read.
+    mutating func append(_ next: Data) {
+        (piece, offset, carriageReturnOffset) = (next, 0, 0)
+        if skipsLineFeed, let first = next.first {
+            skipsLineFeed = false
+            if first == Self.lineFeed { offset = 1 }
+        }
+    }
+
+    /// Calls a closure with the next whole line, without its ending.
+    ///
+    /// - Returns: what the closure returns; nil when the line needs another piece.
+    /// - Throws: ``LineTooLong``, and what the closure throws.
+    mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+        let piece = piece
+        return try piece.withUnsafeBytes { bytes -> Result? in
+            guard offset < bytes.count else { return nil }
+            let start = offset
+            guard let (end, after) = endOfLine(in: bytes, from: start) else {
+                try keep(bytes[start...])
+                offset = bytes.count
+                return nil
+            }
+            offset = after
+            guard !partial.isEmpty else {
+                var line = bytes[start..<end]
+                if ending == .lineFeed, line.last == Self.carriageReturn { line.removeLast() }
+                guard line.count <= limit else { throw LineTooLong(limit: limit) }
+                return try body(UnsafeRawBufferPointer(rebasing: line))
+            }
+            try keep(bytes[start..<end])
+            defer { partial.removeAll(keepingCapacity: partial.capacity <= 65_536) }
+            if ending == .lineFeed, partial.last == Self.carriageReturn { partial.removeLast() }
+            guard partial.count <= limit else { throw LineTooLong(limit: limit) }
+            return try partial.withUnsafeBytes(body)
+        }
+    }
+
+    /// Calls a closure with what follows the last line ending; returns nil when nothing does.
+    mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+        guard !partial.isEmpty else { return nil }
+        defer { partial = [] }
+        guard partial.count <= limit else { throw LineTooLong(limit: limit) }
+        return try partial.withUnsafeBytes(body)
+    }
+
+    /// Keeps the beginning of a line. One byte more than the limit may still be the CR of its ending.
+    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
+        guard bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
+        partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
+    }
+
+    /// Returns where the line ends, and where the next one begins.
+    private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
+        let feed = Self.offset(of: Self.lineFeed, in: bytes, from: start)
+        guard ending == .carriageReturnToo else { return feed.map { ($0, $0 + 1) } }
+        if carriageReturnOffset < start || start == 0 {
+            carriageReturnOffset = Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
+        }
+        let end = min(feed ?? bytes.count, carriageReturnOffset)
+        guard end < bytes.count else { return nil }
+        guard bytes[end] == Self.carriageReturn else { return (end, end + 1) }
+        // The line ends here, whatever follows: an event is not held back until the next byte arrives.
+        if end + 1 == bytes.count { skipsLineFeed = true }
+        return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
+    }
+
+    private static func offset(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let base = bytes.baseAddress, start < bytes.count,
+            let found = memchr(base + start, Int32(byte), bytes.count - start)
+        else { return nil }
+        return base.distance(to: UnsafeRawPointer(found))
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// An event of an event stream (HTML Standard, section 9.2).
+///
+/// ```swift
+/// for try await event in client.events(of: News()) { print(event.event, event.data) }
+/// ```
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The type of the event. Default: `message`.
+    public var event: String
+    /// The lines of data, joined by LF.
+    public var data: String
+    /// The last identifier that the stream has set, with this event or before it; nil when there is none.
+    public var id: String?
+    /// The reconnection time that the server has set with this event; nil when it has set none.
+    public var retry: Duration?
+
+    /// The response that the event is a part of; nil for one that a caller has created.
+    var origin: HTTPResponseBody.Origin?
+
+    /// Creates an event, for tests.
+    public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
+        (self.event, self.data, self.id, self.retry) = (event, data, id, retry)
+    }
+
+    /// Decodes the data.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value. Default: the type that the context asks for.
+    ///   - decoder: decodes it. Default: nil, the decoder of the template or the client, and a plain `JSONDecoder` for an
+    ///     event that a caller has created.
+    /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` underneath.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
+    ) throws -> Value {
+        do {
+            return try (decoder ?? origin?.request.decoder ?? JSONDecoder()).value(of: type, from: Data(data.utf8))
+        } catch {
+            throw HTTPResponseBody.Origin.error(
+                origin, .cannotDecodeResponse, "event \"\(event)\": \(HTTPError.summary(of: error))", underlying: error)
+        }
+    }
+
+    /// Whether type, data, identifier and reconnection time are equal.
+    public static func == (left: ServerSentEvent, right: ServerSentEvent) -> Bool {
+        left.event == right.event && left.data == right.data && left.id == right.id && left.retry == right.retry
+    }
+
+    /// Hashes the type, the data, the identifier and the reconnection time.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(event)
+        hasher.combine(data)
+        hasher.combine(id)
+        hasher.combine(retry)
+    }
+}
+
+extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
+    /// The type, the number of bytes of the data, and whether there is an identifier; not the data itself.
+    public var description: String {
+        "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
+    }
+
+    /// The description only, so that no dump prints the data.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
+}

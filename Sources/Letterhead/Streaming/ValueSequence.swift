@@ -1,0 +1,129 @@
+import Foundation
+
+extension HTTPClient {
+    /// Sends a template and decodes the JSON values of its response one at a time, as they arrive.
+    ///
+    /// ```swift
+    /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
+    /// ```
+    ///
+    /// The request is sent when the first value is asked for. No more than one value and one piece of the body are kept in
+    /// memory. A value that cannot be decoded is `.cannotDecodeResponse`, with its number, after the values before it; an
+    /// array or a text sequence that breaks off is `.invalidResponse`. Leaving the loop ends the connection.
+    ///
+    /// - Parameters:
+    ///   - template: the request. The template decodes nothing; its decoder, or that of the client, decodes the values.
+    ///   - type: the type of the values.
+    ///   - format: how the response holds the values. Default: by its content type.
+    ///   - limit: how many bytes a value may have; a larger one is `.responseTooLarge`. Default: 16 MiB.
+    public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
+        of template: Template, as type: Value.Type, format: JSONStreamFormat = .automatic, limit: Int = 16 << 20
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        ValueSequence<Value>(format: format, limit: limit) {
+            try await stream(ValueStreamTemplate(base: template, format: format))
+        }
+    }
+}
+
+/// A template that asks for JSON values.
+private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
+    typealias Response = Base.Response
+    typealias Body = Base.Body
+
+    let base: Base
+    let format: JSONStreamFormat
+
+    var headers: HTTPHeaders {
+        var headers = base.headers
+        guard !headers.contains(.accept) else { return headers }
+        headers[.accept] =
+            switch format {
+            case .automatic: "application/x-ndjson, application/json-seq, application/json;q=0.9"
+            case .lines: "application/x-ndjson"
+            case .textSequence: "application/json-seq"
+            case .array: "application/json"
+            }
+        return headers
+    }
+}
+
+/// JSON values that are decoded as they arrive.
+private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let format: JSONStreamFormat
+    let limit: Int
+    let connect: @Sendable () async throws -> HTTPResponse
+
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        private let sequence: ValueSequence
+        private var isAtEnd = false
+        private var pieces: HTTPResponseBody.Iterator?
+        private var splitter: JSONValueSplitter
+        private var origin: HTTPResponseBody.Origin?
+        private var number = 0
+
+        init(sequence: ValueSequence) {
+            self.sequence = sequence
+            splitter = JSONValueSplitter(.lines, limit: sequence.limit)
+        }
+
+        mutating func next() async throws -> Value? { try await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            guard !isAtEnd else { return nil }
+            do {
+                if let value = try await nextValue(isolation: actor) { return value }
+                (isAtEnd, pieces) = (true, nil)
+                return nil
+            } catch {
+                (isAtEnd, pieces) = (true, nil)
+                throw (error as? HTTPError)?.atTheDoor ?? error
+            }
+        }
+
+        private mutating func nextValue(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            if origin == nil { try await connect() }
+            while let body = pieces {
+                do {
+                    if let text = try splitter.next() { return try decode(text) }
+                    var body = body
+                    guard let piece = try await body.next(isolation: actor) else {
+                        pieces = nil
+                        return try splitter.end().map { try decode($0) }
+                    }
+                    pieces = body
+                    splitter.append(piece)
+                } catch let fault as JSONValueSplitter.Fault {
+                    throw error(fault.code, "value \(number + 1): \(fault.message)")
+                }
+            }
+            return nil
+        }
+
+        private mutating func connect() async throws {
+            let response = try await sequence.connect()
+            origin = HTTPResponseBody.Origin(response)
+            let type = response.headers[.contentType].flatMap { MediaType($0) }
+            splitter = JSONValueSplitter(
+                JSONValueSplitter.Format(sequence.format, for: type), limit: sequence.limit)
+            pieces = response.body.makeAsyncIterator()
+        }
+
+        private mutating func decode(_ text: Data) throws -> Value {
+            number += 1
+            do {
+                return try (origin?.request.decoder ?? JSONDecoder()).value(of: Value.self, from: text)
+            } catch let failure {
+                throw error(
+                    .cannotDecodeResponse, "value \(number): \(HTTPError.summary(of: failure))", underlying: failure)
+            }
+        }
+
+        private func error(
+            _ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil
+        ) -> HTTPError {
+            HTTPResponseBody.Origin.error(origin, code, message, underlying: underlying)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+public import Letterhead
+
+extension MockServer.Response {
+    /// Server-sent events (HTML Standard, section 9.2), each sent in a piece of its own.
+    ///
+    /// ```swift
+    /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
+    /// ```
+    ///
+    /// The connection stays open for the next request when the last event has been sent. A type, an identifier or a
+    /// retry that is not set has no line.
+    ///
+    /// - Parameters:
+    ///   - events: the events, in order.
+    ///   - interval: the time between two events. Default: zero.
+    ///   - clock: measures the time. Default: the continuous clock.
+    public static func events(
+        _ events: [ServerSentEvent], every interval: Duration = .zero,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> MockServer.Response {
+        let pieces = AsyncStream(unfolding: EventPieces(events: events, interval: interval, clock: clock).next)
+        return MockServer.Response(headers: ["Content-Type": "text/event-stream"], chunks: pieces)
+    }
+}
+
+/// The texts of events, one after another. An actor, because it counts what has been sent.
+private actor EventPieces {
+    private let events: [ServerSentEvent]
+    private let interval: Duration
+    private let clock: any Clock<Duration>
+    private var index = 0
+
+    init(events: [ServerSentEvent], interval: Duration, clock: any Clock<Duration>) {
+        (self.events, self.interval, self.clock) = (events, interval, clock)
+    }
+
+    func next() async -> Data? {
+        guard index < events.count else { return nil }
+        if index > 0, interval > .zero {
+            do { try await clock.pause(for: interval) } catch { return nil }
+        }
+        defer { index += 1 }
+        return Data(events[index].eventStreamText.utf8)
+    }
+}
+
+extension ServerSentEvent {
+    /// The event as it is written into an event stream.
+    fileprivate var eventStreamText: String {
+        var text = event == "message" ? "" : "event: \(event)\n"
+        if let id { text += "id: \(id)\n" }
+        if let retry {
+            text += "retry: \(retry.components.seconds * 1000 + retry.components.attoseconds / 1_000_000_000_000_000)\n"
+        }
+        for line in data.split(separator: "\n", omittingEmptySubsequences: false) { text += "data: \(line)\n" }
+        return text + "\n"
+    }
+}

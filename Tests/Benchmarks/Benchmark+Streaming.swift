@@ -1,0 +1,40 @@
+import Foundation
+import Letterhead
+
+extension Benchmark {
+    /// Bodies that are read a line or an event at a time.
+    static let streaming: [Benchmark] = [
+        Benchmark(
+            "read 100,000 lines of 100 bytes",
+            floor: { countedByHand(lines) },
+            measured: {
+                var count = 0
+                for try await line in HTTPResponseBody(lines).lines { count += line.utf8.count }
+                return count
+            }, limits: .ratio(5)),
+        Benchmark(
+            "read 10,000 events of 100 bytes",
+            floor: { countedByHand(events) },
+            measured: {
+                try EventStreamParser.events(in: Array(events), piecesOf: 65_536, limit: 1 << 20).count
+            }, limits: .ratio(10), areSame: { $0 > 0 && $1 == 10_000 }),
+    ]
+
+    /// Finds the lines with `memchr`, and makes a string of each.
+    private static func countedByHand(_ data: Data) -> Int {
+        data.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            var (start, count) = (0, 0)
+            while start < bytes.count, let end = memchr(base + start, 10, bytes.count - start) {
+                let offset = base.distance(to: UnsafeRawPointer(end))
+                count += String(decoding: bytes[start..<offset], as: UTF8.self).utf8.count
+                start = offset + 1
+            }
+            return count
+        }
+    }
+}
+
+private let lines = Data(String(repeating: String(repeating: "a", count: 99) + "\n", count: 100_000).utf8)
+private let events = Data(
+    String(repeating: "id: 12345\nevent: message\ndata: \(String(repeating: "a", count: 66))\n\n", count: 10_000).utf8)

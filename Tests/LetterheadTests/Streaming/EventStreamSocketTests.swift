@@ -1,0 +1,233 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import LetterheadTesting
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// Event streams over real connections: how they end, what a server can do to them, and how many there can be.
+    @Suite(.timeLimit(.minutes(3)))
+    struct EventStreamSocketTests {
+        private static let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+        private func client(_ server: RawServer) -> HTTPClient {
+            HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: CurlLoader())
+        }
+
+        private static func chunk(_ text: String) -> String {
+            String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n"
+        }
+
+        /// A server that sends an event and then nothing, and counts the connections that its client has closed.
+        private func silentServer(_ closed: DispatchSemaphore) -> RawServer {
+            RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write(Self.head + Self.chunk("data: first\n\n"))
+                _ = connection.waitForEnd()
+                closed.signal()
+                connection.close()
+            }
+        }
+
+        private func isSignaled(_ semaphore: DispatchSemaphore) async -> Bool {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(returning: semaphore.wait(timeout: .now() + 10) == .success)
+                }
+            }
+        }
+
+        @Test func `cancelling the task ends the connection`() async throws {
+            let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = silentServer(closed)
+            let reading = Task { [client = client(server)] in
+                for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
+            }
+            #expect(await isSignaled(arrived))
+            reading.cancel()
+            #expect(await isSignaled(closed))
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+
+        @Test func `a reset of the client ends the connection and the stream`() async throws {
+            let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (server, client) = { ($0, self.client($0)) }(silentServer(closed))
+            let reading = Task {
+                for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
+            }
+            #expect(await isSignaled(arrived))
+            await client.reset()
+            #expect(await isSignaled(closed))
+            let error = await #expect(throws: HTTPError.self) { try await reading.value }
+            #expect(error?.code == .cancelled)
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test func `leaving the loop ends the connection`() async throws {
+            let closed = DispatchSemaphore(value: 0)
+            let server = silentServer(closed)
+            for try await event in client(server).events(of: Endpoint()) {
+                #expect(event.data == "first")
+                break
+            }
+            #expect(await isSignaled(closed))
+        }
+
+        @Test func `a response of another type ends its connection`() async throws {
+            let closed = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nnever ending")
+                _ = connection.waitForEnd()
+                closed.signal()
+                connection.close()
+            }
+            let (_, error) = await client(server).events(of: Endpoint()).allAndError()
+            #expect((error as? HTTPError)?.code == .invalidResponse)
+            #expect(await isSignaled(closed))
+        }
+
+        @Test func `a reader that does not read makes the server wait`() async throws {
+            let written = Atomic(0)
+            let size = 256 << 20
+            let isFull = DispatchSemaphore(value: 0)
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write(Self.head)
+                let event = Array(Self.chunk("data: \(String(repeating: "a", count: 65_536))\n\n").utf8)
+                let watcher = Thread {
+                    // The server is blocked in a write when its count no longer changes.
+                    var last = -1
+                    while written.load(ordering: .relaxed) != last {
+                        last = written.load(ordering: .relaxed)
+                        Thread.sleep(forTimeInterval: 0.3)
+                    }
+                    isFull.signal()
+                }
+                watcher.start()
+                while written.load(ordering: .relaxed) < size, connection.write(event) {
+                    written.wrappingAdd(event.count, ordering: .relaxed)
+                }
+                connection.close()
+            }
+            var iterator = client(server).events(of: Endpoint()).makeAsyncIterator()
+            #expect(try await iterator.next()?.data.utf8.count == 65_536)
+            #expect(await isSignaled(isFull))
+            // What the buffers of both sockets hold, and a window of the transport.
+            #expect(written.load(ordering: .relaxed) < 64 << 20)
+            for _ in 0..<20 { #expect(try await iterator.next()?.data.utf8.count == 65_536) }
+        }
+
+        @Test func `a stream that is cut at any byte delivers the whole events and then an error`() async throws {
+            let text = "id: 1\r\ndata: first\r\n\r\nevent: second\ndata: two\ndata: lines\n\nid: 3\ndata: last\n\n"
+            let whole = ["first", "two\nlines", "last"]
+            let server = RawServer { connection, _ in
+                guard let head = connection.readHead(),
+                    let cut = Int(head.split(separator: "/")[1].split(separator: " ")[0])
+                else { return connection.close() }
+                connection.write(Self.head + Self.chunk(String(text.prefix(max(cut, 1)))))
+                connection.close()
+            }
+            let client = client(server)
+            // A carriage return and a line feed are one character of the text.
+            let ends = [text.range(of: "\r\n\r\n")?.upperBound, text.range(of: "lines\n\n")?.upperBound, text.endIndex]
+                .compactMap { $0.map { text.distance(from: text.startIndex, to: $0) } }
+            for cut in 1...text.count {
+                let (events, error) = await client.events(of: Endpoint("\(cut)")).allAndError()
+                #expect(events.map(\.data) == Array(whole.prefix(ends.count { $0 <= cut })), "cut at \(cut)")
+                #expect((error as? HTTPError)?.code == .invalidResponse)
+            }
+        }
+
+        @Test(arguments: [MockServer.Effect.close, .halfClose, .reset, .stall])
+        func `a stream continues after a fault of its connection, without an event twice`(effect: MockServer.Effect)
+            async throws
+        {
+            let server = try await MockServer.start { request in
+                let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
+                guard last < 3 else { return MockServer.Response(status: .noContent) }
+                let events = (last + 1...last + 2).map {
+                    ServerSentEvent(data: "\($0)", id: "\($0)", retry: .milliseconds(1))
+                }
+                return .events(events).fault(effect, at: .responseBody)
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+            let template = Endpoint().idleTimeout(.milliseconds(1500))
+            var received: [String] = []
+            for try await event in client.events(of: template, reconnecting: .whenClosed) {
+                received.append(event.data)
+            }
+            #expect(received.count == Set(received).count)
+            #expect(received == received.sorted() && received.last == "3", "\(received)")
+            await server.stop()
+        }
+
+        @Test func `a compressed stream is read as it arrives`() async throws {
+            let arrived = DispatchSemaphore(value: 0)
+            let events = try ["data: one\n\n", "data: two\n\n"].map {
+                try DataBody(Data($0.utf8)).compressed().encode()
+            }
+            let server = RawServer { connection, _ in
+                _ = connection.readHead()
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n")
+                connection.write(Array(events[0]))
+                arrived.wait()
+                connection.write(Array(events[1]))
+                connection.close()
+            }
+            var received: [String] = []
+            for try await event in client(server).events(of: Endpoint()) {
+                received.append(event.data)
+                arrived.signal()
+            }
+            #expect(received == ["one", "two"])
+        }
+
+        @Test func `a thousand streams are read at once`() async throws {
+            let count = 1000
+            let server = try await MockServer.start { request in
+                .events((1...3).map { ServerSentEvent(data: "\(request.path) \($0)") }, every: .milliseconds(20))
+            }
+            var configuration = TransportConfiguration()
+            configuration.maximumConnectionsPerHost = count
+            configuration.maximumConnections = count
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url), transport: CurlLoader(configuration))
+            try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
+                for number in 0..<count {
+                    group.addTask {
+                        (number, try await client.events(of: Endpoint("\(number)")).all().map(\.data))
+                    }
+                }
+                for try await (number, events) in group {
+                    #expect(events == (1...3).map { "/\(number) \($0)" })
+                }
+            }
+            await server.stop()
+        }
+
+        @Test func `the mock server sends events one at a time, and reads its own text`() async throws {
+            let clock = TestClock()
+            let events = [
+                ServerSentEvent(event: "add", data: "a\nb\n", id: "1", retry: .milliseconds(1500)),
+                ServerSentEvent(data: "", id: "1"), ServerSentEvent(data: " c", id: "1"),
+            ]
+            let server = try await MockServer.start { _ in .events(events, every: .seconds(10), clock: clock) }
+            var iterator = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).events(of: Endpoint())
+                .makeAsyncIterator()
+            for (number, event) in events.enumerated() {
+                if number > 0 {
+                    await clock.waitForSleepers(1)
+                    clock.advance(by: .seconds(10))
+                }
+                #expect(try await iterator.next() == event)
+            }
+            #expect(try await iterator.next() == nil)
+            #expect(clock.sleeps == [.seconds(10), .seconds(10)])
+            await server.stop()
+        }
+    }
+#endif
