@@ -25,6 +25,12 @@ extension HTTPClient {
     ///     Default: 16 MiB.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        eventSequence(of: template, reconnecting: reconnection, limit: limit)
+    }
+
+    private func eventSequence<Template: RequestTemplate>(
+        of template: Template, reconnecting reconnection: Reconnection, limit: Int
     ) -> EventSequence {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
@@ -53,7 +59,7 @@ extension HTTPClient {
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         EventValues<Value>(
-            events: events(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
+            events: eventSequence(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
     }
 }
 
@@ -74,8 +80,8 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// The events of a stream. Created by ``HTTPClient/events(of:reconnecting:limit:)``.
-public struct EventSequence: AsyncSequence, Sendable {
+/// The events of a stream.
+struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
     let limit: Int
@@ -85,19 +91,19 @@ public struct EventSequence: AsyncSequence, Sendable {
     let connect: @Sendable (String?) async throws -> HTTPResponse
 
     /// Starts the iteration. Each iteration has a connection to itself.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
+    func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
 
     /// Reads the events in order.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: EventStream
 
         /// The next event, nil at the end of the stream.
         ///
         /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. The sequence has ended then.
-        public mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
+        mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
 
         /// The next event, nil at the end of the stream, without leaving the caller's actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await stream.next(isolation: actor)
         }
     }
