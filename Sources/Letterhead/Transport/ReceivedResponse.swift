@@ -7,14 +7,16 @@ struct ReceivedResponse: ~Copyable {
     /// Empty for a streamed response.
     var body = GrowingBytes()
 
-    /// Parses what has arrived, and takes the body.
+    /// Parses what has arrived. It changes nothing: the head of a streamed response is also read by the thread that receives
+    /// its body.
     ///
     /// - Parameters:
+    ///   - received: the body that has arrived; empty for a streamed response.
     ///   - decodingRatio: how many times larger than its encoded bytes the body may be; nil leaves it encoded.
     ///   - limit: how many bytes the decoded body may have.
     ///   - streaming: creates a body that still arrives, of a length if it is known; nil for a body that has arrived.
-    mutating func response(
-        to request: SharedRequest, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
+    func response(
+        to request: SharedRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
         streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?
     ) throws(TransportFailure) -> HTTPResponse {
         var head = try ResponseHead(self.head)
@@ -29,8 +31,7 @@ struct ReceivedResponse: ~Copyable {
         if let streaming {
             body = streaming(length, decoder)
         } else {
-            let bytes = self.body.take()
-            body = HTTPResponseBody(try decoder?.decode(bytes, upTo: limit) ?? bytes)
+            body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
         var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
         response[option: TransportFactsValue.self] = facts

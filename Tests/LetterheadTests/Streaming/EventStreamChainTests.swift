@@ -1,6 +1,9 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+#if os(Linux)
+    import RawServer
+#endif
 import Synchronization
 import Testing
 
@@ -30,7 +33,8 @@ struct EventStreamChainTests {
                 return MockServer.Response(status: 307, headers: ["Location": "/stream"])
             }
             #expect(request.headers["Accept"] == "text/event-stream")
-            return .events([ServerSentEvent(data: "\(request.method) \(String(decoding: request.body, as: UTF8.self))")])
+            return .events([ServerSentEvent(data: "\(request.method) \(String(decoding: request.body, as: UTF8.self))")]
+            )
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let template = Endpoint().with { endpoint in
@@ -41,37 +45,32 @@ struct EventStreamChainTests {
         await server.stop()
     }
 
-    @Test func `silence for longer than the idle timeout breaks the connection, and comments count as activity`()
-        async throws
-    {
-        let clock = TestClock(isAutomatic: true)
-        // Each piece takes four seconds; the last one takes a minute.
-        let connections = Mutex(0)
-        let mock = MockLoader(clock: clock) { request in
-            let number = connections.withLock { count in
-                count += 1
-                return count
-            }
-            guard number < 3 else { return HTTPResponse(request: request, status: .noContent) }
-            let pieces = Mutex<ArraySlice<String>>(["data: \(number)\n\n", ": ping\n", ": ping\n", "data: late\n\n", "-"])
-            return HTTPResponse(
-                request: request, status: .ok, headers: Self.type,
-                body: HTTPResponseBody(length: nil) {
-                    let piece = pieces.withLock { $0.popFirst() }
-                    try await clock.sleep(for: piece == "-" ? .seconds(60) : .seconds(4))
-                    return piece.map { Data($0.utf8) }
-                })
-        }
-        let client = HTTPClient(environment: .of("http://a.example"), transport: mock)
-        let template = Endpoint().idleTimeout(.seconds(10))
-        let events = try await client.events(
-            of: template, reconnecting: .whenClosed(clock: clock, random: { 0 })
-        ).all()
-        #expect(events.map(\.data) == ["1", "late", "2", "late"])
-        #expect(mock.requests.count == 3)
-    }
-
     #if os(Linux)
+        @Test func `silence for longer than the idle timeout breaks the connection, and comments count as activity`()
+            async throws
+        {
+            let server = RawServer { connection, number in
+                guard connection.readHead() != nil else { return connection.close() }
+                guard number < 1 else {
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    return connection.close()
+                }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 1\ndata: first\n\n")
+                for _ in 0..<8 {
+                    Thread.sleep(forTimeInterval: 0.5)
+                    connection.write(": ping\n")
+                }
+                connection.write("data: second\n\n")
+                _ = connection.waitForEnd()
+                connection.close()
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()))
+            let template = Endpoint().idleTimeout(.seconds(3))
+            let events = try await client.events(of: template, reconnecting: .whenClosed).all()
+            #expect(events.map(\.data) == ["first", "second"])
+            #expect(server.connectionCount == 2)
+        }
+
         @Test func `values are encoded no faster than the server reads them`() async throws {
             let made = CallCount()
             let values = AsyncStream<String>(unfolding: {

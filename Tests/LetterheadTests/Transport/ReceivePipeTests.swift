@@ -35,6 +35,17 @@ struct ReceivePipeTests {
         #expect(fill(pipe, pieceSize: size) >= 1 << 20)
     }
 
+    @Test func `A transfer whose reader has gone ends, and does not receive the rest of the body`() {
+        let pipe = ReceivePipe()
+        pipe.end(.cancelled)
+        let piece = [UInt8](repeating: 7, count: 300_000)
+        var isRefused = false
+        for _ in 0..<3 {
+            if case .cancelled = piece.withUnsafeBytes({ pipe.write($0) }) { isRefused = true }
+        }
+        #expect(isRefused)
+    }
+
     @Test func `Small pieces that come one by one are joined while nobody reads`() throws {
         let pipe = ReceivePipe()
         for _ in 0..<1000 {

@@ -134,8 +134,9 @@
         /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
         func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {
+                let received = pipe == nil ? reply.body.take() : Data()
                 return try reply.response(
-                    to: request, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
+                    to: request, with: received, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
                     streaming: pipe == nil ? nil : { self.streamedBody(of: self.request.value, $0, $1) })
             } catch {
                 cancel()

@@ -87,6 +87,7 @@
                     progress.isReceivePaused = true
                     return Int(CURL_WRITE_PAUSE)
                 case .noMemory: progress.failure = .noMemory
+                case .cancelled: progress.failure = .cancelled
                 }
             } else if transfer.reply.body.count + bytes.count > transfer.wireLimit(isCoded: progress.isCoded) {
                 progress.failure = TransportFailure(

@@ -13,6 +13,8 @@ final class ReceivePipe: Sendable {
         case refused
         /// The transfer must end.
         case noMemory
+        /// The transfer must end, because its reader was cancelled or has dropped the body.
+        case cancelled
     }
 
     /// The next bytes, none at the end, and whether the receiving thread waits for room that they made.
@@ -63,7 +65,11 @@ final class ReceivePipe: Sendable {
     func write(_ bytes: UnsafeRawBufferPointer) -> Arrival {
         // All of the bytes are taken or none: libcurl would deliver all of them again.
         let needsBlock = filling.map { !$0.hasRoom(for: bytes.count) } ?? true
-        if needsBlock, state.withLock({ $0.isFull(at: Self.capacity) }) { return .refused }
+        if needsBlock {
+            let (isCancelled, isFull) = state.withLock { ($0.isCancelled, $0.isFull(at: Self.capacity)) }
+            if isCancelled { return .cancelled }
+            if isFull { return .refused }
+        }
         var rest = bytes
         while let source = rest.baseAddress, !rest.isEmpty {
             if filling == nil { filling = state.withLock { $0.spares.popLast() } ?? Block() }
@@ -155,6 +161,11 @@ final class ReceivePipe: Sendable {
 }
 
 extension ReceivePipe.State {
+    /// Whether nothing will be read any more.
+    fileprivate var isCancelled: Bool {
+        if case .failed(let failure) = end { failure.code == .cancelled } else { false }
+    }
+
     /// Whether the pipe holds so many bytes; it then notes that the receiving thread waits for room.
     fileprivate mutating func isFull(at capacity: Int) -> Bool {
         isBlocked = count >= capacity
@@ -164,7 +175,7 @@ extension ReceivePipe.State {
     /// Adds a block. If its bytes fit into the one before, they are copied there and the block is returned: a slow reader must
     /// not make the pipe hold many blocks with few bytes each.
     fileprivate mutating func add(_ block: ReceivePipe.Block) -> ReceivePipe.Block? {
-        if case .failed(let failure) = end, failure.code == .cancelled { return block }
+        if isCancelled { return block }
         count += block.count
         guard let last = blocks.indices.last, blocks[last].hasRoom(for: block.count) else {
             blocks.append(block)
