@@ -151,9 +151,10 @@ extension HTTPResponse {
         if Task.isCancelled {
             throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
         }
+        let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response,
-            message: "the status is none that counts as success here", attempts: attempts)
+            message: "the status is not accepted (expected \(expected))", attempts: attempts)
     }
 }
 

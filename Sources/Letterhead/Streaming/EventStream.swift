@@ -137,7 +137,7 @@ struct EventStream: Sendable {
         try await resets.pause(for: wait, on: sequence.reconnection.clock, since: self.resets)
         guard resets.value == self.resets else {
             throw HTTPResponseBody.Origin.error(
-                origin, .cancelled, "the client was reset: begin a new event stream")
+                origin, .cancelled, "the client was reset; start a new event stream")
         }
     }
 

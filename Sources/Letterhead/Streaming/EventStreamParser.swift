@@ -2,8 +2,7 @@ import Foundation
 
 /// Interprets the lines of an event stream (HTML Standard, section 9.2.6).
 ///
-/// It has no input and no output of its own: it takes one line after another, and returns an event at the blank line that
-/// ends it.
+/// It performs no input or output: it takes one line at a time, and returns an event at the blank line that ends it.
 package struct EventStreamParser: Sendable {
     /// The data of an event are larger than the limit, in bytes.
     struct EventTooLarge: Error {

@@ -86,7 +86,7 @@ struct JSONElementSplitter: Sendable {
             case (.first, UInt8(ascii: "]")), (.after, UInt8(ascii: "]")): position = .end
             case (.after, UInt8(ascii: ",")): position = .element
             case (.start, _): throw JSONValueSplitter.Fault("the response is not a JSON array")
-            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by something else")
+            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by other data")
             case (.after, _): throw JSONValueSplitter.Fault("no comma separates it from the value before it")
             case (_, UInt8(ascii: ",")), (_, UInt8(ascii: "]")):
                 throw JSONValueSplitter.Fault("the array lacks an element before a comma or its closing bracket")

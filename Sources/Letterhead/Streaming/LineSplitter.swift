@@ -102,7 +102,7 @@ struct LineSplitter: Sendable {
         let end = min(feed ?? bytes.count, carriageReturnOffset)
         guard end < bytes.count else { return nil }
         guard bytes[end] == Self.carriageReturn else { return (end, end + 1) }
-        // The line ends here, whatever follows: an event is not held back until the next byte arrives.
+        // The line ends here, even if an LF follows, so that an event is not delayed until the next byte arrives.
         if end + 1 == bytes.count { skipsLineFeed = true }
         return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
     }

@@ -67,9 +67,9 @@ public struct Reconnection: Sendable {
 
     /// The rule that the settings break; nil when they break none.
     var brokenRule: String? {
-        if let maximumAttempts, maximumAttempts < 0 { return "maximumAttempts of Reconnection is negative" }
-        if let deadline, deadline <= .zero { return "the deadline of Reconnection is zero or less; nil is no limit" }
-        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative" }
+        if let maximumAttempts, maximumAttempts < 0 { return "maximumAttempts of Reconnection is negative; use 0 or more" }
+        if let deadline, deadline <= .zero { return "the deadline of Reconnection is zero or less; use nil for no limit" }
+        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative; use zero or more" }
         return strategy.alternate == nil
             ? nil : "a strategy of Reconnection cannot send another request or run a task"
     }
@@ -91,7 +91,7 @@ public struct Reconnection: Sendable {
         return RetryCondition.standardFailures.contains(error.code) || (isReading && error.code == .invalidResponse)
     }
 
-    /// The wait before an attempt, counted from 1 after each event; nil gives up.
+    /// The wait before an attempt, counted from 1 after each event; nil ends the stream.
     func wait(before attempt: Int, reconnectionTime: Duration?, after error: HTTPError?) -> Duration? {
         if let maximumAttempts, attempt > maximumAttempts { return nil }
         let result = error.map { Result<HTTPResponse, HTTPError>.failure($0) }

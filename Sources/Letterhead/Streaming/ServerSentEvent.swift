@@ -10,7 +10,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The last identifier that the stream has set, with this event or before it; nil when there is none.
+    /// The last identifier that the stream has set, with this event or before it; nil if it has set none.
     public var id: String?
     /// The reconnection time that the server has set with this event; nil when it has set none.
     public var retry: Duration?
