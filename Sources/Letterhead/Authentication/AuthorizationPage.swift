@@ -101,7 +101,9 @@ struct AuthorizationCallback {
         } else if let issuer {
             guard let origin = HTTPOrigin(URLParts(issuer)),
                 origin == HTTPOrigin(URLParts(page.endpoint.absoluteString))
-            else { throw refused("its issuer is not at the origin of the page; pass the issuer to the grant (RFC 9207)") }
+            else {
+                throw refused("its issuer is not at the origin of the page; pass the issuer to the grant (RFC 9207)")
+            }
         }
     }
 

@@ -52,7 +52,8 @@ extension Secret {
     var bearerHeaderValue: Result<String, RefusedCredential> {
         let token = reveal()
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            return .failure(RefusedCredential("the bearer token is empty or contains characters other than visible ASCII"))
+            return .failure(
+                RefusedCredential("the bearer token is empty or contains characters other than visible ASCII"))
         }
         return .success("Bearer " + token)
     }
@@ -94,7 +95,8 @@ extension HTTPAuthentication {
             }
         let value: Result<String, RefusedCredential> =
             isSendable
-            ? .success(key.reveal()) : .failure(RefusedCredential("the API key is empty or contains a control character"))
+            ? .success(key.reveal())
+            : .failure(RefusedCredential("the API key is empty or contains a control character"))
         return given("API key", value, in: place, allowedOrigins: allowedOrigins)
     }
 }

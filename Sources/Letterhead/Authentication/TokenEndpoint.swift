@@ -47,7 +47,8 @@ struct TokenEndpoint: Sendable {
         var request = HTTPRequest(method: .post, url: url)
         guard let origin = request.origin, origins.areSafe(for: origin) else {
             throw OAuth2.Failure(
-                .misconfigured, "the token endpoint does not use https; to allow http, add its origin to allowedOrigins")
+                .misconfigured, "the token endpoint does not use https; to allow http, add its origin to allowedOrigins"
+            )
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"

@@ -66,7 +66,8 @@ extension HTTPRequest {
         guard let length = headers[.contentLength] else { return }
         guard Int(length) == urlRequest.httpBody?.count ?? 0 else {
             throw HTTPError(
-                .invalidRequest, request: self, message: "the Content-Length of the URLRequest differs from the body's length")
+                .invalidRequest, request: self,
+                message: "the Content-Length of the URLRequest differs from the body's length")
         }
         headers[.contentLength] = nil
     }

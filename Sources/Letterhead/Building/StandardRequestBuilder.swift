@@ -2,9 +2,10 @@ import Foundation
 
 /// Builds a request from the members of a template.
 ///
-/// The URL consists of the base URL, if there is one, and the path; see ``RequestPath`` for the way they are joined.
-/// The query consists of the template's query, then the parameters if the method is GET or HEAD, then the query of the
-/// base URL. For other methods, the parameters are a JSON body.
+/// The URL consists of the base URL, if there is one, and the path. A relative path is appended to the path of the base
+/// URL, with exactly one slash between them; a path that begins with a slash replaces it. The query consists of the
+/// template's query, then the parameters if the method is GET or HEAD, then the query of the base URL. For other methods,
+/// the parameters are a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
@@ -77,7 +78,8 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         } else {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "\(Template.self) sets both parameters and body, and a \(request.method) request can send only one")
+                message:
+                    "\(Template.self) sets both parameters and body, and a \(request.method) request can send only one")
         }
     }
 }

@@ -245,7 +245,9 @@ extension JSONText {
     private mutating func scalar() throws -> Character {
         let first = try hexadecimal()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-        guard (0xD800...0xDBFF).contains(first), next == UInt8(ascii: "\\") else { throw error("a surrogate is unpaired") }
+        guard (0xD800...0xDBFF).contains(first), next == UInt8(ascii: "\\") else {
+            throw error("a surrogate is unpaired")
+        }
         index += 1
         try expect(UInt8(ascii: "u"))
         let second = try hexadecimal()

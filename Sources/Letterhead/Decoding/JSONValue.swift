@@ -167,7 +167,8 @@ extension JSONValue: QueryValue {
     /// Swift nil is omitted.
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
-        case .null: query.append(QueryParameters.Item(name, refused: "a query item cannot be JSON null; use nil to omit it"))
+        case .null:
+            query.append(QueryParameters.Item(name, refused: "a query item cannot be JSON null; use nil to omit it"))
         case .object: query.append(QueryParameters.Item(name, refused: "a query item cannot be a JSON object"))
         case .bool(let value): value.append(to: &query, name: name)
         case .int(let value): value.append(to: &query, name: name)

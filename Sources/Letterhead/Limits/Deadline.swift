@@ -31,7 +31,8 @@ public struct Deadline: LoaderLink {
         let isSet = request.options.contains(DeadlineOption.self)
         guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
         guard limit > .zero else {
-            throw HTTPError(.invalidRequest, request: request, message: "the deadline is zero or less; use nil for no limit")
+            throw HTTPError(
+                .invalidRequest, request: request, message: "the deadline is zero or less; use nil for no limit")
         }
         var limited = request
         limited.limit(to: limit, on: timeline)

@@ -15,7 +15,8 @@ struct AlternateRun {
             guard changed.id == original.id else {
                 throw HTTPError(
                     .invalidRequest, request: original,
-                    message: "a closure of the retry strategy replaced its request; modify the request that it receives")
+                    message: "a closure of the retry strategy replaced its request; modify the request that it receives"
+                )
             }
             return changed
         } catch let error as EndOfLoad {
