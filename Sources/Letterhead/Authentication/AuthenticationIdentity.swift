@@ -1,4 +1,4 @@
-/// The identity of an authentication's credentials, as far as it is known without a request.
+/// The identity of an authentication's credentials, if it is known without a request.
 indirect enum AuthenticationIdentity: Hashable, Sendable {
     case anonymous
     case named(HTTPAuthentication.Name)

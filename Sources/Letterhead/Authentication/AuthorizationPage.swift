@@ -107,7 +107,7 @@ struct AuthorizationCallback {
         }
     }
 
-    /// Returns the value of a parameter, or nil if there is none. A repeated parameter is an error (RFC 6749, 3.1).
+    /// Returns the value of a parameter, or nil if there is none. A parameter that occurs twice is an error (RFC 6749, 3.1).
     private func value(of name: String) throws(OAuth2.Failure) -> String? {
         let values = Self.items(callback).compactMap { item -> String? in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {

@@ -51,8 +51,8 @@ package enum CredentialRefusal: Error {
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .limitReached,
-                    "credentials were requested \(limit.count) times within \(limit.window), the limit: the server refuses "
-                        + "the credentials that it has just issued"))
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit: the server "
+                        + "refuses the credentials that it has just issued"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as OAuth2.Failure): Self.content(of: error)

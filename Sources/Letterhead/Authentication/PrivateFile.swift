@@ -100,7 +100,7 @@ extension PrivateFile {
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw OAuth2.Failure(
                 .store,
-                "the token file is writable by other users; set its permissions to 0600, or reset the client to delete it"
+                "other users can write the token file; set its permissions to 0600, or reset the client to delete it"
             )
         }
     }

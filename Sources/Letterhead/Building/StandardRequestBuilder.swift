@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The URL consists of the base URL, if there is one, and the path. A relative path is appended to the path of the base
 /// URL, with exactly one slash between them; a path that begins with a slash replaces it. The query consists of the
-/// template's query, then the parameters if the method is GET or HEAD, then the query of the base URL. For other methods,
-/// the parameters are a JSON body.
+/// template's query, then the parameters if the method is GET or HEAD, then the query of the base URL. For other
+/// methods, the parameters are a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template

@@ -21,7 +21,7 @@ extension HTTPClient {
 /// is not lost: the next call in the queue receives it. The load is cancelled when no call waits for it.
 ///
 /// After ``HTTPClient/reset()``, the pager starts over at the first page and ignores its checkpoint, because a cursor
-/// belongs to the user for whom it was obtained.
+/// belongs to the user who was signed in when it was obtained.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
     // This type is a class because all its users share one iteration.
 

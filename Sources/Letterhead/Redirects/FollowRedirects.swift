@@ -126,7 +126,7 @@ public struct FollowRedirects: LoaderLink {
             throw HTTPError(
                 .invalidRequest, request: proposal, response: await response.keptInMemory(),
                 message:
-                    "the custom redirect policy replaced its request; modify the request that it receives")
+                    "the custom redirect policy replaced the request; modify the request that it receives")
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
         if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }

@@ -1,6 +1,6 @@
 /// A redirect that was followed.
 public struct HTTPRedirect: Sendable, CustomStringConvertible {
-    /// The request that received the redirect, as it was sent.
+    /// The request that received the redirect, in the form in which it was sent.
     public let request: HTTPRequest
     /// The status of the redirect.
     public let status: HTTPStatus

@@ -130,7 +130,7 @@ public struct HTTPClient: Sendable {
     /// Cancels all requests in flight, removes the state of all links, and returns when both are complete.
     ///
     /// Running page sequences end with `.cancelled`, and each ``Pager`` starts over at the first page, because a cursor
-    /// belongs to the user for whom it was obtained.
+    /// belongs to the user who was signed in when it was obtained.
     public func reset() async {
         resets.increment()
         await chain.reset()

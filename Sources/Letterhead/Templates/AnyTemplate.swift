@@ -81,7 +81,7 @@ struct TemplateDefect: Sendable {
     private let undecodable: String?
     private let response: ObjectIdentifier
 
-    /// Returns nil if there are no errors.
+    /// Returns nil without an error.
     init?(misfit: String?, undecodable: String?, response: Any.Type) {
         if misfit == nil, undecodable == nil { return nil }
         (self.misfit, self.undecodable) = (misfit, undecodable)

@@ -17,7 +17,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Whether there are no parameters.
+    /// Whether the list of parameters is empty.
     public var isEmpty: Bool { items.isEmpty }
 
     /// The value of a name. Setting a value keeps its index; setting nil removes it.

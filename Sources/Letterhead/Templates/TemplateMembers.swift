@@ -9,7 +9,7 @@ public import Foundation
 public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes,
     _Settings
 {
-    /// The error of a member whose type the library does not support; nil if there is none.
+    /// The error of a member whose type the library does not support; nil without one.
     static var _misfit: String? { get }
     /// The reason why no response can be decoded; nil if one can.
     static var _undecodable: String? { get }

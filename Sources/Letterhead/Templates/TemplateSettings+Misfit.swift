@@ -1,7 +1,7 @@
 import Foundation
 
 extension RequestTemplate {
-    /// The error of a setting that the template declares as a member; nil if there is none.
+    /// The error of a setting that the template declares as a member; nil without one.
     static var declaredSetting: String? {
         // One check for each group of settings, because most templates declare none and each request runs it.
         guard

@@ -50,8 +50,8 @@ public final class LimitRate: LoaderLink {
         let isBroken = count < 1 || window <= .zero || window > year || queueLimit < 0
         brokenRule =
             isBroken || longestHold < .zero || longestHold > year
-            ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the limits "
-                + "not negative, and every duration at most one year" : nil
+            ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
+                + "limits not negative, and every duration at most one year" : nil
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
         state = Mutex(RateState(bucket, longestHold: longestHold))
         self.scope = scope

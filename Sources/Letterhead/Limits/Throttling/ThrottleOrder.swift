@@ -19,8 +19,8 @@ enum ThrottleOrder {
 
     /// The rule of the order, and the remedy.
     static let rule =
-        "a Throttle for all requests is above a Throttle or LimitRate with a narrower scope: requests that wait for one "
-        + "host would occupy the slots of all; put the link with the narrower scope first"
+        "a Throttle for all requests is above a Throttle or LimitRate with a narrower scope: requests that wait for "
+        + "one host would occupy the slots of all; put the link with the narrower scope first"
 
     private static func order(of links: [any LoaderLink]) -> ThrottleOrder {
         var order = ThrottleOrder.unlimited

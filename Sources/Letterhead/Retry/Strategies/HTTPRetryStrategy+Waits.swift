@@ -51,7 +51,7 @@ extension HTTPRetryStrategy {
     /// retry; a negative wait counts as zero.
     ///
     /// ```swift
-    /// .custom { _, result in  // a service that says when, as seconds since 1970
+    /// .custom { _, result in  // a service that sends the time in seconds since 1970
     ///     let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
     ///     return reset.map { .seconds(Double($0) - Date().timeIntervalSince1970) }
     /// }
