@@ -45,7 +45,7 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
     /// The position of the page.
     public var position: PagePosition
 
-    /// Makes a checkpoint.
+    /// Creates a checkpoint.
     public init(page: Int, position: PagePosition) {
         self.page = page
         self.position = position
