@@ -68,7 +68,7 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Runs attempts until the load ends. `judged` is a first attempt that has already completed.
+    /// Runs attempts until the load ends. `first` is an attempt that has already completed.
     func loadRepeatedly(
         _ request: HTTPRequest, next: any HTTPLoader, behind first: JudgedAttempt? = nil
     ) async throws(HTTPError) -> HTTPResponse {
