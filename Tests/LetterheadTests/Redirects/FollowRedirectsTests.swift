@@ -116,7 +116,7 @@ private struct Odd: Error {}
         let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(limit)) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of \(limit)") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("more than \(limit) redirects") == true)
         #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
     }
 
@@ -169,7 +169,7 @@ private struct Odd: Error {}
         let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(7)) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of 7") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("more than 7 redirects") == true)
         #expect(mock.requests.count == 8)
     }
 
