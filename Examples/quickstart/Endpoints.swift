@@ -37,6 +37,11 @@ extension RequestTemplate where Self == Get<[User]> {
     }
 }
 
+struct WatchActivity: RequestTemplate {
+    let login: String
+    var path: RequestPath { "users/\(login)/activity" }
+}
+
 struct UploadAvatar: RequestTemplate {
     typealias Response = Receipt
     let login: String

@@ -42,6 +42,11 @@ struct Quickstart {
             report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")
         }
 
+        show("Server-sent events, as they arrive", #"client.events(of: WatchActivity(login: "ada"))"#)
+        for try await event in client.events(of: WatchActivity(login: "ada")) {
+            report("\(event.event): \(event.data)")
+        }
+
         show(
             "A multipart upload of a file", "client.send(UploadAvatar(…).multipart([.text(…), .file(at: picture, …)]))")
         let receipt = try await upload(client)

@@ -28,6 +28,10 @@ struct Benchmarks {
                 count += 1
                 if try await !TransportSpeed.report() { broken += 1 }
             }
+            if word.map({ LineSpeed.name.contains($0) }) ?? true {
+                count += 1
+                if try await !LineSpeed.report() { broken += 1 }
+            }
             if word.map({ TransferSpeed.name.contains($0) }) ?? true {
                 count += 1
                 if try await !TransferSpeed.report() { broken += 1 }

@@ -25,6 +25,12 @@ extension HTTPClient {
     ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        eventSequence(of: template, reconnecting: reconnection, limit: limit)
+    }
+
+    private func eventSequence<Template: RequestTemplate>(
+        of template: Template, reconnecting reconnection: Reconnection, limit: Int
     ) -> EventSequence {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
@@ -54,7 +60,7 @@ extension HTTPClient {
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         EventValues<Value>(
-            events: events(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
+            events: eventSequence(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
     }
 }
 
@@ -75,8 +81,8 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// The events of a stream. Created by ``HTTPClient/events(of:reconnecting:limit:)``.
-public struct EventSequence: AsyncSequence, Sendable {
+/// The events of a stream.
+struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
     let limit: Int
@@ -86,20 +92,20 @@ public struct EventSequence: AsyncSequence, Sendable {
     let connect: @Sendable (String?) async throws -> HTTPResponse
 
     /// Starts the iteration. Each iteration has a separate connection.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
+    func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
 
     /// Reads the events in order.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: EventStream
 
         /// Returns the next event, or nil at the end of the stream.
         ///
         /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
-        public mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
+        mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
 
         /// Returns the next event, or nil at the end of the stream, without leaving the caller's actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await stream.next(isolation: actor)
         }
     }

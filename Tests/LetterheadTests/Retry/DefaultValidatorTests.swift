@@ -16,11 +16,11 @@ import Testing
 
     @Test func `429 waits three seconds, and the other retriable statuses back off`() {
         let validator = DefaultValidator()
-        for status in [408, 425, 500, 502, 503, 504].map({ HTTPStatus($0) }) {
+        for status in [408, 425, 500, 502, 503, 504, 529].map({ HTTPStatus($0) }) {
             #expect(delay(validator.validate(response: response(status), forRequest: HTTPRequest())) == .seconds(1))
         }
         #expect(delay(validator.validate(response: response(429), forRequest: HTTPRequest())) == .seconds(3))
-        #expect(validator.retriableStatuses.count == 7)
+        #expect(validator.retriableStatuses.count == 8)
     }
 
     @Test func `its map can be edited`() {

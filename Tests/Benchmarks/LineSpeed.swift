@@ -1,0 +1,65 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+
+    /// Lines over the loopback interface, beside the same response in raw pieces.
+    struct LineSpeed {
+        static let name = "lines over loopback"
+        private static let lineCount = 2_000_000
+        private static let rounds = 5
+        // A string for each line costs more than the transport does for its bytes.
+        private static let limit = Limit.speed(0.1)
+
+        /// Measures and prints both, and returns whether the limit is kept.
+        static func report() async throws -> Bool {
+            print("\n\(name); the floor reads the pieces of the same response")
+            let server = server()
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()))
+            var (floors, times) = ([Double](), [Double]())
+            for _ in 0..<rounds {
+                floors.append(try await seconds { try await pieces(client) })
+                times.append(try await seconds { try await lines(client) })
+            }
+            let (floor, time) = (floors.sorted()[rounds / 2], times.sorted()[rounds / 2])
+            let size = Double(lineCount * 100) / 1_048_576
+            print("  pieces \(text(size / floor)) MiB a second, lines \(text(size / time)) MiB a second")
+            let verdict = limit.verdict(on: Round(time: time, processor: 0), beside: Round(time: floor, processor: 0))
+            print("    \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
+            return verdict.isKept
+        }
+
+        private struct Export: RequestTemplate {
+            var path: RequestPath { "lines" }
+        }
+
+        private static func seconds(_ work: () async throws -> Int) async throws -> Double {
+            let start = ContinuousClock.now
+            guard try await work() == lineCount * 100 else { throw WrongAnswer() }
+            return (ContinuousClock.now - start) / .seconds(1)
+        }
+
+        private static func pieces(_ client: HTTPClient) async throws -> Int {
+            var count = 0
+            for try await piece in try await client.stream(Export()).body { count += piece.count }
+            return count
+        }
+
+        private static func lines(_ client: HTTPClient) async throws -> Int {
+            var count = 0
+            for try await line in try await client.stream(Export()).body.lines { count += line.utf8.count + 1 }
+            return count
+        }
+
+        private static func server() -> RawServer {
+            let line = String(repeating: "a", count: 99) + "\n"
+            let piece = Array(String(repeating: line, count: 1000).utf8)
+            return RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(lineCount * 100)\r\n\r\n")
+                    for _ in 0..<(lineCount / 1000) where !connection.write(piece) { return connection.close() }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,125 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// Event streams through the chain of a client: credentials, redirects, time limits, and bodies that are sent and read at once.
+@Suite(.timeLimit(.minutes(2)))
+struct EventStreamChainTests {
+    private static let type: HTTPHeaders = ["Content-Type": "text/event-stream"]
+
+    @Test func `a 401 refreshes the token before the stream begins`() async throws {
+        let mock = MockLoader { request in
+            guard request.headers["Authorization"] == "Bearer 2" else {
+                return HTTPResponse(request: request, status: .unauthorized)
+            }
+            return HTTPResponse(
+                request: request, status: .ok, headers: Self.type, body: StreamedBody.of("data: a\n\ndata: b\n\n"))
+        }
+        let provider = RisingToken()
+        let client = HTTPClient(
+            environment: .of("https://a.example"), authentication: .shared(provider), transport: mock)
+        #expect(try await client.events(of: Endpoint()).all().map(\.data) == ["a", "b"])
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer 1", "Bearer 2"])
+    }
+
+    @Test func `a redirect is followed, and the headers of the stream go along`() async throws {
+        let server = try await MockServer.start { request in
+            guard request.path == "/stream" else {
+                return MockServer.Response(status: 307, headers: ["Location": "/stream"])
+            }
+            #expect(request.headers["Accept"] == "text/event-stream")
+            return .events([ServerSentEvent(data: "\(request.method) \(String(decoding: request.body, as: UTF8.self))")])
+        }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let template = Endpoint().with { endpoint in
+            endpoint.method = .post
+            endpoint.body = TextBody("question")
+        }
+        #expect(try await client.events(of: template).all().map(\.data) == ["POST question"])
+        await server.stop()
+    }
+
+    @Test func `silence for longer than the idle timeout breaks the connection, and comments count as activity`()
+        async throws
+    {
+        let clock = TestClock(isAutomatic: true)
+        // Each piece takes four seconds; the last one takes a minute.
+        let connections = Mutex(0)
+        let mock = MockLoader(clock: clock) { request in
+            let number = connections.withLock { count in
+                count += 1
+                return count
+            }
+            guard number < 3 else { return HTTPResponse(request: request, status: .noContent) }
+            let pieces = Mutex<ArraySlice<String>>(["data: \(number)\n\n", ": ping\n", ": ping\n", "data: late\n\n", "-"])
+            return HTTPResponse(
+                request: request, status: .ok, headers: Self.type,
+                body: HTTPResponseBody(length: nil) {
+                    let piece = pieces.withLock { $0.popFirst() }
+                    try await clock.sleep(for: piece == "-" ? .seconds(60) : .seconds(4))
+                    return piece.map { Data($0.utf8) }
+                })
+        }
+        let client = HTTPClient(environment: .of("http://a.example"), transport: mock)
+        let template = Endpoint().idleTimeout(.seconds(10))
+        let events = try await client.events(
+            of: template, reconnecting: .whenClosed(clock: clock, random: { 0 })
+        ).all()
+        #expect(events.map(\.data) == ["1", "late", "2", "late"])
+        #expect(mock.requests.count == 3)
+    }
+
+    #if os(Linux)
+        @Test func `values are encoded no faster than the server reads them`() async throws {
+            let made = CallCount()
+            let values = AsyncStream<String>(unfolding: {
+                made.increment() < 100_000 ? String(repeating: "a", count: 10_000) : nil
+            })
+            let server = try await MockServer.start { _ in .text("done") }
+            server.enqueue(.closure.fault(.stall, at: .requestStart))
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+            let template = Endpoint().with { endpoint in
+                endpoint.method = .post
+                endpoint.body = NDJSONBody(once: values)
+            }
+            let sending = Task { try await client.send(template) }
+            var last = -1
+            while made.value != last || last < 1 {
+                last = made.value
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            // A gigabyte is not encoded ahead: what the buffers of both sockets and the transport hold, at most.
+            #expect(made.value < 6_400)
+            sending.cancel()
+            _ = await sending.result
+            await server.stop()
+        }
+    #endif
+}
+
+private final class CallCount: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    @discardableResult
+    func increment() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
+/// A provider whose every token is a higher number.
+private struct RisingToken: CredentialProvider {
+    private let count = CallCount()
+
+    func credential(for need: CredentialNeed<Secret>) async throws -> Secret? { Secret("\(count.increment())") }
+
+    func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
+        request.headers["Authorization"] = "Bearer \(credential.reveal())"
+    }
+}
