@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// Where credentials may go.
+/// The origins to which credentials may be sent.
 struct AllowedOrigins: Hashable, Sendable {
-    /// What becomes of one request.
+    /// The decision about one request.
     enum Verdict: Equatable {
         case sign
         case leaveUnsigned
         case refuse(String)
     }
 
-    /// Who chose the credentials for a request.
+    /// The source of the credentials for a request.
     enum Chooser: Equatable {
-        /// The client, for every request.
+        /// The client, which sets credentials for every request.
         case client
-        /// The request, by the name of a method that its client has.
+        /// The request, by the name of a method of the client's composite.
         case name
-        /// The request, which brings its own.
+        /// The request, with its own authentication.
         case request
 
         init(_ own: HTTPAuthentication?) {
@@ -31,7 +31,7 @@ struct AllowedOrigins: Hashable, Sendable {
     private let listed: Set<HTTPOrigin>?
     private let isMalformed: Bool
 
-    /// - Parameter urls: URLs of the origins; nil for the one origin that the credentials belong to.
+    /// - Parameter urls: URLs of the origins; nil if the credentials belong to a single origin that is not yet known.
     init(_ urls: [URL]?) {
         let origins = urls.map { $0.map { HTTPOrigin(URLParts($0.absoluteString)) } }
         listed = origins.map { Set($0.compactMap { $0 }) }
@@ -41,9 +41,10 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether origins were named. Otherwise the credentials belong to the one origin for which they were obtained.
     var areNamed: Bool { listed != nil }
 
-    /// Whether a request is signed: never after a redirect to another origin, and only where its credentials belong.
+    /// Decides whether a request is signed: never after a redirect to another origin, and only for origins to which its
+    /// credentials belong.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
-        if isMalformed { return .refuse("one of the allowed origins has no scheme or no host") }
+        if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
         guard request.withheldHeaders.isEmpty, let origin = request.origin else { return .leaveUnsigned }
         if let listed { return verdict(at: origin, listed: listed, chooser) }
         guard chooser == .request || request.homeOrigin?.origin == origin else {
@@ -52,12 +53,12 @@ struct AllowedOrigins: Hashable, Sendable {
         return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
     }
 
-    /// The verdict on a request to an origin that the credentials do not belong to.
+    /// Decides about a request to an origin to which the credentials do not belong.
     ///
-    /// The client's credentials fill a gap, so a request to another origin goes without them. A request that asks for
-    /// credentials is refused.
+    /// The client's credentials are optional, so a request to another origin is sent without them. A request that
+    /// chooses credentials itself is refused.
     ///
-    /// - Parameter origin: where they belong; nil when no origin is known.
+    /// - Parameter origin: the origin to which they belong; nil if no origin is known.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
         if chooser == .client { return .leaveUnsigned }
         let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
@@ -73,10 +74,10 @@ struct AllowedOrigins: Hashable, Sendable {
             ? .leaveUnsigned : .refuse("the credentials belong to other origins; add this one to allowedOrigins")
     }
 
-    /// Whether secrets may be sent to an origin that is no API: an authorization server's.
+    /// Whether secrets may be sent to the origin of an authorization server.
     func areSafe(for origin: HTTPOrigin) -> Bool { Self.isSafe(origin) || listed?.contains(origin) == true }
 
-    /// Whether no network can read what is sent to an origin: https, or this machine itself.
+    /// Whether no network can read what is sent to an origin: it uses https, or it is this machine.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
         let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
@@ -84,18 +85,18 @@ struct AllowedOrigins: Hashable, Sendable {
     }
 
     private static let insecure =
-        "credentials go over https only; to allow plain http, name the origin, with http, in allowedOrigins"
+        "credentials are sent over https only; to allow plain http, add this origin, with http, to allowedOrigins"
 }
 
-/// The one origin that credentials without `allowedOrigins` belong to: the first that they are used for.
+/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used.
 ///
-/// A class, because concurrent requests must agree on which origin was the first.
+/// This type is a class because concurrent requests must agree on the first origin.
 final class CredentialHome: Sendable {
     private let origin = Mutex<HTTPOrigin?>(nil)
 
     /// Claims the credentials for an origin.
     ///
-    /// - Returns: the origin that they belong to, which is another one when that came first.
+    /// - Returns: the origin to which they belong: the candidate, or an origin that was claimed before.
     func claim(_ candidate: HTTPOrigin) -> HTTPOrigin {
         origin.withLock { origin in
             if let origin { return origin }
@@ -104,6 +105,6 @@ final class CredentialHome: Sendable {
         }
     }
 
-    /// Forgets the origin, once the credentials are forgotten.
+    /// Removes the origin, after the credentials have been removed.
     func forget() { origin.withLock { $0 = nil } }
 }

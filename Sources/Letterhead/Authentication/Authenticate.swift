@@ -6,29 +6,30 @@ import Synchronization
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put it below redirects and the environment, so that each hop is judged by its own origin. The client's credentials fill
-/// a gap only: a request that brings its own is sent with it. Credentials that name no `allowedOrigins` need an
-/// ``ApplyEnvironment`` above: without one, the client signs nothing. A reset forgets what the methods remember,
-/// including the methods that came with requests, as long as the program still holds them.
+/// Put the link below redirects and the environment, so that each hop is checked with its own origin. A request that
+/// has its own authentication uses it in place of the client's. Credentials without `allowedOrigins` need an
+/// ``ApplyEnvironment`` above: without one, the client signs nothing. A reset removes the stored credentials of all
+/// methods, including the methods of requests that still exist.
 public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
-    /// Where the client's credentials belong that remember nothing, each by itself.
+    /// The origins of the client's methods that store no credentials, one for each method.
     private let homes: [ObjectIdentifier: CredentialHome]
 
-    /// Makes the link.
+    /// Creates the link.
     ///
-    /// - Parameter authentication: signs requests that specify no authentication. Default: ``HTTPAuthentication/anonymous``.
+    /// - Parameter authentication: signs requests that specify no authentication. Default:
+    ///   ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
         }
     }
 
-    /// Signs the request, where its credentials may go, and sends it on.
+    /// Signs the request, if its credentials may be sent to its origin, and passes it to the next loader.
     ///
-    /// - Throws: ``HTTPError/Code/cannotAuthenticate``, before anything is sent, when there are no credentials or they must
-    ///   not go there; ``HTTPError/Code/invalidRequest`` for credentials that cannot be sent.
+    /// - Throws: ``HTTPError/Code/cannotAuthenticate``, before anything is sent, if there are no credentials or they
+    ///   must not be sent to the origin; ``HTTPError/Code/invalidRequest`` for malformed credentials.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication
         guard let method = try (own ?? authentication).method(for: request, in: authentication) else {
@@ -45,7 +46,7 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// Forgets the credentials of every method, once, and resets what is below.
+    /// Removes the stored credentials of every method, once, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let methods = authentication.methods + seen.all
         async let below: Void = next.reset()
@@ -55,7 +56,7 @@ public struct Authenticate: LoaderLink {
         await below
     }
 
-    /// What becomes of a request, by the origins that were named, else by the origin that the credentials belong to.
+    /// Decides whether a request is signed, by the named origins or else by the origin to which the credentials belong.
     private func verdict(
         of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser
     ) -> AllowedOrigins.Verdict {
@@ -72,9 +73,9 @@ public struct Authenticate: LoaderLink {
     }
 }
 
-/// The methods that came with requests, for as long as someone else keeps them.
+/// The methods of requests, referenced weakly.
 ///
-/// A class, because copies of the link must see one list.
+/// This type is a class because copies of the link share one list.
 private final class SeenMethods: Sendable {
     private struct Weak: Sendable {
         weak var method: SigningMethod?

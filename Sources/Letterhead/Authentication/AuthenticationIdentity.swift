@@ -1,14 +1,15 @@
-/// Which credentials an authentication stands for, as far as that can be known without a request.
+/// The identity of an authentication's credentials, if it is known without a request.
 indirect enum AuthenticationIdentity: Hashable, Sendable {
     case anonymous
     case named(HTTPAuthentication.Name)
     case composite([HTTPAuthentication.Name: AuthenticationIdentity], default: HTTPAuthentication.Name?)
-    /// A credential that was given beforehand is the same wherever it was written down.
+    /// A credential that was passed by the caller. Equal values are one identity.
     case given(GivenCredential, AllowedOrigins)
-    /// Any other is the same only in copies of one authentication.
+    /// Any other method. Only copies of one authentication are one identity.
     case method(MethodReference)
 
-    /// A method compared by its identity, and kept, so that no other takes its address.
+    /// A method, compared by object identity. The reference keeps the method alive, so that no other can reuse its
+    /// address.
     struct MethodReference: Hashable, Sendable {
         let method: SigningMethod
 
@@ -19,7 +20,7 @@ indirect enum AuthenticationIdentity: Hashable, Sendable {
 }
 
 extension HTTPAuthentication {
-    /// Which credentials it stands for.
+    /// The identity of the credentials.
     var identity: AuthenticationIdentity {
         switch choice {
         case .anonymous: .anonymous
@@ -35,10 +36,10 @@ extension HTTPAuthentication {
     }
 }
 
-/// For whom a request is: everything in it that tells one user from another, and the origin that it goes to.
+/// The identity of a request: the origin, and everything in the request that distinguishes users.
 ///
-/// What one request obtains for another, such as a response or a token, is shared only when both identities are equal. Two
-/// identities may belong to the same user; one identity never belongs to two.
+/// A response or a token of one request is shared with another one only if both identities are equal. Two identities
+/// may belong to the same user, but one identity never belongs to two users.
 struct RequestIdentity: Hashable, Sendable {
     private let origin: HTTPOrigin?
     private let userInfo: String?

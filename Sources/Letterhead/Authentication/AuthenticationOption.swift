@@ -1,18 +1,18 @@
 extension RequestTemplate {
-    /// Says who signs, in place of the client's authentication and of an `Authorization` header.
+    /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> WithOptions<Self> {
         option(AuthenticationOption.self, authentication)
     }
 }
 
-/// Who signs one request.
+/// The authentication of one request.
 enum AuthenticationOption: HTTPRequestOption {
-    /// As the client says.
     static let defaultOptionValue: HTTPAuthentication? = nil
 }
 
 extension HTTPRequest {
-    /// Who signs it, in place of the client's authentication and of an `Authorization` header. Default: nil, the client's.
+    /// The authentication that signs the request, in place of the client's and of an `Authorization` header. Default:
+    /// nil (the authentication of the client).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
@@ -35,23 +35,22 @@ extension WithOptions {
 }
 
 extension RequestTemplate {
-    /// Says what the tokens that sign it must allow; one that allows less is widened by the grant first.
+    /// Sets the scopes that the token of the request must have. If a token lacks a scope, the grant requests it first.
     ///
-    /// A grant that cannot ask for more, or a server that does not give it, is ``HTTPError/Code/cannotAuthenticate``, and
-    /// nothing is sent. Methods other than OAuth 2 do not look at it.
+    /// If the grant cannot request it or the server does not grant it, the request fails with
+    /// ``HTTPError/Code/cannotAuthenticate`` and nothing is sent. Only OAuth 2 uses the scopes.
     public func authenticated(scopes: Set<String>) -> WithOptions<Self> {
         option(RequiredScopesOption.self, scopes)
     }
 }
 
-/// What the tokens that sign a request must allow.
+/// The scopes that the token of a request must have.
 enum RequiredScopesOption: HTTPRequestOption {
-    /// Nothing in particular.
     static let defaultOptionValue: Set<String> = []
 }
 
 extension HTTPRequest {
-    /// What the tokens that sign it must allow. Default: nothing in particular.
+    /// The scopes that the token of the request must have. Default: none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }

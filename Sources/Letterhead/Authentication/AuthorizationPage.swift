@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a person signs in, and who shows it.
+/// The page on which a person signs in, and the closure that shows it.
 struct AuthorizationPage: Sendable {
     let endpoint: URL
     let redirectURI: URL
@@ -8,13 +8,13 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    /// What the token endpoint needs of a person who has signed in.
+    /// The result of a sign-in that the token endpoint requires.
     struct Proof: Sendable {
         let code: Secret
         let verifier: Secret
     }
 
-    /// Has a person sign in, once, with a state and a verifier of its own.
+    /// Signs a person in, with a new state and verifier.
     func proof(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
     ) async throws(OAuth2.Failure) -> Proof {
@@ -25,13 +25,16 @@ struct AuthorizationPage: Sendable {
         do {
             callback = try await open(url)
         } catch {
-            throw OAuth2.Failure(.refused, "the sign-in was given up or could not be shown", underlying: error)
+            throw OAuth2.Failure(
+                .refused, "the sign-in was cancelled or its page could not be shown: \(HTTPError.summary(of: error))",
+                underlying: error)
         }
         let code = try AuthorizationCallback(callback, of: self).code(state: state)
         return Proof(code: code, verifier: Secret(verifier))
     }
 
-    /// The page with the request in its query (RFC 6749, 4.1.1; RFC 7636, 4.3); never `plain`.
+    /// Returns the URL of the page with the request in its query (RFC 6749, 4.1.1; RFC 7636, 4.3). The challenge method
+    /// is never `plain`.
     private func url(
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
     ) throws(OAuth2.Failure) -> URL {
@@ -56,7 +59,7 @@ struct AuthorizationPage: Sendable {
     }
 }
 
-/// The URL that an authorization server led back to; anyone could have made it, so every part is checked.
+/// The URL to which the authorization server redirected. Anyone can create such a URL, so every part is checked.
 struct AuthorizationCallback {
     private let page: AuthorizationPage
     private let callback: URLParts
@@ -68,23 +71,24 @@ struct AuthorizationCallback {
         expected = URLParts(page.redirectURI.absoluteString)
     }
 
-    /// The code, when everything is as it must be.
+    /// Returns the code of a valid callback.
     ///
-    /// The state is looked at first: without it, no word of the URL counts, not even its error (RFC 6749, 10.12).
+    /// The state is checked first: without it, nothing in the URL can be trusted, not even its error (RFC 6749, 10.12).
     func code(state: String) throws(OAuth2.Failure) -> Secret {
-        guard isRedirectURI else { throw refused("it is not the redirect URI") }
-        guard try value(of: "state") == state else { throw refused("its state is not the one that was sent") }
+        guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
+        guard try value(of: "state") == state else { throw refused("its state differs from the state of the request") }
         try checkIssuer()
         if let error = try value(of: "error") {
             throw OAuth2.Failure(
                 .refused, "the authorization server answered \(OAuth2.Failure.printable(error))", code: error,
                 detail: try value(of: "error_description").map { Secret($0) })
         }
-        guard let code = try value(of: "code"), !code.isEmpty else { throw refused("it has no code") }
+        guard let code = try value(of: "code"), !code.isEmpty else { throw refused("it contains no code") }
         return Secret(code)
     }
 
-    /// Scheme, authority and path byte for byte, and the redirect URI's own query items, each as it was.
+    /// Whether scheme, authority and path equal those of the redirect URI byte for byte, and its query items are
+    /// unchanged.
     private var isRedirectURI: Bool {
         callback.scheme == expected.scheme && callback.authority == expected.authority && callback.path == expected.path
             && Set(Self.items(expected)).isSubset(of: Self.items(callback))
@@ -93,15 +97,17 @@ struct AuthorizationCallback {
     private func checkIssuer() throws(OAuth2.Failure) {
         let issuer = try value(of: "iss")
         if let known = page.issuer {
-            guard issuer == known else { throw refused("its issuer is not the one that was asked (RFC 9207)") }
+            guard issuer == known else { throw refused("its issuer differs from the issuer of the grant (RFC 9207)") }
         } else if let issuer {
             guard let origin = HTTPOrigin(URLParts(issuer)),
                 origin == HTTPOrigin(URLParts(page.endpoint.absoluteString))
-            else { throw refused("its issuer is not of the page's origin; give the grant the issuer (RFC 9207)") }
+            else {
+                throw refused("its issuer is not at the origin of the page; pass the issuer to the grant (RFC 9207)")
+            }
         }
     }
 
-    /// The only value of a name, nil without one; two of a name are one too many (RFC 6749, 3.1).
+    /// Returns the value of a parameter, or nil if there is none. A parameter that occurs twice is an error (RFC 6749, 3.1).
     private func value(of name: String) throws(OAuth2.Failure) -> String? {
         let values = Self.items(callback).compactMap { item -> String? in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
@@ -109,13 +115,13 @@ struct AuthorizationCallback {
             }
             return parts.first == name ? parts.dropFirst().first ?? "" : nil
         }
-        guard values.count < 2 else { throw refused("it has a parameter twice") }
+        guard values.count < 2 else { throw refused("the parameter \(name) occurs more than once") }
         return values.first
     }
 
     private static func items(_ parts: URLParts) -> [Substring] { parts.query?.split(separator: "&") ?? [] }
 
     private func refused(_ rule: String) -> OAuth2.Failure {
-        OAuth2.Failure(.malformed, "the callback is refused: \(rule)")
+        OAuth2.Failure(.malformed, "the callback of the sign-in was refused: \(rule)")
     }
 }

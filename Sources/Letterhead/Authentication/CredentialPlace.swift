@@ -1,9 +1,9 @@
-/// Where a credential stands in a request.
+/// The part of a request that contains a credential.
 enum CredentialPlace: Hashable, Sendable {
     case header(HTTPHeaders.Name)
     case query(String)
 
-    /// Whether the request brings a credential of its own there.
+    /// Whether the request already contains a credential there.
     func isFilled(in request: HTTPRequest) -> Bool {
         switch self {
         case .header(let name): request.headers.contains(name)
@@ -11,7 +11,8 @@ enum CredentialPlace: Hashable, Sendable {
         }
     }
 
-    /// Puts a credential there, in place of any other, so that no text shows it, nor what an answer repeats of it by name.
+    /// Writes a credential into the request, in place of an existing one, and marks it as secret in all texts of the
+    /// request and the response.
     func put(_ credential: String, into request: inout HTTPRequest) {
         switch self {
         case .header(let name):
@@ -28,13 +29,13 @@ enum CredentialPlace: Hashable, Sendable {
     }
 }
 
-/// Puts a credential that is known beforehand into each request.
+/// Writes a fixed credential into each request.
 struct SignRequest: LoaderLink {
     private let sign: @Sendable (inout HTTPRequest) throws -> Void
 
     init(_ sign: @escaping @Sendable (inout HTTPRequest) throws -> Void) { self.sign = sign }
 
-    /// The same credential in the same place of each request; one that breaks a rule is refused there.
+    /// Creates the link. A credential that breaks a rule is refused at each request.
     init(_ credential: Result<String, RefusedCredential>, in place: CredentialPlace) {
         sign = { request in place.put(try credential.get(), into: &request) }
     }
@@ -46,7 +47,7 @@ struct SignRequest: LoaderLink {
     }
 }
 
-/// A credential that cannot be sent, and the rule that it breaks, without the credential.
+/// The rule that a malformed credential breaks, without the credential.
 struct RefusedCredential: Error, CustomStringConvertible {
     let description: String
 
@@ -54,7 +55,7 @@ struct RefusedCredential: Error, CustomStringConvertible {
 }
 
 extension HTTPError {
-    /// The error of a request that could not be signed.
+    /// Returns the error of a request that could not be signed.
     init(signing error: any Error, request: HTTPRequest) {
         switch error {
         case let error as HTTPError: self = error

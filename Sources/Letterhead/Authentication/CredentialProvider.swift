@@ -1,9 +1,10 @@
-/// Gives credentials that are remembered: asked once for all who wait, and again when they are refused or run out.
+/// Provides credentials that are stored and shared. It is called once for all concurrent requests, and again when the
+/// credentials are refused or expire.
 ///
-/// Use: ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. Choose: `oauth2` for tokens of an
-/// authorization server, ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)`` for a name and password that
-/// somebody types.
-/// Write one for anything else that is fetched once and used by many:
+/// Use a provider with ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. For tokens of an
+/// authorization server, use `oauth2`; for a username and password that a person enters, use
+/// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``. Implement the protocol for other credentials
+/// that are fetched once and used by many requests:
 ///
 /// ```swift
 /// struct Session: CredentialProvider {
@@ -16,72 +17,79 @@
 /// }
 /// ```
 ///
-/// Laws: it is asked by one at a time, never while a reset is under way; it sends its own requests to `need.next`, which
-/// is the chain below, and never over the chain above, where they would wait for themselves; it ends when its task is
-/// cancelled, which only a reset does; and after ``reset()`` nothing that it knew before is given again.
+/// Laws:
+///
+/// - Only one call runs at a time, and none during a reset.
+/// - The provider sends its own requests to `need.next`, the chain below. Requests to the chain above would wait for
+///   themselves.
+/// - A call ends when its task is cancelled. Only a reset cancels it.
+/// - After ``reset()``, the provider returns nothing that it stored before.
 public protocol CredentialProvider: Sendable {
-    /// What is remembered.
+    /// The type of the stored credential.
     associatedtype Credential: Sendable
 
-    /// Gives a credential, by whatever it takes; all who wait get the same.
+    /// Obtains a credential. All waiting requests receive it.
     ///
-    /// - Returns: the credential; nil when there is none to be had, which fails all who wait and drops the last one.
-    /// - Throws: what fails all who wait. The next request asks again.
+    /// - Returns: the credential; nil if none is available, which fails all waiting requests and removes the previous
+    ///   credential.
+    /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
     func credential(for need: CredentialNeed<Credential>) async throws -> Credential?
 
-    /// Puts the credential into a request. Throws when it does not fit.
+    /// Writes the credential into a request. Throws if the credential is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
-    /// What a remembered credential is still good for. Default: ``CredentialFreshness/fresh``, until a 401 says no.
+    /// Returns whether a stored credential can still be used. Default: ``CredentialFreshness/fresh``, until a 401
+    /// refuses it.
     func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness
 
-    /// Forgets everything, also what is kept elsewhere. Default: does nothing.
+    /// Removes all stored credentials, including external copies. Default: does nothing.
     func reset() async
 }
 
 extension CredentialProvider {
-    /// Fresh, until a 401 says no.
+    /// Returns ``CredentialFreshness/fresh``.
     public func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness { .fresh }
 
-    /// Nothing is kept elsewhere.
+    /// Does nothing.
     public func reset() async {}
 }
 
-/// What a remembered credential is still good for.
+/// The state of a stored credential.
 public enum CredentialFreshness: Sendable, Hashable {
-    /// It is used.
+    /// The credential can be used.
     case fresh
-    /// It is still good, and about to run out: another is got, or it is used when that may not be.
+    /// The credential is still valid but expires soon. A new one is requested; if that is not allowed, this one is
+    /// used.
     case stale
-    /// It is of no use any more.
+    /// The credential can no longer be used.
     case expired
-    /// It is good, but not for this request.
+    /// The credential is valid, but not sufficient for this request.
     case insufficient
 }
 
-/// Why a credential is needed, and the way to get it.
+/// The reason why a credential is needed, and the loader to obtain it with.
 public struct CredentialNeed<Credential: Sendable>: Sendable {
-    /// The first request that waits for it.
+    /// The first request that waits for the credential.
     public let request: HTTPRequest
-    /// The chain below the authentication, for the provider's own requests.
+    /// The chain below the authentication, for requests of the provider.
     public let next: any HTTPLoader
-    /// The credential that is no good any more; nil when there was none.
+    /// The credential that can no longer be used; nil if there was none.
     public let previous: Credential?
-    /// Whether a 401 said that the previous one is no good.
+    /// Whether a 401 refused the previous credential.
     public let isRefused: Bool
 }
 
-/// How often credentials may be requested.
+/// Limits how often credentials are requested.
 ///
-/// The limit ends the circle of a server that refuses the credentials that it has just issued.
+/// The limit stops the loop that occurs when a server refuses the credentials that it has just issued.
 package struct CredentialLimit: Sendable, Hashable {
     /// The number of requests.
     package var count: Int
-    /// The time in which they are counted.
+    /// The period in which requests are counted.
     package var window: Duration
 
     package init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
 
-    /// Ten times a minute.
+    /// Ten requests in a minute.
     package static let standard = CredentialLimit(count: 10, window: .seconds(60))
 }

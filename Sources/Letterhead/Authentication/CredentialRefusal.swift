@@ -1,12 +1,12 @@
-/// Why there is no credential for a request.
+/// The reason why a request receives no credential.
 package enum CredentialRefusal: Error {
-    /// A reset is under way.
+    /// A reset is in progress.
     case resetting
-    /// A reset came between: the request belongs to who was signed in before.
+    /// A reset occurred since the request began, so the request may belong to the previous user.
     case reset
-    /// It was asked for too often.
+    /// Credentials were requested too often.
     case tooMany(CredentialLimit)
-    /// It was asked for, and could not be had.
+    /// The provider failed.
     case failed(any Error)
     /// The credential was obtained for this origin, and the request goes to another one.
     case otherOrigin(HTTPOrigin)
@@ -15,7 +15,7 @@ package enum CredentialRefusal: Error {
     /// The request's deadline passed while it waited.
     case late
 
-    /// Whether the one who waited has gone, and the others wait on.
+    /// Whether only the waiting request has ended, and the other requests continue to wait.
     var isDeparture: Bool {
         switch self {
         case .left, .late: true
@@ -23,9 +23,9 @@ package enum CredentialRefusal: Error {
         }
     }
 
-    /// What the request's caller gets.
+    /// Returns the error for the caller of the request.
     ///
-    /// - Parameter response: the 401 for which a credential was asked, in memory; nil when nothing has been sent.
+    /// - Parameter response: the 401 for which a credential was requested, in memory; nil if nothing has been sent.
     func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(
@@ -39,8 +39,8 @@ package enum CredentialRefusal: Error {
 
     private var content: (HTTPError.Code, (any Error)?, String) {
         switch self {
-        case .resetting: (.resetInProgress, nil, "the credentials are being forgotten")
-        case .reset: (.cancelled, nil, "the credentials were forgotten while the request was under way")
+        case .resetting: (.resetInProgress, nil, "a reset of the credentials is in progress; retry after it")
+        case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
         case .otherOrigin(let origin):
             Self.content(
                 of: HTTPAuthentication.Failure(
@@ -51,8 +51,8 @@ package enum CredentialRefusal: Error {
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .limitReached,
-                    "credentials were requested \(limit.count) times within \(limit.window), the limit: the server refuses "
-                        + "the credentials that it has just issued"))
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit: the server "
+                        + "refuses the credentials that it has just issued"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as OAuth2.Failure): Self.content(of: error)
@@ -68,7 +68,7 @@ package enum CredentialRefusal: Error {
 }
 
 extension Error {
-    /// Whether it comes from a request that was cancelled: by a reset of what is below, for one.
+    /// Whether the error comes from a cancelled request, for example because the chain below was reset.
     fileprivate var isCancelledRequest: Bool {
         let cause = (self as? OAuth2.Failure)?.underlying ?? self
         return (cause as? HTTPError)?.code == .cancelled

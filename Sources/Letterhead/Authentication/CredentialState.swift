@@ -1,17 +1,18 @@
-/// Who has credentials, who waits, and what is to be done: a pure state machine, which knows no task, no lock, no clock.
+/// The state machine of a shared credential: the stored credential, the waiting requests and the next step. It uses no
+/// task, lock or clock.
 ///
-/// Each credential has a generation. A 401 names the generation that it refused: one that has been replaced since means
-/// going again with the new one, the current one means getting another. At most one flight, which gets it, is under way.
-/// A reset begins a new epoch, and whoever comes from an older one gets nothing of the new.
+/// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
+/// replaced, the request is retried with the current one; otherwise a new credential is obtained. At most one fetch is
+/// in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new one.
 package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable {
     package typealias Held = HeldCredential<Credential>
 
-    /// Who asks, and what it knows.
+    /// A request for a credential.
     package struct Ticket {
         package let id: Int
         /// The credential that a 401 refused; nil for a request that has not been sent.
         package var refused: Held?
-        /// The origin of the request, where credentials are bound to one; nil where origins were named.
+        /// The origin of the request, if credentials are bound to one origin; nil if origins were named.
         package let origin: HTTPOrigin?
 
         package init(id: Int, refused: Held? = nil, origin: HTTPOrigin? = nil) {
@@ -22,14 +23,14 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     package enum Answer {
         case use(Held)
         case wait
-        /// Get one, and call ``finish(_:with:)`` with the number of the flight.
+        /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
-        /// What is held is not what was judged any more: judge it again.
+        /// The stored credential has changed since the caller judged it: judge it again.
         case again
         case refuse(CredentialRefusal)
     }
 
-    /// What somebody found out about the credential of a generation.
+    /// The caller's judgment of the credential of a generation.
     package struct Verdict {
         package let generation: Int
         package let freshness: CredentialFreshness
@@ -51,7 +52,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
 
     package private(set) var held: Held?
     private var phase = Phase.open
-    /// Whether what is held is good for others than the one who had the flight take off, and stays so if it fails.
+    /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
     private var keepsHeld = false
     private var epoch = 0
     private var generation = 0
@@ -59,14 +60,14 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     private var waiters: [Int: Waiter] = [:]
     private var starts: [Duration] = []
     private var failure: (generation: Int, error: any Error)?
-    /// The origin for which the credential was obtained, or is being obtained; nil without one, or where origins were
-    /// named.
+    /// The origin for which the credential was obtained or is being obtained; nil without a credential, or if origins
+    /// were named.
     package private(set) var origin: HTTPOrigin?
     private let limit: CredentialLimit
 
     package init(limit: CredentialLimit) { self.limit = limit }
 
-    /// What can be used or judged without waiting.
+    /// The credential that can be judged and used without waiting.
     package var available: Held? {
         switch phase {
         case .open: held
@@ -75,9 +76,10 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         }
     }
 
-    /// What a request to an origin can use or judge without waiting; nil for any origin where origins were named.
+    /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
+    /// named.
     ///
-    /// - Throws: `.otherOrigin` when the credential was, or is being, obtained for another origin.
+    /// - Throws: `.otherOrigin` if the credential was obtained, or is being obtained, for another origin.
     package func available(to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
         if let owner = owner(otherThan: origin) { throw .otherOrigin(owner) }
         return available
@@ -88,9 +90,9 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         return origin
     }
 
-    /// Answers one who needs a credential, and keeps it as a waiter when it has to wait.
+    /// Returns the next step for a request that needs a credential, and adds it to the waiters if it has to wait.
     ///
-    /// - Parameter verdict: what the asker thinks of the credential that was ``available``; nil when there was none.
+    /// - Parameter verdict: the caller's judgment of the credential that was ``available``; nil if there was none.
     package mutating func enter(_ ticket: Ticket, as waiter: Waiter, verdict: Verdict?, now: Duration) -> Answer {
         if let refused = ticket.refused {
             guard refused.epoch == epoch else { return .refuse(.reset) }
@@ -115,7 +117,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         }
     }
 
-    /// Takes a 401's word that a credential is no good any more; one that has been replaced since is not concerned.
+    /// Marks a credential as refused by a 401. A credential of an earlier generation is ignored.
     package mutating func refuse(_ refused: Held) {
         guard refused.epoch == epoch, held?.generation == refused.generation else { return }
         held?.isRefused = true
@@ -139,9 +141,9 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         return .obtain(flight: flights, previous: held)
     }
 
-    /// Ends a flight: a credential, nil when there is none to be had, or why not.
+    /// Ends a fetch with a credential, nil if none is available, or an error.
     ///
-    /// - Returns: who waited, and what all of them get.
+    /// - Returns: the waiters, and the result for all of them.
     package mutating func finish(
         _ flight: Int, with result: Result<Credential?, any Error>
     ) -> (waiters: [Waiter], result: Result<Held, CredentialRefusal>) {
@@ -156,7 +158,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
             return (leaveAll(), .success(new))
         case .success(nil):
             held = nil
-            let nothing = HTTPAuthentication.Failure(.noCredentials, "no credentials were given")
+            let nothing = HTTPAuthentication.Failure(.noCredentials, "the provider returned no credentials")
             failure = (generation, nothing)
             return (leaveAll(), .failure(.failed(nothing)))
         case .failure(let error):
@@ -166,12 +168,12 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         }
     }
 
-    /// One waiter leaves; the flight goes on for the others.
+    /// Removes a waiter. The fetch continues for the others.
     package mutating func leave(_ id: Int) { waiters[id] = nil }
 
-    /// Forgets everything, and lets nobody in.
+    /// Removes everything, and refuses requests until the reset has ended.
     ///
-    /// - Returns: who waited.
+    /// - Returns: the waiters.
     package mutating func beginReset() -> [Waiter] {
         phase = .resetting
         epoch += 1
@@ -182,7 +184,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         return leaveAll()
     }
 
-    /// Lets requests in again, once the flight that a reset overtook has ended.
+    /// Accepts requests again, after the fetch that the reset interrupted has ended.
     package mutating func endReset() { phase = .open }
 
     private mutating func leaveAll() -> [Waiter] {
@@ -191,7 +193,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     }
 }
 
-/// A credential, and which one it is.
+/// A credential with its generation and epoch.
 package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int

@@ -1,22 +1,22 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// What a method of a composite is called.
+    /// The name of a method in a composite.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name.
+        /// The text of the name.
         public let rawValue: String
 
-        /// Makes a name of a text.
+        /// Creates a name from a text.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Makes a name of a literal.
+        /// Creates a name from a literal.
         public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-        /// The name.
+        /// The text of the name.
         public var description: String { rawValue }
     }
 
-    /// Several methods under names, of which each request chooses one.
+    /// Combines several named methods, of which each request chooses one.
     ///
     /// ```swift
     /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
@@ -24,24 +24,25 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// - Parameters:
-    ///   - methods: the methods. Each keeps its own origins and credentials; a reset reaches every one.
-    ///   - name: signs the requests that choose none. Default: nil, they go out as they are. One that is not among the
-    ///     methods is ``HTTPError/Code/cannotAuthenticate`` at each of those requests.
+    ///   - methods: the methods. Each has its own origins and credentials; a reset applies to all of them.
+    ///   - name: the method for requests that choose none. Default: nil (they are not signed). If the composite does
+    ///     not contain this method, each of these requests fails with ``HTTPError/Code/cannotAuthenticate``.
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
     ) -> HTTPAuthentication {
         HTTPAuthentication(.composite(methods, default: name))
     }
 
-    /// The method that the client's ``composite(_:default:)`` has under a name.
+    /// Returns an authentication that uses a method of the client's ``composite(_:default:)``.
     ///
-    /// A name that it does not have is ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+    /// If the composite has no method of that name, the request fails with ``HTTPError/Code/cannotAuthenticate`` and
+    /// nothing is sent.
     public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
 
-    /// The one method that signs; nil when none does.
+    /// Returns the method that signs a request; nil if it is not signed.
     ///
-    /// - Parameter client: where names are looked up.
-    /// - Throws: `.cannotAuthenticate` for a name that leads to no method.
+    /// - Parameter client: the authentication in which names are looked up.
+    /// - Throws: `.cannotAuthenticate` if there is no method of that name.
     func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
         switch choice {
         case .anonymous: return nil
@@ -54,7 +55,7 @@ extension HTTPAuthentication {
         }
     }
 
-    /// Every method that is in it, for a reset.
+    /// All methods of this authentication, for a reset.
     var methods: [SigningMethod] {
         switch choice {
         case .anonymous, .named: []
@@ -66,7 +67,7 @@ extension HTTPAuthentication {
     private static func method(
         _ name: Name, of methods: [Name: HTTPAuthentication], for request: HTTPRequest
     ) throws(HTTPError) -> SigningMethod? {
-        // A name for a name is no method: following it could go in a circle.
+        // A name that refers to another name is not resolved, because it could form a loop.
         guard let method = methods[name] else { throw unknown(name, request) }
         if case .named = method.choice { throw unknown(name, request) }
         return try method.method(for: request, in: method)
@@ -75,30 +76,31 @@ extension HTTPAuthentication {
     private static func unknown(_ name: Name, _ request: HTTPRequest) -> HTTPError {
         HTTPError(
             signing: Failure(
-                .unknownName, "no authentication is called \"\(name)\": give the client a composite that has it"),
+                .unknownName, "no authentication is named \"\(name)\"; pass the client a composite that contains it"),
             request: request)
     }
 }
 
 extension HTTPAuthentication {
-    /// A method of your own: a link that signs what it is given, and may look at the answer.
+    /// Creates a custom method: a link that signs requests and may inspect responses.
     ///
     /// ```swift
     /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
-    /// It is asked only for requests that its credentials belong to, for each attempt and each hop of a redirect. A reset
-    /// reaches it. For credentials that are remembered, refreshed and shared by concurrent requests, write a
-    /// ``CredentialProvider`` instead.
+    /// The link is called only for requests that its credentials belong to, for each attempt and each hop of a
+    /// redirect. A reset is passed to it. For credentials that are stored, refreshed and shared by concurrent requests,
+    /// implement a ``CredentialProvider`` instead.
     ///
-    /// The library cannot know what the link remembers. Without `allowedOrigins`, the link therefore signs for the first
-    /// origin only that it was asked for, until a reset.
+    /// The library cannot know what the link stores. Without `allowedOrigins`, the link therefore signs requests to the
+    /// first origin only, until a reset.
     ///
     /// - Parameters:
-    ///   - name: what it prints as; no secret.
-    ///   - allowedOrigins: where its credentials may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - link: signs the requests. What it sets by ``HTTPHeaders/setSecret(_:for:)``, or what the request's
-    ///     ``HTTPRequest/redaction`` names, is in no text.
+    ///   - name: the name in descriptions. It must not be secret.
+    ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
+    ///     request's ``HTTPRequest/redaction``, are redacted in every text.
     public static func method(
         _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {

@@ -1,5 +1,5 @@
 extension HTTPAuthentication {
-    /// Why a request could not be signed: underneath an ``HTTPError/Code/cannotAuthenticate``.
+    /// The reason why a request could not be signed: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
     ///
     /// ```swift
     /// catch let error as HTTPError where (error.underlying as? HTTPAuthentication.Failure)?.reason == .noCredentials {
@@ -7,10 +7,10 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// OAuth 2 reports an ``OAuth2/Failure`` instead. An error that a ``CredentialProvider`` or a closure threw is itself the
-    /// error underneath.
+    /// OAuth 2 reports an ``OAuth2/Failure`` instead. An error of a ``CredentialProvider`` or a closure is itself the
+    /// underlying error.
     public struct Failure: Error, Sendable, Hashable {
-        /// The kinds of failures; an open set.
+        /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
             /// The name of the reason.
             public let rawValue: String
@@ -24,7 +24,7 @@ extension HTTPAuthentication {
 
         /// The kind of failure.
         public let reason: Reason
-        /// What happened and what to do, without secrets.
+        /// The problem and its remedy, without secrets.
         public let message: String
 
         init(_ reason: Reason, _ message: String) {
@@ -41,11 +41,11 @@ extension HTTPAuthentication.Failure.Reason {
     public static let limitReached = Self(rawValue: "limitReached")
     /// The credentials must not be sent to the origin of the request; see `allowedOrigins`.
     public static let originNotAllowed = Self(rawValue: "originNotAllowed")
-    /// The client's composite has no method of the name that the request chose.
+    /// The client's composite does not contain the method that the request chose.
     public static let unknownName = Self(rawValue: "unknownName")
 }
 
 extension HTTPAuthentication.Failure: SafelyDescribed {
-    /// What happened, without secrets.
+    /// The message, without secrets.
     public var description: String { message }
 }

@@ -1,12 +1,13 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// A name and a password in the `Authorization` header (RFC 7617), as UTF-8.
+    /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8.
     ///
     /// - Parameters:
-    ///   - username: the name. With a colon or a control character in it, each request is `.invalidRequest`.
-    ///   - password: the password, without control characters.
-    ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - username: the username. If it contains a colon or a control character, each request is `.invalidRequest`.
+    ///   - password: the password. If it contains a control character, each request is `.invalidRequest`.
+    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
     public static func basic(
         username: String, password: Secret, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -15,33 +16,32 @@ extension HTTPAuthentication {
     }
 }
 
-/// A name and its password (RFC 7617).
+/// A username and its password (RFC 7617).
 struct BasicCredentials: Sendable, Hashable {
-    /// The name; it can hold no colon.
+    /// The username, which cannot contain a colon.
     var username: String
-    /// The password.
     var password: Secret
 
-    /// `Basic …`, or the rule of RFC 7617, 2 that they break.
+    /// `Basic …`, or the rule of RFC 7617, 2 that the credentials break.
     var headerValue: Result<String, RefusedCredential> {
         if username.utf8.contains(UInt8(ascii: ":")) {
             return .failure(
-                RefusedCredential("the username holds a colon, which RFC 7617 has between it and the password"))
+                RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
         let text = username + ":" + password.reveal()
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            return .failure(RefusedCredential("the username or the password holds a control character"))
+            return .failure(RefusedCredential("the username or the password contains a control character"))
         }
         return .success("Basic " + Data(text.utf8).base64EncodedString())
     }
 }
 
 extension HTTPAuthentication {
-    /// A token in the `Authorization` header (RFC 6750), and never anywhere else.
+    /// Sends a token in the `Authorization` header (RFC 6750).
     ///
     /// - Parameters:
-    ///   - token: the token. Empty, or with anything but visible ASCII in it, each request is `.invalidRequest`.
-    ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - token: the token. If it is empty or contains anything but visible ASCII, each request is `.invalidRequest`.
+    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
     public static func bearer(_ token: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         given("bearer", token.bearerHeaderValue, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
@@ -52,31 +52,33 @@ extension Secret {
     var bearerHeaderValue: Result<String, RefusedCredential> {
         let token = reveal()
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            return .failure(RefusedCredential("the bearer token is empty or holds something other than visible ASCII"))
+            return .failure(
+                RefusedCredential("the bearer token is empty or contains characters other than visible ASCII"))
         }
         return .success("Bearer " + token)
     }
 }
 
 extension HTTPAuthentication {
-    /// A key in a header.
+    /// Sends an API key in a header.
     ///
     /// - Parameters:
-    ///   - key: the key. Empty, or with a control character in it, each request is `.invalidRequest`.
-    ///   - header: the header, whose value is then redacted in every text. Default: `X-API-Key`.
-    ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - key: the key. If it is empty or contains a control character, each request is `.invalidRequest`.
+    ///   - header: the name of the header. Its value is redacted in every text. Default: `X-API-Key`.
+    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
     public static func apiKey(
         _ key: Secret, header: HTTPHeaders.Name = "X-API-Key", allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
         apiKey(key, in: .header(header), allowedOrigins: allowedOrigins)
     }
 
-    /// A key in the query, for servers that take it nowhere else: URLs end up in logs and histories on the way.
+    /// Sends an API key in the query. Use it only for servers that accept no header: URLs are stored in logs and
+    /// histories.
     ///
     /// - Parameters:
-    ///   - key: the key. Empty, each request is `.invalidRequest`.
-    ///   - name: the name of the query item, whose value is then redacted in every text, in forms and JSON too.
-    ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
+    ///   - key: the key. If it is empty, each request is `.invalidRequest`.
+    ///   - name: the name of the query item. Its value is redacted in every text, including forms and JSON.
+    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -93,19 +95,20 @@ extension HTTPAuthentication {
             }
         let value: Result<String, RefusedCredential> =
             isSendable
-            ? .success(key.reveal()) : .failure(RefusedCredential("the API key is empty or holds a control character"))
+            ? .success(key.reveal())
+            : .failure(RefusedCredential("the API key is empty or contains a control character"))
         return given("API key", value, in: place, allowedOrigins: allowedOrigins)
     }
 }
 
-/// A credential that was given beforehand, and where it is written; without a value when it breaks a rule.
+/// A fixed credential and the part of the request for it. It has no value if it breaks a rule.
 struct GivenCredential: Hashable, Sendable {
     let place: CredentialPlace
     let value: Secret?
 }
 
 extension HTTPAuthentication {
-    /// A method that writes one credential into each request.
+    /// Returns a method that writes a fixed credential into each request.
     static func given(
         _ name: String, _ credential: Result<String, RefusedCredential>, in place: CredentialPlace,
         allowedOrigins: [URL]?

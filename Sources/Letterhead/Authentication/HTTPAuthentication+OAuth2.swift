@@ -1,7 +1,8 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// Tokens of an authorization server, got when they are first needed and refreshed when they are used up.
+    /// Signs requests with tokens of an authorization server. Tokens are obtained at the first request and refreshed
+    /// before they expire.
     ///
     /// ```swift
     /// let oauth = HTTPAuthentication.oauth2(
@@ -10,24 +11,30 @@ extension HTTPAuthentication {
     /// let client = HTTPClient(environment: .production, authentication: oauth)
     /// ```
     ///
-    /// However many requests need a token, one is got, before it runs out or behind a 401, over the chain below; all who
-    /// wait get it, or the failure. A refresh token that the server does not take any more is deleted, and the grant
-    /// begins anew; ``OAuth2/Failure/Reason/loggedOut`` is what comes of it when it cannot. What a server cannot do just
-    /// now costs nobody the tokens. A reset deletes them.
+    /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
+    /// after a 401, with requests to the chain below. If the server no longer accepts a refresh token, it is deleted
+    /// and the grant is used again; if that fails, the error is ``OAuth2/Failure/Reason/loggedOut``. A temporary
+    /// failure of the server does not delete the tokens. A reset deletes them.
     ///
     /// - Parameters:
-    ///   - client: the app, as the server knows it.
-    ///   - tokenEndpoint: gives out tokens; https, on this machine, or with http among the allowed origins.
-    ///   - grant: how the first tokens are come by.
-    ///   - store: keeps them. Default: as long as the app runs.
-    ///   - allowedOrigins: where the tokens may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - parameters: more for the token endpoint, such as `audience`; those of the protocol stay the library's.
-    ///   - refreshAhead: how long before its end a token is replaced, at most half its life. Default: a minute.
-    ///   - limit: how often the token endpoint may be asked. Default: 10.
-    ///   - window: the time in which the limit counts. Default: a minute.
-    ///   - clock: measures lives and windows; a change of the device's date changes nothing. Default: the continuous clock.
-    ///   - now: the date, by which a store says when tokens end. Default: the device's.
-    ///   - random: as many bytes as asked for, that nobody can guess. Default: the system's.
+    ///   - client: the app, as registered with the server.
+    ///   - tokenEndpoint: the URL that issues tokens. It must use https, be on this machine, or be listed in
+    ///     `allowedOrigins` with http.
+    ///   - grant: the way to obtain the first tokens.
+    ///   - store: stores the tokens. Default: in memory, until the app exits.
+    ///   - allowedOrigins: the origins to which the tokens may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace parameters
+    ///     of the protocol.
+    ///   - refreshAhead: the time before its expiry at which a token is refreshed, at most half of its lifetime.
+    ///     Default: one minute.
+    ///   - limit: the maximum number of calls of the token endpoint in a window. Default: 10.
+    ///   - window: the period in which calls are counted. Default: one minute.
+    ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect. Default: the
+    ///     continuous clock.
+    ///   - now: returns the current date, with which a store records when tokens expire. Default: the date of the
+    ///     device.
+    ///   - random: returns the given number of unpredictable bytes. Default: the random source of the system.
     public static func oauth2(
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
         store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), allowedOrigins: [URL]? = nil,

@@ -1,18 +1,21 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// Credentials that a provider gives, once for all who wait; they are remembered until a 401, their end or a reset.
+    /// Signs requests with credentials of a provider, which all requests share. They are stored until a 401, their
+    /// expiry or a reset.
     ///
-    /// A request whose credentials a 401 refuses goes once more: at once, when others have got new ones meanwhile, else
-    /// with those that the provider gives. A second 401 is the answer. A body that can be sent only once is not sent
-    /// again; the 401 is the answer, and the next request has new credentials got.
+    /// A request that receives a 401 is sent once more: at once if the credentials have already been replaced, or else
+    /// with new credentials of the provider. A second 401 is returned to the caller. A request with a one-shot body is
+    /// not sent again: the 401 is returned, and the next request obtains new credentials.
     ///
     /// - Parameters:
-    ///   - provider: gives the credentials.
-    ///   - name: what it prints as; no secret.
-    ///   - allowedOrigins: where they may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - limit: how often the provider may be asked; more is ``HTTPError/Code/cannotAuthenticate``. Default: 10.
-    ///   - window: the time in which the limit counts. Default: a minute.
+    ///   - provider: provides the credentials.
+    ///   - name: the name in descriptions. It must not be secret.
+    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - limit: the maximum number of calls of the provider in a window; more are
+    ///     ``HTTPError/Code/cannotAuthenticate``. Default: 10.
+    ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
     public static func shared(
         _ provider: some CredentialProvider, name: String = "shared", allowedOrigins: [URL]? = nil,
@@ -37,18 +40,20 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// A name and a password that are asked for when they are first needed, and once more after a 401.
+    /// Sends a username and a password that a closure provides at the first request, and once more after a 401.
     ///
     /// ```swift
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
     /// ```
     ///
     /// - Parameters:
-    ///   - allowedOrigins: where they may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - limit: how often may be asked. Default: 10.
-    ///   - window: the time in which the limit counts. Default: a minute.
+    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
+    ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: gives them, once for all who wait; nil is ``HTTPError/Code/cannotAuthenticate`` for each of them.
+    ///   - ask: returns them, once for all concurrent requests; nil fails these requests with
+    ///     ``HTTPError/Code/cannotAuthenticate``.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -65,14 +70,15 @@ extension HTTPAuthentication {
             limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 
-    /// A bearer token that is asked for when it is first needed, and once more after a 401.
+    /// Sends a bearer token that a closure provides at the first request, and once more after a 401.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: where it may go. Default: nil, as ``HTTPAuthentication`` says.
-    ///   - limit: how often may be asked. Default: 10.
-    ///   - window: the time in which the limit counts. Default: a minute.
+    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
+    ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
+    ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: gives it, once for all who wait; nil is ``HTTPError/Code/cannotAuthenticate`` for each of them.
+    ///   - ask: returns it, once for all concurrent requests; nil fails these requests with
+    ///     ``HTTPError/Code/cannotAuthenticate``.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -85,7 +91,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// A credential for the `Authorization` header that a closure gives.
+/// A provider that calls a closure for a credential of the `Authorization` header.
 private struct AskedCredential<Credential: Sendable>: CredentialProvider {
     let ask: @Sendable (CredentialNeed<Credential>) async throws -> Credential?
     let headerValue: @Sendable (Credential) throws -> String

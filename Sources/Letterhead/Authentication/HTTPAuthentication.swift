@@ -1,4 +1,4 @@
-/// Who signs requests, and with what: the one type for all of it.
+/// Signs requests: the one type for all kinds of authentication.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -6,25 +6,25 @@
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Choose: ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `oauth2`, or a method
-/// of your own with ``method(_:allowedOrigins:link:)``. What a request says replaces what its client says, whole.
+/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, an API key, `oauth2`, or a custom
+/// method (``method(_:allowedOrigins:link:)``). The authentication of a request replaces that of its client entirely.
 ///
-/// Credentials belong to origins and are sent to no other. `allowedOrigins` names them; an origin with `http` in it is
-/// allowed by being named. Without `allowedOrigins`:
+/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
+/// is allowed only if it is listed. Without `allowedOrigins`:
 ///
 /// - A client's credentials belong to the origin of the client's environment. A request that brings an environment or a
 ///   base URL of another origin is sent without them. A client without an environment signs nothing.
-/// - A client whose environment is a closure keeps its credentials at the first origin that they are used for. To use them
-///   with several environments, name the origins.
-/// - Credentials that are remembered, such as tokens, belong to the origin for which they were obtained, until a reset.
+/// - A client whose environment is a closure keeps its credentials at the first origin for which they are used. To use
+///   them with several environments, list the origins.
+/// - Stored credentials, such as tokens, belong to the origin for which they were obtained, until a reset.
 /// - The credentials of a request belong to the origin that the request is addressed to.
 /// - All of them are sent over https only, or to this machine itself.
 ///
-/// Named or not, credentials are withheld when a redirect leads to another origin, and nothing puts them back for the rest
-/// of the load. A request that asks for credentials where they must not go is ``HTTPError/Code/cannotAuthenticate``, and
-/// nothing is sent.
+/// With or without `allowedOrigins`, credentials are removed when a redirect leads to another origin, and they are not
+/// sent again for the rest of the load. A request that chooses credentials for an origin to which they must not be sent
+/// fails with ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
-    /// What it does; a request is signed by at most one method.
+    /// The kind of authentication. At most one method signs a request.
     enum Choice: Sendable {
         case anonymous
         case named(Name)
@@ -36,7 +36,7 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
-    /// Nobody signs: requests go out as they are, with the `Authorization` that they bring themselves, if any.
+    /// No signature: requests are sent unchanged, with their own `Authorization` header if they have one.
     public static let anonymous = HTTPAuthentication(.anonymous)
 }
 

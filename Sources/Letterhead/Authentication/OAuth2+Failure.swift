@@ -1,34 +1,34 @@
 extension OAuth2 {
-    /// Why there are no tokens: underneath an ``HTTPError/Code/cannotAuthenticate``.
+    /// The reason why there are no tokens: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
     ///
     /// ```swift
     /// catch let error as HTTPError where (error.underlying as? OAuth2.Failure)?.reason == .loggedOut { showSignIn() }
     /// ```
     public struct Failure: Error, Sendable {
-        /// What it comes to; an open set.
+        /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
             /// The name of the reason.
             public let rawValue: String
 
-            /// Makes a reason of a name.
+            /// Creates a reason from a name.
             public init(rawValue: String) { self.rawValue = rawValue }
 
             /// The name of the reason.
             public var description: String { rawValue }
         }
 
-        /// What it comes to.
+        /// The kind of failure.
         public let reason: Reason
-        /// The server's word for it: `error` of RFC 6749, 4.1.2.1 and 5.2.
+        /// The error code of the server: `error` of RFC 6749, 4.1.2.1 and 5.2.
         public let code: String?
-        /// How the token endpoint answered; nil when it did not, or was not asked.
+        /// The status of the token endpoint's response; nil if there was none.
         public let status: HTTPStatus?
-        /// What the server says about it, which may repeat a secret: for developers, not for logs.
+        /// The server's description of the error. It may contain a secret, so do not write it to logs.
         public let detail: Secret?
-        /// The error underneath.
+        /// The underlying error.
         public let underlying: (any Error)?
         let message: String
-        /// Whether a refresh token that was answered so is of no use any more.
+        /// Whether the refresh token can no longer be used.
         let endsSession: Bool
 
         init(
@@ -47,22 +47,22 @@ extension OAuth2 {
 }
 
 extension OAuth2.Failure.Reason {
-    /// Nobody is signed in any more; what was kept is deleted.
+    /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
-    /// The server, or who was asked to sign in, said no.
+    /// The server or the person who was asked to sign in refused.
     public static let refused = Self(rawValue: "refused")
-    /// The token endpoint did not answer, or not now: still signed in, and worth another try.
+    /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
     public static let unavailable = Self(rawValue: "unavailable")
-    /// The server's answer breaks the protocol.
+    /// The response of the server violates the protocol.
     public static let malformed = Self(rawValue: "malformed")
-    /// What is configured here cannot be: a token endpoint without TLS, a scope with a blank.
+    /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
     public static let misconfigured = Self(rawValue: "misconfigured")
-    /// The store could not load, save or delete.
+    /// The token store could not load, save or delete.
     public static let store = Self(rawValue: "store")
 }
 
 extension OAuth2.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
-    /// What happened, without secrets.
+    /// The message, without secrets.
     public var description: String { message }
     /// The same as ``description``.
     public var debugDescription: String { message }
@@ -71,7 +71,8 @@ extension OAuth2.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomR
 }
 
 extension OAuth2.Failure {
-    /// A word of the server's that may be printed: only those of the RFCs, since any other could be a secret.
+    /// Returns an error code of the server that may be printed: only the codes of the RFCs, because any other text
+    /// could be a secret.
     static func printable(_ code: String?) -> String {
         guard let code else { return "no error code" }
         return registered.contains(code) ? code : "an unregistered error code"

@@ -1,32 +1,32 @@
 public import Foundation
 
 extension OAuth2 {
-    /// Keeps tokens in a file that only its owner may read.
+    /// Stores tokens in a file that only its owner can read.
     ///
-    /// The file is replaced as a whole, and is on disk before anybody gets the tokens: a crash leaves the last or the new
-    /// ones. A file that other users can write is refused: it could hold their tokens. It is JSON and not encrypted; where
-    /// the system has a keychain, write a ``TokenStore`` for that.
+    /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
+    /// the previous or the new tokens. A file that other users can write is refused, because it could contain their
+    /// tokens. The file is JSON and not encrypted. If the system has a keychain, implement a ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
 
-        /// Makes a store; its directory is made when tokens are saved.
+        /// Creates a store. The directory of the file is created when tokens are saved.
         public init(_ url: URL) { self.url = url }
 
-        /// What the file holds; nil when there is none.
+        /// Returns the tokens in the file; nil if there is no file.
         ///
-        /// - Throws: ``Failure`` when it cannot be read, holds something else or more than 1 MiB, belongs to another
-        ///   user than the process's or root, or can be written by its group or by everybody.
+        /// - Throws: ``Failure`` if the file cannot be read, is malformed or larger than 1 MiB, belongs to a user other
+        ///   than the user of the process or root, or is writable by its group or by everyone.
         public func load() async throws -> Tokens? {
             guard let data = try PrivateFile.read(url) else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
-                throw Failure(.store, "the file of tokens holds something else; a reset deletes it")
+                throw Failure(.store, "the token file is malformed; reset the client to delete it")
             }
             return document.tokens
         }
 
         /// Replaces the file.
         ///
-        /// - Throws: ``Failure`` when it cannot be written; the last one is then still there.
+        /// - Throws: ``Failure`` if the file cannot be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
             let directory = url.deletingLastPathComponent()
             try? FileManager.default.createDirectory(
@@ -37,15 +37,15 @@ extension OAuth2 {
 
         /// Deletes the file.
         ///
-        /// - Throws: ``Failure`` when it is still there.
+        /// - Throws: ``Failure`` if the file cannot be deleted.
         public func delete() async throws {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
-            guard result == 0 || errno == ENOENT else { throw Failure(.store, "the file of tokens cannot be deleted") }
+            guard result == 0 || errno == ENOENT else { throw Failure(.store, "the token file cannot be deleted") }
         }
     }
 }
 
-/// What stands in the file: the only place where tokens are written out.
+/// The content of the file: the only place where tokens are written in plain text.
 private struct Document: Codable {
     var access_token: String
     var refresh_token: String?

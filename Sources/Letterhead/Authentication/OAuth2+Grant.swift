@@ -1,7 +1,7 @@
 public import Foundation
 
 extension OAuth2 {
-    /// How tokens are come by.
+    /// The way in which tokens are obtained.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials
@@ -12,12 +12,12 @@ extension OAuth2 {
         let kind: Kind
         let scope: Set<String>
 
-        /// The refresh token that comes with it.
+        /// The refresh token of the grant, if it has one.
         var givenToken: Secret? { if case .refreshToken(let token) = kind { token } else { nil } }
 
-        /// The app signs in as itself (RFC 6749, 4.4).
+        /// The app authenticates as itself (RFC 6749, 4.4).
         ///
-        /// - Parameter scope: what it wants to be allowed. Default: what the server gives.
+        /// - Parameter scope: the scopes to request. Default: none (the server chooses).
         public static func clientCredentials(scope: Set<String> = []) -> Grant {
             Grant(kind: .clientCredentials, scope: scope)
         }
@@ -29,14 +29,15 @@ extension OAuth2 {
         /// ```
         ///
         /// - Parameters:
-        ///   - endpoint: the page; https, or on this machine.
-        ///   - redirectURI: where the server leads back to, exactly as registered.
-        ///   - scope: what the app wants to be allowed. Default: what the server gives.
-        ///   - issuer: the server's name for itself (RFC 9207), which the callback must then bear. Default: nil; a name
-        ///     that a callback bears all the same must be of the page's origin.
-        ///   - parameters: more for the page, such as `prompt`; those of the protocol stay the library's.
-        ///   - open: shows the page at the URL that it is given, and gives the URL that the server led back to. It is asked
-        ///     once for all who wait, and its task is cancelled by a reset only.
+        ///   - endpoint: the URL of the page. It must use https or be on this machine.
+        ///   - redirectURI: the URL to which the server redirects, exactly as registered.
+        ///   - scope: the scopes to request. Default: none (the server chooses).
+        ///   - issuer: the issuer identifier of the server (RFC 9207), which the callback must then contain. Default:
+        ///     nil (the issuer of a callback, if present, must be at the origin of the page).
+        ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace parameters of the
+        ///     protocol.
+        ///   - open: shows the page at a URL, and returns the URL to which the server redirected. It is called once for
+        ///     all concurrent requests, and only a reset cancels its task.
         public static func authorizationCode(
             endpoint: URL, redirectURI: URL, scope: Set<String> = [], issuer: String? = nil,
             parameters: [String: String] = [:], open: @escaping @Sendable (URL) async throws -> URL
@@ -46,12 +47,13 @@ extension OAuth2 {
             return Grant(kind: .authorizationCode(page), scope: scope)
         }
 
-        /// A person has signed in elsewhere, and this is what the app has of it.
+        /// A refresh token from an earlier sign-in.
         ///
-        /// What the store holds goes first, since servers change refresh tokens. Behind a reset it is of no use any more.
+        /// Stored tokens take precedence, because servers replace refresh tokens. After a reset, the token is no longer
+        /// used.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
-        /// Only what the store holds; without tokens in it, requests fail, saying that nobody is signed in.
+        /// Only stored tokens. Without them, requests fail with ``OAuth2/Failure/Reason/loggedOut``.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }

@@ -1,36 +1,37 @@
 public import Foundation
 import Synchronization
 
-/// What an authorization server knows and gives out (RFC 6749).
+/// The types of OAuth 2 (RFC 6749): clients, tokens, grants, stores and failures.
 ///
-/// The way in is
+/// Start with
 /// ``HTTPAuthentication/oauth2(client:tokenEndpoint:grant:store:allowedOrigins:parameters:refreshAhead:limit:per:clock:now:random:)``.
 public enum OAuth2 {}
 
 extension OAuth2 {
-    /// The app, as the authorization server has registered it.
+    /// The app, as registered with the authorization server.
     public struct Client: Sendable, Hashable {
-        /// How a client with a secret shows it to the token endpoint (RFC 6749, 2.3.1).
+        /// The way in which a client sends its secret to the token endpoint (RFC 6749, 2.3.1).
         public enum Authentication: Sendable, Hashable {
-            /// In the `Authorization` header, which every server understands.
+            /// In the `Authorization` header, which every server must support.
             case basic
-            /// In the form, for servers that do not.
+            /// In the form body, for servers that do not support the header.
             case form
         }
 
-        /// Its name.
+        /// The client identifier.
         public var id: String
-        /// Its secret; nil for an app that cannot keep one, which is any that users hold in their hands.
+        /// The client secret; nil for an app that cannot keep one, such as any app that is installed on the devices of
+        /// users.
         public var secret: Secret?
-        /// How it shows the secret.
+        /// The way in which the secret is sent.
         public var authentication: Authentication
 
-        /// Makes a client.
+        /// Creates a client.
         ///
         /// - Parameters:
-        ///   - id: its name.
-        ///   - secret: its secret. Default: nil, a public client.
-        ///   - authentication: how it shows the secret. Default: in the `Authorization` header.
+        ///   - id: the client identifier.
+        ///   - secret: the client secret. Default: nil (a public client).
+        ///   - authentication: the way in which the secret is sent. Default: in the `Authorization` header.
         public init(id: String, secret: Secret? = nil, authentication: Authentication = .basic) {
             self.id = id
             self.secret = secret
@@ -40,21 +41,21 @@ extension OAuth2 {
 }
 
 extension OAuth2 {
-    /// What an authorization server gave out (RFC 6749, 5.1).
+    /// The tokens that an authorization server issued (RFC 6749, 5.1).
     public struct Tokens: Sendable, Hashable {
-        /// Signs requests.
+        /// The token that signs requests.
         public var accessToken: Secret
-        /// Gets the next access token; nil when the server gave none.
+        /// The token that obtains the next access token; nil if the server issued none.
         public var refreshToken: Secret?
-        /// What it allows; nil when nobody said.
+        /// The granted scopes; nil if unknown.
         public var scope: Set<String>?
-        /// When the access token runs out, by the device's date; nil when nobody said.
+        /// The date at which the access token expires, by the clock of the device; nil if unknown.
         public var expiresAt: Date?
-        /// The origin for which they were obtained: they sign requests to no other. Nil when the authentication names its
-        /// `allowedOrigins`.
+        /// The only origin that the tokens are sent to: the one for which they were obtained. Nil if the authentication
+        /// names its `allowedOrigins`.
         public var origin: HTTPOrigin?
 
-        /// Makes tokens, as for a store that keeps them in a form of its own.
+        /// Creates tokens, for a custom store.
         public init(
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
             origin: HTTPOrigin? = nil
@@ -69,7 +70,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Scope and end, without the tokens.
+    /// The scopes and the expiry, without the tokens.
     public var description: String {
         let end = expiresAt.map { ", until \($0.ISO8601Format())" } ?? ""
         return "tokens for \(scope.map { $0.sorted().joined(separator: " ") } ?? "an unknown scope")\(end)"
@@ -83,9 +84,9 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
 }
 
 extension OAuth2 {
-    /// Keeps tokens from one run of the app to the next.
+    /// Stores tokens across launches of the app.
     ///
-    /// Choose: ``MemoryTokenStore``, ``FileTokenStore``. Write one for the system's keychain:
+    /// Use ``MemoryTokenStore`` or ``FileTokenStore``, or implement the protocol for the keychain of the system:
     ///
     /// ```swift
     /// struct KeychainStore: OAuth2.TokenStore {
@@ -95,40 +96,45 @@ extension OAuth2 {
     /// }
     /// ```
     ///
-    /// Laws: what was saved is what is loaded, whole or not at all, also when the app ends in the middle; behind a
-    /// deletion nothing is loaded; and errors say no secret. It is asked by one at a time. One store belongs to one
-    /// ``HTTPAuthentication``: two would change each other's refresh tokens.
+    /// Laws:
+    ///
+    /// - Tokens are saved completely or not at all, even if the app exits during the save.
+    /// - After a deletion, `load()` returns nil.
+    /// - Errors contain no secrets.
+    ///
+    /// Only one call runs at a time. Use one store for one ``HTTPAuthentication``: two would replace each other's
+    /// refresh tokens.
     public protocol TokenStore: Sendable {
-        /// What is kept; nil when nothing is.
+        /// Returns the stored tokens; nil if there are none.
         func load() async throws -> Tokens?
 
-        /// Keeps tokens in place of the last ones. Nobody gets them before it is done.
+        /// Saves tokens in place of the previous ones. They are used after this call has returned.
         func save(_ tokens: Tokens) async throws
 
-        /// Deletes what is kept; nothing there is no error.
+        /// Deletes the stored tokens. Does nothing if there are none.
         func delete() async throws
     }
 }
 
 extension OAuth2 {
-    /// Keeps tokens as long as the app runs.
+    /// Stores tokens in memory, until the app exits.
     public final class MemoryTokenStore: TokenStore {
-        // A class, because all who hold it must see the same tokens.
+        // This type is a class because all its users must see the same tokens.
 
         private let tokens: Mutex<Tokens?>
 
-        /// Makes a store.
+        /// Creates a store.
         ///
-        /// - Parameter tokens: what it holds at first. Default: nothing.
+        /// - Parameter tokens: the initial tokens. Default: nil (none).
         public init(_ tokens: Tokens? = nil) { self.tokens = Mutex(tokens) }
 
-        /// What is kept.
+        /// Returns the stored tokens.
         public func load() async -> Tokens? { tokens.withLock { $0 } }
 
-        /// Keeps tokens in place of the last ones.
+        /// Saves tokens in place of the previous ones.
         public func save(_ tokens: Tokens) async { self.tokens.withLock { $0 = tokens } }
 
-        /// Deletes what is kept.
+        /// Deletes the stored tokens.
         public func delete() async { tokens.withLock { $0 = nil } }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Gives OAuth 2 tokens: kept ones, refreshed ones, or those that the grant brings.
+/// Provides OAuth 2 tokens: stored, refreshed or newly granted.
 ///
-/// A class, because a refresh token that was given beforehand is of use once only.
+/// This type is a class because the refresh token of a grant can be used only once.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant
@@ -11,7 +11,7 @@ final class OAuth2Provider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
     /// Whether the tokens belong to the one origin for which they were obtained.
     private let isBound: Bool
-    /// The refresh token that was given beforehand, until it is used up.
+    /// The refresh token of the grant, until it is used.
     private let given: Mutex<Secret?>
 
     init(
@@ -32,7 +32,7 @@ final class OAuth2Provider: CredentialProvider {
         do {
             return try await renewed(kept, for: need)
         } catch let failure as OAuth2.Failure where failure.reason != .store && failure.reason != .loggedOut {
-            // A token that was to be replaced ahead of its end is still good for a while.
+            // A token that was to be refreshed before its expiry can still be used.
             guard !need.isRefused, let kept, freshness(of: kept, for: need.request) == .stale else { throw failure }
             return kept
         }
@@ -49,21 +49,21 @@ final class OAuth2Provider: CredentialProvider {
 
     func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> CredentialFreshness {
         var freshness = keeper.freshness(of: credential)
-        // Nobody is sent to a page, nor logged out, before it must be.
+        // A person is not asked to sign in before the token has expired.
         if freshness == .stale, !renewsSilently(credential) { freshness = .fresh }
         let required = request.requiredScopes
         guard freshness != .expired, !required.isSubset(of: credential.granted) else { return freshness }
-        // What was asked for already and not given is not asked for again.
+        // A scope that was requested but not granted is not requested again.
         return required.isSubset(of: credential.asked) ? freshness : .insufficient
     }
 
     func reset() async {
         given.withLock { $0 = nil }
-        // What the store cannot delete now, the keeper deletes before it gives out anything again.
+        // If the store cannot delete now, the keeper deletes before it returns tokens again.
         try? await keeper.delete()
     }
 
-    /// Refuses kept tokens of another origin: they may come from an earlier run of the program.
+    /// Refuses stored tokens of another origin. They may come from an earlier launch of the program.
     private func requireOrigin(
         of need: CredentialNeed<OAuth2Credential>, for kept: OAuth2Credential?
     ) throws(OAuth2.Failure) {
@@ -71,7 +71,7 @@ final class OAuth2Provider: CredentialProvider {
         throw OAuth2.Failure(
             .misconfigured,
             "the stored tokens were obtained for \(owner), and the request goes to \(origin); "
-                + "name both in allowedOrigins, or reset the client to obtain others")
+                + "list both in allowedOrigins, or reset the client to obtain new tokens")
     }
 
     private func origin(of need: CredentialNeed<OAuth2Credential>) -> HTTPOrigin? {
@@ -90,7 +90,7 @@ extension OAuth2Provider {
         return credential.tokens.refreshToken != nil
     }
 
-    /// A refresh where there is something to refresh with, else the grant.
+    /// Refreshes the tokens if there is a refresh token, or else uses the grant.
     private func renewed(
         _ kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
     ) async throws -> OAuth2Credential {
@@ -108,7 +108,7 @@ extension OAuth2Provider {
         }
     }
 
-    /// RFC 6749, 6; an answer without a refresh token keeps the old one.
+    /// Refreshes the tokens (RFC 6749, 6). A response without a refresh token keeps the previous one.
     private func refreshed(
         _ token: Secret, kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
     ) async throws -> OAuth2Credential {
@@ -116,7 +116,7 @@ extension OAuth2Provider {
         return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, for: need)
     }
 
-    /// Tokens by the grant, when those that there were are gone.
+    /// Uses the grant after the previous tokens became invalid.
     private func grantedAnew(
         _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, after failure: OAuth2.Failure
     ) async throws -> OAuth2Credential {
@@ -131,13 +131,13 @@ extension OAuth2Provider {
         }
     }
 
-    /// Tokens by the grant.
+    /// Obtains tokens with the grant.
     private func granted(
         _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {
         guard scope.allSatisfy(Self.isScope) else {
             throw OAuth2.Failure(
-                .misconfigured, "a scope is empty or holds a character that RFC 6749, 3.3 does not allow")
+                .misconfigured, "a scope is empty or contains a character that RFC 6749, 3.3 does not allow")
         }
         let text = scope.isEmpty ? [] : [("scope", scope.sorted().joined(separator: " "))]
         switch grant.kind {
@@ -153,8 +153,8 @@ extension OAuth2Provider {
             return try await exchange(form, asked: scope, refreshToken: nil, for: need)
         case .refreshToken:
             throw isSignedIn
-                ? OAuth2.Failure(.refused, "the tokens do not allow what the request requires; sign in for more")
-                : OAuth2.Failure(.loggedOut, "logged out: there are no tokens that could be refreshed; sign in")
+                ? OAuth2.Failure(.refused, "the tokens lack a scope that the request requires; sign in with that scope")
+                : OAuth2.Failure(.loggedOut, "logged out: there is no refresh token; sign in again")
         }
     }
 
@@ -162,7 +162,7 @@ extension OAuth2Provider {
         _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?,
         for need: CredentialNeed<OAuth2Credential>
     ) async throws -> OAuth2Credential {
-        // The life of a token is counted from before it was asked for, so that it never seems longer than it is.
+        // The lifetime is counted from before the request, so that it is never overestimated.
         let instant = keeper.instant
         let answer = try await endpoint.tokens(form, over: need.next)
         try Task.checkCancellation()

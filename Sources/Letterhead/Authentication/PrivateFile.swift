@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file for its owner's eyes, written beside the one that it replaces, so that nobody ever sees a half of it.
+/// A file that only its owner can read. It is written next to the existing file and then replaces it atomically.
 struct PrivateFile {
     private let target: URL
     private let draft: URL
@@ -11,7 +11,7 @@ struct PrivateFile {
         draft = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(mark)")
     }
 
-    /// Writes the bytes to disk, and has them take the place of the file at once.
+    /// Writes the bytes to disk, and replaces the file atomically.
     func write(_ data: Data) throws(OAuth2.Failure) {
         do throws(OAuth2.Failure) {
             try fill(data)
@@ -24,7 +24,8 @@ struct PrivateFile {
     }
 
     private func fill(_ data: Data) throws(OAuth2.Failure) {
-        // O_EXCL: a link that somebody put there is not followed; the mode is there before the first byte is.
+        // O_EXCL does not follow a link that another process created. The mode applies before the first byte is
+        // written.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = draft.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
         guard descriptor >= 0 else { throw Self.failed }
@@ -54,7 +55,7 @@ struct PrivateFile {
         }
     }
 
-    /// The new name is on disk, too; a file system that cannot say so has done its best.
+    /// Writes the new directory entry to disk. Errors are ignored, because some file systems do not support it.
     private func syncDirectory() {
         let directory = target.deletingLastPathComponent()
         let descriptor = directory.withUnsafeFileSystemRepresentation { path in
@@ -65,19 +66,19 @@ struct PrivateFile {
         _ = close(descriptor)
     }
 
-    private static let failed = OAuth2.Failure(.store, "the file of tokens cannot be written")
+    private static let failed = OAuth2.Failure(.store, "the token file cannot be written")
 }
 
 extension PrivateFile {
-    /// No file of tokens is read further, in bytes.
+    /// The maximum size of a token file, in bytes.
     private static let longest = 1 << 20
 
-    /// The bytes of a file that its owner alone can write; nil when there is no file.
+    /// Returns the bytes of a file that only its owner can write; nil if there is no file.
     ///
-    /// Who can write the file can replace the tokens: the program would then act for another user, or send refresh tokens
-    /// that somebody watches.
+    /// A user who can write the file can replace the tokens: the program would then act for another user, or send
+    /// refresh tokens to a session that this user observes.
     static func read(_ url: URL) throws(OAuth2.Failure) -> Data? {
-        // O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
+        // O_NONBLOCK: opening a pipe must not wait for a writer.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags) } ?? -1 }
         guard descriptor >= 0 else {
@@ -85,7 +86,7 @@ extension PrivateFile {
             throw unreadable
         }
         defer { _ = close(descriptor) }
-        // The open file is judged, not its name: nobody can exchange it in between.
+        // The open file is checked and not its name, because the name could refer to another file later.
         try check(descriptor)
         return try bytes(of: descriptor)
     }
@@ -94,12 +95,12 @@ extension PrivateFile {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw unreadable }
         guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
-            throw OAuth2.Failure(.store, "the file of tokens belongs to another user; a reset deletes it")
+            throw OAuth2.Failure(.store, "the token file belongs to another user; reset the client to delete it")
         }
         guard facts.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw OAuth2.Failure(
                 .store,
-                "the file of tokens can be written by other users; set its permissions to 0600, or reset, which deletes it"
+                "other users can write the token file; set its permissions to 0600, or reset the client to delete it"
             )
         }
     }
@@ -114,8 +115,8 @@ extension PrivateFile {
             if count == 0 { return data }
             data.append(contentsOf: chunk[..<count])
         }
-        throw OAuth2.Failure(.store, "the file of tokens holds something else; a reset deletes it")
+        throw OAuth2.Failure(.store, "the token file is malformed; reset the client to delete it")
     }
 
-    private static let unreadable = OAuth2.Failure(.store, "the file of tokens cannot be read")
+    private static let unreadable = OAuth2.Failure(.store, "the token file cannot be read")
 }

@@ -1,4 +1,4 @@
-/// A text that no print shows: a password, a token, a key.
+/// A text that is never printed: a password, a token or a key.
 ///
 /// ```swift
 /// let password: Secret = "open sesame"
@@ -6,18 +6,18 @@
 /// print(token)                        // <redacted>
 /// ```
 ///
-/// Descriptions, dumps and mirrors say `<redacted>`, and it is not `Codable`, so that no document holds it by accident.
-/// Whoever needs the text asks for it by name, with ``reveal()``.
+/// Descriptions, dumps and mirrors contain `<redacted>`. The type is not `Codable`, so that no document contains a
+/// secret by accident. Call ``reveal()`` to read the text.
 public struct Secret: Sendable, Hashable {
     private let text: String
 
     /// Wraps a text.
     public init(_ text: String) { self.text = text }
 
-    /// The text itself: hand it on, and keep it out of everything that is written down.
+    /// Returns the text. Do not write it to logs or files.
     public func reveal() -> String { text }
 
-    /// Whether there is no text at all.
+    /// Whether the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 }
 
@@ -27,10 +27,10 @@ extension Secret: ExpressibleByStringLiteral {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// `<redacted>`.
+    /// The text `<redacted>`.
     public var description: String { Redaction.mark }
-    /// `<redacted>`.
+    /// The text `<redacted>`.
     public var debugDescription: String { Redaction.mark }
-    /// The mark only, so that no dump prints the text.
+    /// A mirror of `<redacted>` only, so that no dump prints the text.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

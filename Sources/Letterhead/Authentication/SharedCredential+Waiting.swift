@@ -1,10 +1,10 @@
 import Synchronization
 
 extension SharedCredential {
-    /// The credential for a request that has not been sent; nil when the request goes without one.
+    /// Returns the credential for a request that has not been sent; nil if the request is sent without one.
     ///
-    /// The client's credentials fill a gap, so a request to an origin that they do not belong to goes without them. A
-    /// request that asks for credentials is refused.
+    /// The client's credentials are optional, so a request to an origin that they do not belong to is sent without
+    /// them. A request that chooses credentials itself is refused.
     func firstCredential(for request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Held? {
         do throws(CredentialRefusal) {
             return try await credential(for: request, next: next, refused: nil)
@@ -14,7 +14,8 @@ extension SharedCredential {
         }
     }
 
-    /// The credential for a request that a server refused with a 401: one that replaced the refused one since, or a new one.
+    /// Returns the credential for a request that a server refused with a 401: one that has replaced the refused
+    /// credential since, or a new one.
     ///
     /// - Parameters:
     ///   - refused: the credential that was refused.
@@ -29,7 +30,8 @@ extension SharedCredential {
         }
     }
 
-    /// One that was got for others may not suffice for this request: so it asks again, but not for ever.
+    /// A credential that was obtained for other requests may be insufficient for this one, so the request asks again, a
+    /// limited number of times.
     private func credential(
         for request: HTTPRequest, next: any HTTPLoader, refused: Held?
     ) async throws(CredentialRefusal) -> Held {
@@ -85,7 +87,7 @@ extension SharedCredential {
                 let need = CredentialNeed(
                     request: request, next: next, previous: previous?.credential,
                     isRefused: previous?.isRefused ?? false)
-                // Made under the lock, so that no reset can miss it; it begins to run elsewhere.
+                // The task is created under the lock, so that no reset can miss it. It starts to run on another thread.
                 state.flight = Task { await self.fly(flight, for: need) }
             }
             return (answer, ticket.id)

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Signs with a credential that is remembered, and has it got once for all who wait.
+/// Signs requests with a stored credential, which is fetched once for all concurrent requests.
 ///
-/// A class, because all requests must see one credential. ``CredentialState`` decides; here are the lock, the tasks and
-/// the clock. The one task that gets a credential belongs to nobody who waits: it goes on when they leave, so that no
-/// token that a server has already changed is lost. A reset cancels and awaits it.
+/// This type is a class because all requests share one credential. ``CredentialState`` makes the decisions; this type
+/// has the lock, the tasks and the clock. The task that fetches a credential is independent of the waiting requests: it
+/// continues when they are cancelled, so that no token is lost that the server has already replaced. A reset cancels
+/// and awaits the task.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
     typealias Waiter = OneShot<Result<Held, CredentialRefusal>>
@@ -45,11 +46,11 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         }
     }
 
-    /// What comes of sending a request that may go again.
+    /// The result of sending a request that may be sent again.
     private enum Outcome {
         case answered(HTTPResponse)
-        /// A 401 with as much of its body as was in memory: a connection or a slot that the rest would hold is let go
-        /// before another credential is waited for.
+        /// A 401 with the part of its body that was in memory. The rest is discarded before the wait for another
+        /// credential, so that it occupies no connection or slot.
         case refused(HTTPResponse)
     }
 
@@ -67,9 +68,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         return .refused(response)
     }
 
-    /// Cancels and awaits what is under way, and forgets; a second reset meanwhile joins the first.
+    /// Cancels and awaits the fetch in flight, and removes the credential. A concurrent reset joins the first one.
     ///
-    /// A question that itself awaits the reset is cancelled, and forgotten when it has ended.
+    /// A fetch that itself awaits the reset is cancelled but not awaited; its result is discarded.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
         let asksItself = state.withLock { $0.flight }?.cancelsCaller() ?? false
@@ -88,7 +89,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Gets a credential for all who wait.
+    /// Fetches a credential for all waiting requests.
     func fly(_ flight: Int, for need: CredentialNeed<Provider.Credential>) async {
         let result: Result<Provider.Credential?, any Error>
         do {
@@ -100,7 +101,7 @@ extension SharedCredential {
         for waiter in waiters { waiter.set(outcome) }
     }
 
-    /// Begins a reset, or joins the one that is under way.
+    /// Begins a reset, or joins the one that is in progress.
     func forget() -> Task<Void, Never> {
         let (reset, waiters) = state.withLock { state -> (Task<Void, Never>, [Waiter]) in
             if let running = state.reset { return (running, []) }

@@ -1,26 +1,27 @@
-/// One way to sign requests: the link that does it, and where its credentials belong.
+/// A way to sign requests: the link that signs, and the origins to which its credentials belong.
 ///
-/// A class, because a reset must find the one whose remembered credentials all copies of an authentication share.
+/// This type is a class because a reset must find the method, whose stored credentials all copies of an authentication
+/// share.
 final class SigningMethod: Sendable {
-    /// What a method knows from one request to the next, and who binds it to an origin.
+    /// The state that a method keeps between requests, and the part of the library that binds it to an origin.
     enum Memory {
-        /// Nothing: it signs every request with a credential that was given beforehand. Each client binds it by itself.
+        /// No state: the method signs every request with a fixed credential. Each client binds it separately.
         case given(GivenCredential)
-        /// A credential that the link obtains, remembers and binds by itself.
+        /// A credential that the link obtains, stores and binds itself.
         case bound
-        /// Whatever a link of the user's own remembers: all of it belongs to the first origin.
+        /// Unknown state of a custom link. All of it belongs to the first origin.
         case unknown(CredentialHome)
     }
 
-    /// What it prints as.
+    /// The name in descriptions.
     let name: String
-    /// Where its credential stands in a request; nil when only the link knows.
+    /// The part of the request that contains the credential; nil if only the link knows.
     let place: CredentialPlace?
-    /// Where its credentials belong.
+    /// The origins to which its credentials belong.
     let origins: AllowedOrigins
-    /// What it remembers.
+    /// The kind of state that it keeps.
     let memory: Memory
-    /// Signs, sends the request on, and judges the response.
+    /// Signs a request, passes it to the next loader, and inspects the response.
     let link: any LoaderLink
 
     init(_ name: String, place: CredentialPlace?, origins: AllowedOrigins, memory: Memory, link: any LoaderLink) {
@@ -31,12 +32,12 @@ final class SigningMethod: Sendable {
         self.link = link
     }
 
-    /// Whether there is something to reset.
+    /// Whether a reset has an effect.
     var isStateful: Bool {
         if case .given = memory { false } else { true }
     }
 
-    /// Resets this method alone; what is below it is reset by whoever calls.
+    /// Resets this method only. The caller resets the links below.
     func reset() async {
         await link.reset(next: Nothing())
         if case .unknown(let home) = memory { home.forget() }

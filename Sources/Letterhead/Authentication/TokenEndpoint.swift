@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks the token endpoint, and reads its answer (RFC 6749, 3.2 and 5).
+/// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).
 struct TokenEndpoint: Sendable {
-    /// What it gave out.
+    /// The issued tokens.
     struct Grant: Sendable {
         let accessToken: Secret
         let refreshToken: Secret?
@@ -10,7 +10,7 @@ struct TokenEndpoint: Sendable {
         let lifetime: Duration?
     }
 
-    /// No answer is read further, in bytes.
+    /// The maximum size of a response, in bytes.
     private static let longestAnswer = 1 << 20
 
     let url: URL
@@ -18,7 +18,7 @@ struct TokenEndpoint: Sendable {
     let origins: AllowedOrigins
     let parameters: [String: String]
 
-    /// Asks for tokens once; redirects are not followed, and nothing is tried again.
+    /// Requests tokens once, without redirects or retries.
     func tokens(_ form: [(String, String)], over next: any HTTPLoader) async throws(OAuth2.Failure) -> Grant {
         let request = try request(form)
         let status: HTTPStatus
@@ -28,7 +28,7 @@ struct TokenEndpoint: Sendable {
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {
-            // The request held secrets; the error goes on without it.
+            // The request contained secrets; the error is thrown without it.
             var bare = HTTPRequest(method: .post, url: url)
             bare.isSecret = true
             let failure = HTTPError(
@@ -37,7 +37,7 @@ struct TokenEndpoint: Sendable {
                 .unavailable, "the token endpoint could not be reached: \(HTTPError.summary(of: failure))",
                 underlying: failure)
         } catch {
-            throw OAuth2.Failure(.unavailable, "the token endpoint's answer broke off or is too large")
+            throw OAuth2.Failure(.unavailable, "the response of the token endpoint is truncated or too large")
         }
         guard status.isSuccess else { throw TokenAnswer.refusal(status, body) }
         return try TokenAnswer.grant(in: body)
@@ -47,7 +47,8 @@ struct TokenEndpoint: Sendable {
         var request = HTTPRequest(method: .post, url: url)
         guard let origin = request.origin, origins.areSafe(for: origin) else {
             throw OAuth2.Failure(
-                .misconfigured, "the token endpoint is not https; to allow that, name its origin in allowedOrigins")
+                .misconfigured, "the token endpoint does not use https; to allow http, add its origin to allowedOrigins"
+            )
         }
         request.isSecret = true
         request.headers[.accept] = "application/json"
@@ -70,9 +71,9 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// Reads what a token endpoint says, and trusts none of it.
+/// Decodes and validates responses of a token endpoint.
 enum TokenAnswer {
-    /// The members of RFC 6749, 5.1.
+    /// The members of a token response (RFC 6749, 5.1).
     private struct Success: Decodable {
         let access_token: String
         let token_type: String
@@ -81,13 +82,13 @@ enum TokenAnswer {
         let expires_in: Seconds?
     }
 
-    /// The members of RFC 6749, 5.2.
+    /// The members of an error response (RFC 6749, 5.2).
     private struct Refusal: Decodable {
         let error: String?
         let error_description: String?
     }
 
-    /// A number, also where a server writes it as a text.
+    /// A number, which some servers send as a string.
     private struct Seconds: Decodable {
         let value: Duration
 
@@ -96,22 +97,22 @@ enum TokenAnswer {
             let number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self))
             guard let number, number.isFinite
             else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number") }
-            // A hundred years are as good as any longer time, and fit into every type.
+            // The lifetime is limited to 100 years, which fits into every type.
             value = .seconds(min(max(number, 0), 3_155_760_000))
         }
     }
 
-    /// The tokens in an answer.
+    /// Returns the tokens in a response.
     static func grant(in body: Data) throws(OAuth2.Failure) -> TokenEndpoint.Grant {
         guard let answer = try? JSONDecoder().decode(Success.self, from: body) else {
-            throw OAuth2.Failure(.malformed, "the token endpoint's answer is no token response of RFC 6749, 5.1")
+            throw OAuth2.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
         }
         guard ASCII.equalIgnoringCase(answer.token_type, "bearer") else {
-            throw OAuth2.Failure(.malformed, "the token endpoint gave a token that is no bearer token")
+            throw OAuth2.Failure(.malformed, "the token endpoint issued a token of a type other than bearer")
         }
         let token = Secret(answer.access_token)
         if case .failure(let rule) = token.bearerHeaderValue {
-            throw OAuth2.Failure(.malformed, "the token endpoint's answer cannot be used: \(rule)")
+            throw OAuth2.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
         }
         return TokenEndpoint.Grant(
             accessToken: token,
@@ -120,10 +121,10 @@ enum TokenAnswer {
             lifetime: answer.expires_in?.value)
     }
 
-    /// Why an answer brings no tokens.
+    /// Returns the failure for a response without tokens.
     ///
-    /// A 400 or 401 that says `invalid_grant`, or nothing that is known, is the end of a refresh token; what else is
-    /// wrong, with the client or the server, may be mended, and costs nobody the tokens.
+    /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
+    /// errors of the client or the server may be temporary, so the tokens are kept.
     static func refusal(_ status: HTTPStatus, _ body: Data) -> OAuth2.Failure {
         let answer = try? JSONDecoder().decode(Refusal.self, from: body)
         let code = answer?.error

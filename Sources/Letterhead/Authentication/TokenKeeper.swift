@@ -1,26 +1,26 @@
 import Foundation
 import Synchronization
 
-/// The tokens that sign requests, with their end on a timeline that no change of the date moves.
+/// The tokens that sign requests, and their expiry on a timeline that a change of the date does not affect.
 struct OAuth2Credential: Sendable {
     let tokens: OAuth2.Tokens
-    /// What was asked for when they were got; the server may have given less.
+    /// The requested scopes. The server may have granted fewer.
     let asked: Set<String>
-    /// When it runs out; nil when nobody said.
+    /// The point at which the access token expires; nil if unknown.
     let end: Duration?
-    /// How long before its end it is replaced.
+    /// The time before its expiry at which the token is refreshed.
     let margin: Duration
 
-    /// What they allow: what the server said, else what was asked for (RFC 6749, 5.1).
+    /// The granted scopes: those in the response, or else the requested ones (RFC 6749, 5.1).
     var granted: Set<String> { tokens.scope ?? asked }
 }
 
-/// Loads, saves and deletes tokens, and leaves nothing half done.
+/// Loads, saves and deletes tokens, and completes operations that failed before.
 ///
-/// A class, because it remembers what a store has not done yet.
+/// This type is a class because it stores the operations that have failed.
 final class TokenKeeper: Sendable {
     private struct Pending {
-        /// Tokens that a store could not save: the server has taken back what it holds instead.
+        /// Tokens that the store could not save. The server has already revoked the stored ones.
         var save: OAuth2Credential?
         var delete = false
     }
@@ -43,16 +43,16 @@ final class TokenKeeper: Sendable {
         self.refreshAhead = refreshAhead
     }
 
-    /// The present on the timeline, from which the life of a token is counted.
+    /// The current point on the timeline, from which the lifetime of a token is counted.
     var instant: Duration { timeline.now }
 
-    /// What is kept; the previous credential keeps its end on the timeline when it is the same.
+    /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
     func load(previous: OAuth2Credential?) async throws(OAuth2.Failure) -> OAuth2Credential? {
         let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
         if mustDelete { try await delete() }
         if let unsaved { return try await save(unsaved) }
         let loaded: OAuth2.Tokens?
-        do { loaded = try await store.load() } catch { throw Self.failure("loaded", error) }
+        do { loaded = try await store.load() } catch { throw Self.failure("load", error) }
         guard let tokens = loaded else { return nil }
         if let previous, previous.tokens.accessToken == tokens.accessToken {
             return OAuth2Credential(tokens: tokens, asked: previous.asked, end: previous.end, margin: previous.margin)
@@ -61,7 +61,7 @@ final class TokenKeeper: Sendable {
         return credential(tokens, asked: tokens.scope ?? scope, life: life, since: instant)
     }
 
-    /// Makes a credential of what the server gave at an instant, and saves it before anybody gets it.
+    /// Creates a credential from tokens that were issued at a point on the timeline, and saves it before it is used.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, origin: HTTPOrigin?,
         since instant: Duration
@@ -72,14 +72,14 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 
-    /// Deletes what is kept; when that fails, it is done before anything else is.
+    /// Deletes the stored tokens. If that fails, the deletion is retried before any other operation.
     func delete() async throws(OAuth2.Failure) {
         pending.withLock { $0 = Pending(delete: true) }
-        do { try await store.delete() } catch { throw Self.failure("deleted", error) }
+        do { try await store.delete() } catch { throw Self.failure("delete", error) }
         pending.withLock { $0.delete = false }
     }
 
-    /// What a credential is still good for.
+    /// Returns whether a credential can still be used.
     func freshness(of credential: OAuth2Credential) -> CredentialFreshness {
         guard let end = credential.end else { return .fresh }
         let left = end - timeline.now
@@ -88,7 +88,7 @@ final class TokenKeeper: Sendable {
 
     private func save(_ credential: OAuth2Credential) async throws(OAuth2.Failure) -> OAuth2Credential {
         pending.withLock { $0.save = credential }
-        do { try await store.save(credential.tokens) } catch { throw Self.failure("saved", error) }
+        do { try await store.save(credential.tokens) } catch { throw Self.failure("save", error) }
         pending.withLock { $0.save = nil }
         return credential
     }
@@ -102,8 +102,9 @@ final class TokenKeeper: Sendable {
     }
 
     private static func failure(_ verb: String, _ error: any Error) -> OAuth2.Failure {
-        // The library's own stores say no secret; what another says is for who looks underneath.
+        // The errors of the library's own stores contain no secrets. Errors of other stores may, so they are only
+        // attached as the underlying error.
         let reason = (error as? OAuth2.Failure).map { ": \($0.message)" } ?? ""
-        return OAuth2.Failure(.store, "the tokens could not be \(verb) by their store\(reason)", underlying: error)
+        return OAuth2.Failure(.store, "the token store could not \(verb) the tokens\(reason)", underlying: error)
     }
 }

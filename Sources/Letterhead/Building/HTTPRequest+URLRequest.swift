@@ -6,16 +6,16 @@
 #endif
 
 extension HTTPRequest {
-    /// The request for Foundation: URL, method, headers, body and timeout.
+    /// Converts the request to a `URLRequest`: URL, method, headers, body and timeout.
     ///
-    /// The request's own ``serverEnvironment`` is applied first. What a `URLRequest` cannot hold: several fields of one
-    /// name are joined by `, ` (those of `Cookie` by `; `); on Linux names are re-capitalised and their order is lost; a
-    /// method that Foundation knows is written in upper case; a streamed body is refused, and a file is read into memory;
-    /// options other than the timeout, and the ``id``, are left behind.
+    /// The request's own ``serverEnvironment`` is applied first. A `URLRequest` cannot represent everything: several
+    /// fields of one name are joined by `, ` (those of `Cookie` by `; `); on Linux, names are recapitalized and their
+    /// order is lost; methods that Foundation knows are written in upper case; a streamed body is refused, and a file
+    /// is read into memory; options other than the timeout, and the ``id``, are dropped.
     ///
-    /// - Throws: `.invalidRequest` for whatever ``validate()`` refuses, and when the body cannot be encoded.
+    /// - Throws: `.invalidRequest` if ``validate()`` throws, and if the body cannot be encoded.
     public func urlRequest() throws(HTTPError) -> URLRequest {
-        // Asked first, because even no environment is large to copy.
+        // The option is checked first, because even an empty environment is expensive to copy.
         guard options.contains(ServerEnvironmentOption.self), let serverEnvironment else { return try lowered() }
         var request = self
         serverEnvironment.apply(to: &request)
@@ -34,15 +34,15 @@ extension HTTPRequest {
         return urlRequest
     }
 
-    /// A request of Foundation's as a request of ours: URL, method, headers, body and timeout.
+    /// Creates a request from a `URLRequest`: URL, method, headers, body and timeout.
     ///
-    /// The default timeout of Foundation, 60 s, is taken as none of its own; a longer one than a century counts as a
+    /// Foundation's default timeout of 60 seconds counts as no timeout. A timeout of more than a century counts as a
     /// century.
     ///
-    /// A Content-Length that is the body's is left out, and written again when the request is sent.
+    /// A Content-Length that equals the length of the body is dropped and set again when the request is sent.
     ///
-    /// - Throws: `.invalidRequest` when it has no URL, another Content-Length than its body's, a timeout that is no number,
-    ///   or a body stream, which can be read only once and not be known.
+    /// - Throws: `.invalidRequest` if the `URLRequest` has no URL, a Content-Length that differs from the length of its
+    ///   body, a timeout that is not a number, or a body stream, which can be read only once and cannot be inspected.
     public init(_ urlRequest: URLRequest) throws(HTTPError) {
         self.init()
         guard let url = urlRequest.url else {
@@ -56,16 +56,18 @@ extension HTTPRequest {
         if urlRequest.httpBody == nil, urlRequest.httpBodyStream != nil {
             throw HTTPError(
                 .invalidRequest, request: self,
-                message: "the URLRequest has a body stream; give the request a StreamBody")
+                message: "the URLRequest has a body stream; use a StreamBody")
         }
     }
 
-    /// The length is written anew when the request is sent; one that is another than the body's must not get lost.
+    /// Removes the Content-Length, which is set again when the request is sent. A length that differs from that of the
+    /// body is an error.
     private mutating func removeLength(of urlRequest: URLRequest) throws(HTTPError) {
         guard let length = headers[.contentLength] else { return }
         guard Int(length) == urlRequest.httpBody?.count ?? 0 else {
             throw HTTPError(
-                .invalidRequest, request: self, message: "the Content-Length of the URLRequest is not its body's")
+                .invalidRequest, request: self,
+                message: "the Content-Length of the URLRequest differs from the body's length")
         }
         headers[.contentLength] = nil
     }
@@ -75,16 +77,16 @@ extension HTTPRequest {
         guard !seconds.isNaN else {
             throw HTTPError(.invalidRequest, request: self, message: "the timeout of the URLRequest is not a number")
         }
-        // Foundation says "never" by infinity or the greatest number, which a Duration cannot hold.
+        // Foundation represents "never" by infinity or the greatest number, which a Duration cannot represent.
         let century = 100 * 365.25 * 86_400
         return .seconds(max(-century, min(seconds, century)))
     }
 }
 
 extension HTTPHeaders {
-    /// The fields as a dictionary, those of one name joined.
+    /// Returns the fields as a dictionary, with the values of equal names joined.
     var joined: [String: String] {
-        // An empty dictionary with room for all costs more than one that is made of the fields.
+        // Creating a dictionary from the fields is faster than creating an empty one with a capacity.
         let joined = Dictionary(fields.lazy.map { ($0.name.rawValue, $0.value) }) { earlier, _ in earlier }
         guard hasRepeatedName else { return joined }
         var groups: [Name: (spelling: String, values: [String])] = [:]
@@ -95,7 +97,7 @@ extension HTTPHeaders {
             })
     }
 
-    /// Few names are compared with each other, which costs less than to hash them.
+    /// Comparing few names with each other is faster than hashing them.
     private var hasRepeatedName: Bool {
         guard fields.count <= 16 else { return Set(fields.lazy.map(\.name)).count < fields.count }
         return fields.indices.contains { index in

@@ -5,10 +5,10 @@
     public import Foundation
 #endif
 
-/// Turns a template into a request.
+/// Converts a template to a request.
 ///
-/// Use: ``StandardRequestBuilder`` is what a client uses. Choose another, or write one, when a whole family of requests
-/// is made in a way of its own, and hand it to `SendableRequest(builder, over: chain)`:
+/// A client uses ``StandardRequestBuilder``. Implement the protocol if a family of requests is built differently, and
+/// pass the builder to `SendableRequest(builder, over: chain)`:
 ///
 /// ```swift
 /// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {
@@ -21,29 +21,30 @@
 /// }
 /// ```
 ///
-/// A builder that has a `URLRequest` hands over `try HTTPRequest(urlRequest)`. Laws: it sends nothing; and what it cannot
-/// build is `.invalidRequest`.
+/// A builder that has a `URLRequest` returns `try HTTPRequest(urlRequest)`. Laws: a builder sends nothing, and throws
+/// `.invalidRequest` if it cannot build a request.
 public protocol RequestBuilder<Template>: Sendable {
-    /// What is built from.
+    /// The type of the template.
     associatedtype Template: RequestTemplate
 
     /// The template.
     var template: Template { get }
 
-    /// Makes the request.
+    /// Builds the request.
     func request() throws(HTTPError) -> HTTPRequest
 }
 
 extension RequestBuilder {
-    /// The request for Foundation, with its own environment applied; see ``HTTPRequest/urlRequest()``.
+    /// Builds the request and converts it to a `URLRequest`, with its own environment applied; see
+    /// ``HTTPRequest/urlRequest()``.
     ///
-    /// - Throws: `.invalidRequest`, also when a member of the template has a type that the library does not read.
+    /// - Throws: `.invalidRequest`, also if a member of the template has a type that the library does not support.
     public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
-    /// The request, after a check of the template's members that a builder need not make itself.
+    /// Builds the request, and checks the members of the template if the builder has not checked them.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         let request = try request()
-        // The standard builder has made the check.
+        // The standard builder has already checked the members.
         if Self.self != StandardRequestBuilder<Template>.self,
             let misfit = Template._misfit ?? template.options[TemplateDefectOption.self]?.misfit
         {

@@ -1,22 +1,23 @@
 import Foundation
 
-/// Builds a request as the members of the template say.
+/// Builds a request from the members of a template.
 ///
-/// The URL is the base URL, if there is one, and the path, with exactly one slash between; the query is the template's,
-/// then its parameters when the method is GET or HEAD, then that of the base URL. For any other method the parameters are
-/// a JSON body.
+/// The URL consists of the base URL, if there is one, and the path. A relative path is appended to the path of the base
+/// URL, with exactly one slash between them; a path that begins with a slash replaces it. The query consists of the
+/// template's query, then the parameters if the method is GET or HEAD, then the query of the base URL. For other
+/// methods, the parameters are a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
 
-    /// Makes a builder.
+    /// Creates a builder.
     public init(_ template: Template) { self.template = template }
 
-    /// Makes the request.
+    /// Builds the request.
     ///
-    /// - Throws: `.invalidRequest` when parameters and body are both set where only one can be sent, when the template's
-    ///   `body` is no ``HTTPBody``, when its base URL has no host, or when a member of the template, or of what it
-    ///   decorates, has a type other than ``RequestTemplate`` requires.
+    /// - Throws: `.invalidRequest` if both parameters and body are set but only one can be sent, if the template's
+    ///   `body` is not an ``HTTPBody``, if its base URL has no host, or if a member of the template or of a wrapped
+    ///   template has a type other than ``RequestTemplate`` requires.
     public func request() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
@@ -42,7 +43,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 
     private var isUnknownPage: Bool {
-        // The type is asked first, which copies nothing.
+        // The type is checked first, because this copies nothing.
         guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
             return false
         }
@@ -61,7 +62,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         if mirror.displayStyle == .optional, mirror.children.isEmpty { return EmptyBody() }
         throw HTTPError(
             .invalidRequest, request: request,
-            message: "the body of \(Template.self) is a \(Template.Body.self), which is no HTTPBody")
+            message: "the body of \(Template.self) is of type \(Template.Body.self), which is not an HTTPBody")
     }
 
     private func addParameters(to request: inout HTTPRequest) throws(HTTPError) {
@@ -77,7 +78,8 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
         } else {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "\(Template.self) sets both parameters and body, and a \(request.method) has room for one")
+                message:
+                    "\(Template.self) sets both parameters and body, and a \(request.method) request can send only one")
         }
     }
 }

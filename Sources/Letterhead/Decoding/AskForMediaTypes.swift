@@ -1,7 +1,7 @@
-/// Asks for the media types that the decoder reads, in `Accept` (RFC 9110, 12.5.1), when nobody asked for others.
+/// Sets `Accept` (RFC 9110, 12.5.1) to the media types that the decoder supports, if the header is not set.
 ///
-/// It stands behind the environment, so that a template and an environment win. A request whose answer is not decoded, or
-/// whose decoder has no types, gets no header.
+/// It is below the environment, so that headers of the template and the environment take precedence. The header is not
+/// set if the response is not decoded or the decoder declares no types.
 struct AskForMediaTypes: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.isDecoded, !request.headers.contains(.accept) else { return try await next.load(request) }
@@ -12,7 +12,7 @@ struct AskForMediaTypes: LoaderLink {
         return try await next.load(request)
     }
 
-    // In one buffer, since every request has its list made, and `joined` takes several times as long.
+    // One buffer is used, because this runs for every request and `joined` is several times slower.
     private func list(of types: [MediaType]) -> String {
         ByteText.text(atMost: types.reduce(0) { $0 + $1.description.utf8.count + 2 }) { list in
             for place in types.indices {

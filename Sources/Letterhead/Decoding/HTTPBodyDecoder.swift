@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Makes values of the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or one of your own.
+/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
 ///
-/// Use: give one to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``; date and key strategies are the
-/// decoder's:
+/// Pass a decoder to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``. Date and key strategies are
+/// settings of the decoder:
 ///
 /// ```swift
 /// let decoder = JSONDecoder()
@@ -11,44 +11,46 @@ public import Foundation
 /// let client = HTTPClient(environment: .production, decoder: decoder)
 /// ```
 ///
-/// ``RequestTemplate/decode(_:)`` calls it, never on the main actor, after the status was accepted. Write one for another
+/// ``RequestTemplate/decode(_:)`` calls it after the status was accepted, never on the main actor. To support another
+/// format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
 /// format: one function. Law: it keeps nothing between calls.
 public protocol HTTPBodyDecoder: Sendable {
-    /// The media types that it reads; they are asked for in `Accept` when a request says nothing. Default: none.
+    /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
+    /// none.
     var mediaTypes: [MediaType] { get }
 
-    /// Makes a value of a type.
+    /// Decodes a value of a type.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 
-    /// Who decodes a body of a media type. Default: this decoder, whatever the type.
+    /// Returns the decoder for a body of a media type. Default: this decoder, for every type.
     func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder
 }
 
 extension HTTPBodyDecoder {
-    /// None in particular.
+    /// An empty list.
     public var mediaTypes: [MediaType] { [] }
 
-    /// This decoder.
+    /// Returns this decoder.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder { self }
 }
 
 extension JSONDecoder: HTTPBodyDecoder {
-    /// `application/json`, and problem details.
+    /// The types `application/json` and `application/problem+json`.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
-    /// `application/x-plist`.
+    /// The type `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 
-    /// Returns this decoder with a check in front of it: a property list that is nested more than 512 levels deep, or that
-    /// refers to one collection more than once, is an error. Foundation's parser would overflow the stack, or never end.
+    /// Returns a decoder that checks the structure of a property list first: more than 512 levels, or several
+    /// references to one collection, are an error. Foundation's parser would overflow the stack, or never end.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         CheckedPropertyListDecoder(decoder: self)
     }
 }
 
-/// A decoder of property lists that looks at their structure first.
+/// A property list decoder that checks the structure first.
 private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
     let decoder: PropertyListDecoder
 
@@ -63,12 +65,12 @@ private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
 
 /// The decoder of a request's response.
 enum ResponseDecoderOption: HTTPRequestOption {
-    /// The client's.
     static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
 }
 
 extension HTTPRequest {
-    /// The decoder for the response. Default: nil, the client's, and without a client a plain `JSONDecoder`.
+    /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
+    /// client).
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
@@ -81,7 +83,7 @@ enum IsDecodedOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Whether a decoder will read the response, so that its media types are worth asking for.
+    /// Whether a decoder will read the response, so that its media types are sent in `Accept`.
     var isDecoded: Bool {
         get { self[option: IsDecodedOption.self] }
         set { self[option: IsDecodedOption.self] = newValue }

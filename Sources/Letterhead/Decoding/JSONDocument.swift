@@ -1,8 +1,8 @@
 import Foundation
 
-/// A type that is made of JSON as a whole, whatever its shape, and so needs no `Decoder`.
+/// A type that can be created from any JSON document, without a `Decoder`.
 protocol JSONDocument: Decodable {
-    /// Makes the value of a parsed document.
+    /// Creates the value from a parsed document.
     init(json: JSONValue) throws
 }
 
@@ -43,12 +43,12 @@ extension JSONValue {
 }
 
 extension JSONDecoder {
-    /// Decodes a type that is JSON as a whole by the parser of one pass, and any other type as usual, with a ``JSONTree``
-    /// for the values of unknown shape in it.
+    /// Decodes a ``JSONDocument`` with the linear parser, and any other type with this decoder. A ``JSONTree`` then
+    /// provides the `JSONValue`s inside.
     func decodeDocument<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        // Foundation takes UTF-32 with a byte order mark for UTF-16.
+        // Foundation mistakes UTF-32 with a byte order mark for UTF-16.
         let data = JSONTextEncoding.utf8(data)
-        // A subclass may decode in another way, and these settings change what JSON is.
+        // A subclass may decode differently, and these settings change the JSON syntax.
         guard Self.self == JSONDecoder.self, !allowsJSON5, !assumesTopLevelDictionary else {
             return try decode(type, from: data)
         }

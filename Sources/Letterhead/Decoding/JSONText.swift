@@ -2,8 +2,8 @@ import Foundation
 
 /// Parses a JSON text (RFC 8259) in one pass over its bytes.
 ///
-/// `JSONDecoder` can tell the kind of a value only by failing to decode the other kinds, and the error of each failure
-/// costs the square of the depth. This parser looks at each byte once.
+/// `JSONDecoder` detects the kind of a value by trying to decode each kind, and the error of each failure costs
+/// quadratic time in the depth. This parser reads each byte once.
 struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let isPartial: Bool
@@ -14,15 +14,15 @@ struct JSONText {
         (self.bytes, self.isPartial) = (bytes, isPartial)
     }
 
-    /// Parses a whole text in UTF-8.
+    /// Parses a complete text in UTF-8.
     ///
     /// - Parameters:
     ///   - data: the text.
     ///   - isPartial: whether only parts of the document will be used. A value that cannot be read is then replaced by
     ///     ``JSONValue/tooDeep`` or ``JSONValue/malformed``, so that only the use of that value is an error.
-    /// - Throws: `DecodingError.dataCorrupted`, which names the rule and the offset, and never the bytes.
+    /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
     static func value(of data: Data, isPartial: Bool = false) throws -> JSONValue {
-        // A contiguous copy where the data has several regions.
+        // Data with several regions is copied to contiguous memory.
         try (data.withContiguousStorageIfAvailable { try value(of: $0, isPartial: isPartial) })
             ?? Array(data).withUnsafeBufferPointer { try value(of: $0, isPartial: isPartial) }
     }
@@ -83,7 +83,7 @@ struct JSONText {
         }
     }
 
-    /// Of a repeated name the first counts, as it does for `JSONDecoder`.
+    /// If a name occurs more than once, the first value is used, as in `JSONDecoder`.
     private mutating func members() throws -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if ends(with: UInt8(ascii: "}")) { return members }
@@ -117,7 +117,7 @@ struct JSONText {
     }
 
     private mutating func expect(_ byte: UInt8) throws {
-        guard next == byte else { throw error("\(Character(Unicode.Scalar(byte))) is missing") }
+        guard next == byte else { throw error("expected \(Character(Unicode.Scalar(byte)))") }
         index += 1
     }
 
@@ -133,7 +133,7 @@ struct JSONText {
 }
 
 extension JSONText {
-    /// Skips a string or a number that cannot be read; false when it has no end, or no beginning.
+    /// Skips a malformed string or number. Returns false if it is not terminated or is not a scalar.
     private mutating func skipScalar() throws -> Bool {
         let start = index
         guard next == UInt8(ascii: "\"") else {
@@ -148,7 +148,7 @@ extension JSONText {
         return false
     }
 
-    /// Skips an array or an object without a recursion, because its depth is not bounded.
+    /// Skips an array or an object without recursion, because its depth is unlimited.
     private mutating func skipNested() throws -> JSONValue {
         var depth = 0
         repeat {
@@ -156,8 +156,8 @@ extension JSONText {
             case UInt8(ascii: "{"), UInt8(ascii: "["): (depth, index) = (depth + 1, index + 1)
             case UInt8(ascii: "}"), UInt8(ascii: "]"): (depth, index) = (depth - 1, index + 1)
             case UInt8(ascii: "\""):
-                guard try skipScalar() else { throw error("a string has no end") }
-            case nil: throw error("an array or object has no end")
+                guard try skipScalar() else { throw error("a string is not terminated") }
+            case nil: throw error("an array or object is not terminated")
             default: index += 1
             }
         } while depth > 0
@@ -188,7 +188,7 @@ extension JSONText {
         if isWhole, let whole = Int64(text) { return .int(whole) }
         if isWhole, let whole = UInt64(text) { return .uint(whole) }
         guard let value = Double(text), value.isFinite else { throw error("a number is out of range") }
-        // 1.0 and 1e3 are whole numbers, as they are for `JSONDecoder`.
+        // 1.0 and 1e3 are whole numbers, as in `JSONDecoder`.
         return Int64(exactly: value).map { .int($0) } ?? .double(value)
     }
 
@@ -203,17 +203,17 @@ extension JSONText {
         let start = index
         while let byte = next, byte != UInt8(ascii: "\"") {
             if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-            guard byte >= 0x20 else { throw error("a string holds a control character") }
+            guard byte >= 0x20 else { throw error("a string contains a control character") }
             index += 1
         }
         return try validated(bytes[start..<index])
     }
 
-    /// A string that holds escapes, read from its start.
+    /// Parses a string with escapes, from its start.
     private mutating func escapedString(from start: Int) throws -> String {
         var output = Array(bytes[start..<index])
         while let byte = next, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw error("a string holds a control character") }
+            guard byte >= 0x20 else { throw error("a string contains a control character") }
             index += 1
             if byte == UInt8(ascii: "\\") { try unescape(to: &output) } else { output.append(byte) }
         }
@@ -227,7 +227,7 @@ extension JSONText {
     }
 
     private mutating func unescape(to output: inout [UInt8]) throws {
-        guard let byte = next else { throw error("a string has no end") }
+        guard let byte = next else { throw error("a string is not terminated") }
         index += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): output.append(byte)
@@ -237,21 +237,23 @@ extension JSONText {
         case UInt8(ascii: "r"): output.append(0x0D)
         case UInt8(ascii: "t"): output.append(0x09)
         case UInt8(ascii: "u"): output += String(try scalar()).utf8
-        default: throw error("an escape is unknown")
+        default: throw error("an escape sequence is invalid")
         }
     }
 
-    /// The character of a `\u` escape, or of the two that make a surrogate pair.
+    /// Parses the character of a `\u` escape, or of the two escapes of a surrogate pair.
     private mutating func scalar() throws -> Character {
         let first = try hexadecimal()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-        guard (0xD800...0xDBFF).contains(first), next == UInt8(ascii: "\\") else { throw error("a surrogate is alone") }
+        guard (0xD800...0xDBFF).contains(first), next == UInt8(ascii: "\\") else {
+            throw error("a surrogate is unpaired")
+        }
         index += 1
         try expect(UInt8(ascii: "u"))
         let second = try hexadecimal()
         guard (0xDC00...0xDFFF).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw error("a surrogate is alone") }
+        else { throw error("a surrogate is unpaired") }
         return Character(scalar)
     }
 

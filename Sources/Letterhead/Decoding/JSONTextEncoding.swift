@@ -1,10 +1,10 @@
 import Foundation
 
-/// Finds out in which encoding a JSON text is written: UTF-8, UTF-16 or UTF-32 (RFC 4627, 3).
+/// Detects the encoding of a JSON text: UTF-8, UTF-16 or UTF-32 (RFC 4627, 3).
 enum JSONTextEncoding {
-    /// The text in UTF-8 without a byte order mark.
+    /// Returns the text in UTF-8, without a byte order mark.
     ///
-    /// - Returns: the data itself when it is UTF-8 already, or when it is malformed, which the parser finds.
+    /// - Returns: the unchanged data if it is already UTF-8 or is malformed, which the parser detects.
     static func utf8(_ data: Data) -> Data {
         let start = Array(data.prefix(4))
         for (mark, encoding) in marks where start.starts(with: mark) {
@@ -13,13 +13,13 @@ enum JSONTextEncoding {
         return encodingWithoutMark(start).flatMap { converted(data, from: $0) } ?? data
     }
 
-    /// Longer marks first, because the mark of UTF-32 begins with that of UTF-16.
+    /// Longer marks come first, because the mark of UTF-32 begins with that of UTF-16.
     private static let marks: [([UInt8], String.Encoding)] = [
         ([0xEF, 0xBB, 0xBF], .utf8), ([0, 0, 0xFE, 0xFF], .utf32BigEndian), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian),
         ([0xFE, 0xFF], .utf16BigEndian), ([0xFF, 0xFE], .utf16LittleEndian),
     ]
 
-    /// A JSON text begins with ASCII, so the zeros among its first bytes tell the encoding.
+    /// A JSON text begins with ASCII characters, so the zero bytes at its start determine the encoding.
     private static func encodingWithoutMark(_ start: [UInt8]) -> String.Encoding? {
         guard start.count >= 2 else { return nil }
         switch (start[0] == 0, start[1] == 0) {

@@ -1,19 +1,20 @@
 import Foundation
 import Synchronization
 
-/// The one parse of a document that is being decoded, from which each `JSONValue` inside another type is taken.
+/// The parsed document from which each `JSONValue` inside another type is taken.
 ///
-/// `JSONDecoder` can tell the kind of a value only by failing to decode the other kinds, and each failure costs the length
-/// of the coding path. The document is parsed when the first `JSONValue` is met, so that other types cost nothing more.
+/// `JSONDecoder` detects the kind of a value by trying to decode each kind, and each failure costs time in proportion
+/// to the coding path. The document is parsed when the first `JSONValue` is decoded, so that other types have no
+/// additional cost.
 ///
-/// A class, because the decodings of all values in a document share the parse.
+/// This type is a class because all values of a document share the result of the parser.
 final class JSONTree: Sendable {
-    /// The document that this task decodes.
+    /// The document that this task is decoding.
     @TaskLocal static var current: JSONTree?
 
     private struct State {
-        /// The decoder of the document, which is the same object for every value in it. Another decoder that runs meanwhile
-        /// reads another document.
+        /// The decoder of the document. It is the same object for every value in the document; another object reads
+        /// another document.
         var decoder: ObjectIdentifier?
         var levels: JSONLevels?
     }
@@ -26,7 +27,7 @@ final class JSONTree: Sendable {
         (self.data, self.strategy) = (data, strategy)
     }
 
-    /// Decodes a type in which there may be values of unknown shape.
+    /// Decodes a type that may contain `JSONValue`s.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, with decoder: JSONDecoder
     ) throws -> Value {
@@ -35,7 +36,7 @@ final class JSONTree: Sendable {
         }
     }
 
-    /// Learns which decoder reads the document.
+    /// A value that captures the decoder of the document.
     private struct Root<Value: Decodable>: Decodable {
         let value: Value
 
@@ -45,12 +46,14 @@ final class JSONTree: Sendable {
         }
     }
 
-    /// The value that a decoder is at; nil when it reads another document, or calls a name by another.
+    /// Returns the value at the position of a decoder. Returns nil if the decoder reads another document or uses
+    /// converted names that are unknown.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for a document that is not JSON, and a value that is nested too deep.
+    /// - Throws: `DecodingError.dataCorrupted` for a document that is not JSON, and for a value that is nested too
+    ///   deep.
     func value(for decoder: any Decoder) throws -> JSONValue? {
         guard state.withLock({ $0.decoder }) == ObjectIdentifier(decoder as AnyObject) else { return nil }
-        // Outside the lock, because a key strategy of the caller is called.
+        // This happens outside of the lock, because it calls the caller's key strategy.
         let kept = state.withLock { $0.levels.take() }
         var levels = try kept ?? JSONLevels(JSONText.value(of: data, isPartial: true), strategy)
         defer { state.withLock { [levels] in $0.levels = levels } }
@@ -61,19 +64,19 @@ final class JSONTree: Sendable {
     }
 }
 
-/// The values on the way from the root of a document to the one that was asked for last. The next one is near.
+/// The values from the root of a document to the last requested one. The next requested value is usually close to it.
 private struct JSONLevels {
     private struct Level {
         let value: JSONValue
-        /// The names of the object as the decoder converts them, for each the name in the document.
+        /// The names in the document by the names that the decoder converts them to.
         var names: [String: String]?
-        /// The step that leads to it; nil for the root.
+        /// The key of the level; nil for the root.
         var key: (any CodingKey)?
     }
 
     private let strategy: JSONDecoder.KeyDecodingStrategy
     private var levels: [Level]
-    /// Whether there are values that were skipped.
+    /// Whether the document contains skipped values.
     let hasSkipped: Bool
 
     init(_ root: JSONValue, _ strategy: JSONDecoder.KeyDecodingStrategy) {
@@ -82,7 +85,7 @@ private struct JSONLevels {
         self.strategy = strategy
     }
 
-    /// The value at the end of a path; nil when there is none.
+    /// Returns the value at the end of a path, or nil.
     mutating func value(at path: [any CodingKey]) -> JSONValue? {
         var shared = 0
         while shared < path.count, shared + 1 < levels.count, isSame(levels[shared + 1].key, path[shared]) {
@@ -106,7 +109,7 @@ private struct JSONLevels {
             guard let index = key.intValue, elements.indices.contains(index) else { return nil }
             return elements[index]
         case .object(let members):
-            // The names of a dictionary and of a type without a strategy are those of the document.
+            // Dictionaries, and types without a strategy, use the names of the document.
             if case .useDefaultKeys = strategy { return members[key.stringValue] }
             return name(for: key.stringValue, in: members, on: path).flatMap { members[$0] }
         default: return nil
@@ -118,7 +121,7 @@ private struct JSONLevels {
     ) -> String? {
         let level = levels.count - 1
         if levels[level].names == nil {
-            // If several names become the same, Foundation does not define which one counts.
+            // If several names are converted to the same name, Foundation does not define which one is used.
             let pairs = members.keys.map { (strategy.convert($0, on: path), $0) }
             levels[level].names = Dictionary(pairs) { min($0, $1) }
         }
@@ -127,7 +130,7 @@ private struct JSONLevels {
 }
 
 extension JSONDecoder.KeyDecodingStrategy {
-    /// The name that the decoder uses for a name in the document.
+    /// Returns the name that the decoder uses for a name in the document.
     fileprivate func convert(_ name: String, on path: ArraySlice<any CodingKey>) -> String {
         switch self {
         case .convertFromSnakeCase: Self.camelCase(name)

@@ -1,11 +1,11 @@
-/// Any JSON value, for documents whose shape belongs to somebody else: cursors, sort keys, filters.
+/// Any JSON value, for documents without a fixed type: cursors, sort keys, filters.
 ///
-/// Whole numbers keep every digit that 64 bits hold. Literals make one: `["after": nil, "size": 20]`. A document that is
-/// decoded may be nested 64 levels deep.
+/// Whole numbers keep all digits of 64 bits. Literals create values: `["after": nil, "size": 20]`. A decoded document
+/// may be nested 64 levels deep.
 public enum JSONValue: Sendable, Hashable {
-    /// `null`.
+    /// The value `null`.
     case null
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     case bool(Bool)
     /// A whole number.
     case int(Int64)
@@ -13,14 +13,15 @@ public enum JSONValue: Sendable, Hashable {
     case uint(UInt64)
     /// Any other number.
     case double(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// A list.
+    /// An array.
     case array([JSONValue])
-    /// Members by name; a document has no order.
+    /// An object. Its members are not ordered.
     case object([String: JSONValue])
 
-    /// The member of an object; nil when it is none, or has no such member. Setting makes an object of anything else.
+    /// The member of an object; nil for other kinds of values, and for a name that does not exist. Setting a member
+    /// replaces any other kind of value with an object.
     public subscript(name: String) -> JSONValue? {
         get { if case .object(let members) = self { members[name] } else { nil } }
         set {
@@ -30,7 +31,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Sets the member at the end of a path of names, making the objects on the way.
+    /// Sets the member at the end of a path of names, and creates missing objects along the path.
     mutating func set(_ value: JSONValue, at path: some Collection<String>) {
         guard let name = path.first else { return self = value }
         var member = self[name] ?? .object([:])
@@ -40,17 +41,17 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// How many levels of arrays and objects a document that is read may have, so that neither its time nor the stack
-    /// that it needs depends on who wrote it.
+    /// The maximum depth of arrays and objects in a decoded document. It limits the time and the stack size that a
+    /// document can require.
     static let maximumDepth = 64
 
-    /// Stands for a value that was skipped because it is nested too deep. No JSON text holds such a number.
+    /// The replacement for a value that is nested too deep. No JSON text contains this number.
     static let tooDeep = JSONValue.double(-.infinity)
 
-    /// Stands for a value that was skipped because it cannot be read. No JSON text holds such a number.
+    /// The replacement for a malformed value. No JSON text contains this number.
     static let malformed = JSONValue.double(.infinity)
 
-    /// Why the value cannot be used, because of a value in it that was skipped; nil when it can be.
+    /// The reason why the value contains a skipped value and cannot be used; nil if it can.
     var skipped: String? {
         switch self {
         case .tooDeep: return Self.depthRule
@@ -64,23 +65,23 @@ extension JSONValue {
         return nil
     }
 
-    fileprivate static let depthRule = "a JSONValue is more than \(maximumDepth) levels deep in its document"
+    fileprivate static let depthRule = "a JSONValue is nested more than \(maximumDepth) levels deep in its document"
 }
 
 extension JSONValue: Codable {
     /// Decodes any JSON value.
     ///
-    /// A response that is decoded by a plain `JSONDecoder` is parsed in one pass over its bytes, and each `JSONValue` in it
-    /// is taken from that one parse. Any other decoder, a subclass of `JSONDecoder` and one that allows JSON5 can only try
-    /// one kind of value after the other, which costs more at each level.
+    /// A plain `JSONDecoder` for a response parses the document once in linear time, and takes each `JSONValue` from
+    /// the result. All other decoders, including subclasses of `JSONDecoder` and decoders that allow JSON5, have to try
+    /// each kind of value, which is slower at each level.
     ///
-    /// - Throws: `DecodingError`, also for a value that is more than 64 levels deep in its document.
+    /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
         if let value = try JSONTree.current?.value(for: decoder) {
             self = value
             return
         }
-        // Strings and objects first: each kind that fails costs an error with the whole path to the value.
+        // Strings and objects are tried first: each failed attempt creates an error with the entire path of the value.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -109,7 +110,7 @@ extension JSONValue: Codable {
                     codingPath: container.codingPath, debugDescription: depthRule,
                     underlyingError: InvalidDocument(depthRule)))
         }
-        /// nil for a value of another kind; what is wrong inside the value is thrown.
+        /// Returns nil for a value of another kind. Throws errors inside the value.
         func value<Value: Decodable>(_ type: Value.Type) throws -> Value? {
             do { return try container.decode(type) } catch let error as DecodingError {
                 guard case .typeMismatch(_, let context) = error, context.codingPath.count <= depth else { throw error }
@@ -141,33 +142,34 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A list.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of a repeated name the last counts.
+    /// Creates an object. If a name occurs more than once, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
 }
 
 extension JSONValue: QueryValue {
-    /// Appends a text, a number or a boolean, and each element of a list.
+    /// Appends a string, a number or a boolean, or each element of an array.
     ///
-    /// Null and objects have no form in a query. A request that has one in its query is `.invalidRequest`, naming the item;
-    /// a Swift nil is left out.
+    /// null and objects cannot be written in a query: the request is `.invalidRequest`, with the name of the item. A
+    /// Swift nil is omitted.
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
-        case .null: query.append(QueryParameters.Item(name, refused: "JSON null has no form in a query; leave it out"))
-        case .object: query.append(QueryParameters.Item(name, refused: "a JSON object has no form in a query"))
+        case .null:
+            query.append(QueryParameters.Item(name, refused: "a query item cannot be JSON null; use nil to omit it"))
+        case .object: query.append(QueryParameters.Item(name, refused: "a query item cannot be a JSON object"))
         case .bool(let value): value.append(to: &query, name: name)
         case .int(let value): value.append(to: &query, name: name)
         case .uint(let value): value.append(to: &query, name: name)

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Decodes by the media type that the response says: JSON here, a property list there.
+/// Decodes by the media type of the response, for example JSON and property lists.
 ///
 /// ```swift
 /// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])
 /// ```
 ///
-/// `Accept` names the types in this order. A type that ends in `+json` is JSON's when no decoder has it; a response that
-/// names no type goes to the first decoder; any other type is an error, naming it.
+/// `Accept` lists the types in this order. A type that ends in `+json` is decoded as JSON if no decoder has that type.
+/// A response without a type is decoded by the first decoder. Any other type is an error, which contains the type.
 public struct MediaTypeDecoder: HTTPBodyDecoder {
     private let decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]
 
-    /// Makes a decoder of several, the preferred one first.
+    /// Creates a decoder from several decoders, the preferred one first.
     public init(_ decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]) { self.decoders = decoders }
 
-    /// The types in order.
+    /// The types of all decoders, in order.
     public var mediaTypes: [MediaType] { decoders.map(\.type) }
 
     /// Decodes with the first decoder.
@@ -22,7 +22,7 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
         try decoder(for: nil).decode(type, from: data)
     }
 
-    /// The decoder of a type.
+    /// Returns the decoder for a media type.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         guard let mediaType else {
             guard let first = decoders.first?.decoder else { throw HTTPBodyError.unreadable(mediaType: nil) }

@@ -1,23 +1,23 @@
-/// What went wrong, in a form that many APIs share (RFC 9457).
+/// The description of an error, in the format of RFC 9457.
 public struct ProblemDetails: Sendable, Hashable {
-    /// A URI that names the kind of problem. Default: `about:blank`, the status says it all.
+    /// A URI that identifies the kind of problem. Default: `about:blank` (the status describes the problem).
     public var type: String
-    /// What it is, in a few words, the same for every problem of the kind.
+    /// A short summary, which is the same for every problem of this kind.
     public var title: String?
-    /// The status, as the server repeats it in the body.
+    /// The status, copied to the body by the server.
     public var status: Int?
-    /// What happened this time.
+    /// An explanation of this occurrence.
     public var detail: String?
-    /// A URI that names this occurrence.
+    /// A URI that identifies this occurrence.
     public var instance: String?
-    /// What the API says besides.
+    /// The additional members.
     public var extensions: [String: JSONValue]
 }
 
 extension ProblemDetails: Decodable {
-    /// Decodes the members; one of another type than the RFC has counts as absent.
+    /// Decodes the members. A member whose type differs from the RFC counts as absent.
     public init(from decoder: any Decoder) throws {
-        // As a value, so that no key strategy changes the names of extensions.
+        // The members are decoded as JSON values, so that no key strategy changes the names of extensions.
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 

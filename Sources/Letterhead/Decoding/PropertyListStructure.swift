@@ -1,15 +1,15 @@
 import Foundation
 
-/// Bounds how deep and how large the tree of a property list is, in one pass, before Foundation's recursive parser reads it.
+/// Limits the depth and the size of a property list, in one pass, before Foundation's recursive parser reads it.
 enum PropertyListStructure {
     static let maximumDepth = 512
-    /// How many times the size of a binary document its texts and data may take when they are decoded. Encoders write equal
-    /// texts once, so that a list of equal dictionaries grows.
+    /// The maximum size of all decoded strings and data, as a multiple of the size of a binary document. Encoders write
+    /// equal strings once, so that a list of equal dictionaries grows.
     static let maximumGrowth = 32
-    /// What a document of any size may take beside that, in bytes.
+    /// The size of decoded strings and data that every document may have in addition, in bytes.
     static let freeSize = 1 << 20
 
-    /// - Throws: ``InvalidDocument``, which names the rule. What is malformed in another way is left to the parser.
+    /// - Throws: ``InvalidDocument`` with the rule. Other malformed parts are left to the parser.
     static func check(_ data: Data) throws(InvalidDocument) {
         let bytes = Array(data)
         if bytes.starts(with: "bplist".utf8) { return try BinaryPropertyList(bytes).check() }
@@ -20,14 +20,14 @@ enum PropertyListStructure {
         InvalidDocument("the property list is nested more than \(maximumDepth) levels deep")
     }
 
-    /// Counts every opening tag of a collection, and only the closing tags that a parser cannot take for anything else.
+    /// Counts every opening tag of a collection, and only the closing tags that a parser cannot interpret differently.
     private static func checkXML(_ bytes: [UInt8]) throws(InvalidDocument) {
         let encodings = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
         guard !bytes.contains(0), encoding(of: bytes).map({ encodings.contains($0) }) ?? true else {
             throw InvalidDocument("the property list has an encoding other than UTF-8")
         }
         var (depth, index) = (0, 0)
-        // The end of the comment, section or instruction that the parser may be inside.
+        // The end of the comment, section or instruction that the parser may be inside of.
         var hidden: String?
         while let open = bytes[index...].firstIndex(where: { $0 == UInt8(ascii: "<") || hidden?.utf8.first == $0 }) {
             let rest = bytes[open...]
@@ -35,7 +35,7 @@ enum PropertyListStructure {
             if let end = hidden, rest.starts(with: end.utf8) {
                 hidden = nil
             } else if starts(rest, ["<array", "<dict"]) {
-                // Up to the next tag, so that none is looked through twice.
+                // The search ends at the next tag, so that no byte is searched twice.
                 let end = rest.dropFirst().firstIndex { "<>".utf8.contains($0) } ?? bytes.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] == UInt8(ascii: "/") { continue }
                 depth += 1
@@ -57,7 +57,7 @@ enum PropertyListStructure {
         tags.contains { rest.starts(with: $0.utf8) }
     }
 
-    /// The encoding that the XML declaration names, in lower case.
+    /// Returns the encoding in the XML declaration, in lower case.
     private static func encoding(of bytes: [UInt8]) -> String? {
         let declaration = String(decoding: bytes.prefix(256).prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
         guard let name = declaration.range(of: "encoding") else { return nil }
@@ -67,7 +67,7 @@ enum PropertyListStructure {
     }
 }
 
-/// The objects of a binary property list, as far as their references to each other go.
+/// The objects of a binary property list and their references to each other.
 private struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsets: [Int]
@@ -91,9 +91,9 @@ private struct BinaryPropertyList {
 
     /// Follows the references from the top object.
     ///
-    /// - Throws: when a collection is referred to twice, or when collections share their bytes, so that there are more
-    ///   references than bytes: the tree would be larger than the document. Also when texts and data that are referred to
-    ///   many times would together take far more memory than the document.
+    /// - Throws: an error if a collection is referenced twice, or if collections share bytes so that there are more
+    ///   references than bytes: the tree would be larger than the document. The same applies if strings and data with
+    ///   many references would require far more memory than the document.
     func check() throws(InvalidDocument) {
         var isSeen = [Bool](repeating: false, count: offsets.count)
         var pending = [(object: top, depth: 1)]
@@ -104,13 +104,13 @@ private struct BinaryPropertyList {
             decodedSize += size(of: object)
             guard decodedSize <= PropertyListStructure.maximumGrowth * bytes.count + PropertyListStructure.freeSize
             else {
-                throw InvalidDocument("the property list repeats its texts or data too often")
+                throw InvalidDocument("the property list references its strings or data too often")
             }
             guard count > 0 else { continue }
             guard depth <= PropertyListStructure.maximumDepth else { throw PropertyListStructure.tooDeep }
             total += count
             guard !isSeen[object], total <= bytes.count else {
-                throw InvalidDocument("the property list refers to one collection more than once")
+                throw InvalidDocument("the property list references one collection more than once")
             }
             isSeen[object] = true
             for place in 0..<count { pending.append((try reference(at: first + place * referenceSize), depth + 1)) }
@@ -119,7 +119,7 @@ private struct BinaryPropertyList {
 
     private static var malformed: InvalidDocument { InvalidDocument("the binary property list is malformed") }
 
-    /// Where the references of an object are; empty for one that is no collection.
+    /// Returns the references of an object; none if it is not a collection.
     private func references(of object: Int) throws(InvalidDocument) -> (first: Int, count: Int) {
         let start = offsets[object]
         guard start < bytes.count else { throw Self.malformed }
@@ -133,7 +133,7 @@ private struct BinaryPropertyList {
         return (first, count)
     }
 
-    /// How many bytes a text or data has; zero for everything else, which is small.
+    /// Returns the size of a string or data in bytes; zero for all other objects, which are small.
     private func size(of object: Int) -> Int {
         let start = offsets[object]
         switch bytes[start] >> 4 {
@@ -150,7 +150,7 @@ private struct BinaryPropertyList {
         return object
     }
 
-    /// How many elements a collection has, and where they begin.
+    /// Returns the number of elements in a collection, and the index of the first one.
     private func length(at start: Int) -> (count: Int, first: Int)? {
         let short = Int(bytes[start] & 0xF)
         guard short == 0xF else { return (short, start + 1) }
@@ -160,7 +160,7 @@ private struct BinaryPropertyList {
         return (count, start + 2 + size)
     }
 
-    /// An unsigned number, the most significant byte first; nil when it does not fit or is not all there.
+    /// Reads an unsigned big-endian number; nil if it does not fit or is incomplete.
     private static func number(_ bytes: [UInt8], _ index: Int, _ size: Int) -> Int? {
         guard index >= 0, size <= bytes.count, index <= bytes.count - size else { return nil }
         return Int(exactly: bytes[index..<(index + size)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The one place where a response becomes a value, by the type that is asked for.
+/// Converts a response to a value. All conversions happen here, depending on the requested type.
 enum ResponseDecoding {
     static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
-        // A type that is Decodable is neither of the two, and is known at less cost than by their casts.
+        // A type that is Decodable is neither of the two, and this check is faster than their casts.
         if !(type is any Decodable.Type) {
             if let value = response as? Value { return value }
             if let value = () as? Value { return value }
@@ -12,17 +12,17 @@ enum ResponseDecoding {
         return try decode(type, from: data, of: response)
     }
 
-    /// Whether a decoder makes the values of a type, rather than the library itself.
+    /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
     static func usesDecoder(for type: Any.Type) -> Bool {
         if let optional = type as? any EmptyRepresentable.Type { return usesDecoder(for: optional.wrapped) }
         return type != Data.self && type != String.self && type is any Decodable.Type
     }
 
-    /// Whether values of a type can be made at all.
+    /// Returns whether values of a type can be created from a response.
     static func canDecode<Value>(_ type: Value.Type) -> Bool {
         if type is any Decodable.Type || type == HTTPResponse.self || type == Void.self { return true }
         if let optional = type as? any EmptyRepresentable.Type { return canDecodeWrapped(optional.wrapped) }
-        // A type of which a response is a value, such as `any Sendable`.
+        // A response is also a value of types such as `any Sendable`.
         return HTTPResponse(request: HTTPRequest(), status: .ok) is Value
     }
 
@@ -45,19 +45,19 @@ enum ResponseDecoding {
         guard let decodable = type as? any Decodable.Type else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message: "\(type) is not Decodable: write decode(_:) in the template")
+                message: "\(type) is not Decodable; implement decode(_:) in the template")
         }
         guard !data.isEmpty else {
             throw HTTPError(
                 .emptyResponse, request: response.request, response: response,
-                message: "a body was expected for \(type); make Response optional if there may be none")
+                message: "the body is empty, and \(type) requires one; make Response optional to allow an empty body")
         }
         let mediaType = response.headers.mediaType
         let decoder = try decoder(for: mediaType, of: response)
         guard let value = try decoder.value(of: decodable, from: data) as? Value else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message: "the decoder gave something other than \(type)")
+                message: "the decoder returned a value that is not a \(type)")
         }
         return value
     }
@@ -79,20 +79,20 @@ enum ResponseDecoding {
         return try _openExistential(type, do: open)
     }
 
-    /// The text in the charset of the response; UTF-8 when it names none.
+    /// Returns the text in the charset of the response, or in UTF-8 if it has no charset.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
         guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
         else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message: "the body is no text in the charset that the response names, or UTF-8 when it names none")
+                message: "the body is not valid text in the charset of the response, which is UTF-8 unless declared")
         }
         return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
     }
 }
 
-/// A type that an empty body is a value of: an optional.
+/// A type that has a value for an empty body: an optional.
 private protocol EmptyRepresentable {
     static var empty: Any { get }
     static var wrapped: Any.Type { get }
@@ -104,7 +104,7 @@ extension Optional: EmptyRepresentable {
 }
 
 extension HTTPBodyDecoder {
-    /// Decodes a body, without a UTF-8 byte order mark, which no JSON text should have and some do (RFC 8259, 8.1).
+    /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
     func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
         if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: body) }
         let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])

@@ -1,5 +1,6 @@
 extension RequestTemplate {
-    /// Answers with a part of the template's response: `ListUsers().unwrapping(\.data)` gives what is in the envelope.
+    /// Returns a template whose response is a part of this template's response: `ListUsers().unwrapping(\.data)`
+    /// returns the content of an envelope.
     public func unwrapping<Value: Sendable>(
         _ value: any KeyPath<Response, Value> & Sendable
     ) -> Unwrapped<Self, Value> {
@@ -7,32 +8,32 @@ extension RequestTemplate {
     }
 }
 
-/// A template that answers with a part of the response of another.
+/// A template whose response is a part of another template's response.
 public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorator {
-    /// What is wrapped.
+    /// The wrapped template.
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
 
-    /// What the base cannot decode has no parts.
+    /// If the response of the base cannot be decoded, neither can a part of it.
     public static var _undecodable: String? { Base._undecodable }
 
-    /// The part of what the base decodes.
+    /// Decodes the response of the base, and returns a part of it.
     public func decode(_ response: HTTPResponse) async throws -> Value {
         try await base.decode(response)[keyPath: value]
     }
 }
 
 extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
-    /// The base's.
+    /// The page number of the base.
     public var page: Int { base.page }
 
-    /// The base's.
+    /// The page position of the base.
     public var position: PagePosition { base.position }
 
-    /// The same part of the base's next page.
+    /// Returns this template for the next page of the base.
     public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
 
-    /// What the base says of the whole response, which is decoded once more for it.
+    /// Returns the continuation of the base. The entire response is decoded once more for it.
     public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
         let whole = Page(
             try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,
@@ -40,7 +41,7 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
         return try await base.requestForNextPage(after: whole).map { Unwrapped(base: $0, value: value) }
     }
 
-    /// The same part of the base at another place.
+    /// Returns this template at the position of a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         Unwrapped(base: base.resumed(from: checkpoint), value: value)
     }

@@ -1,40 +1,41 @@
 extension RequestTemplate {
-    /// Sets the environment, in place of the client's whole; nil uses none at all.
+    /// Sets the environment, replacing the client's entirely; nil applies no environment.
     public func environment(_ environment: ServerEnvironment?) -> WithOptions<Self> {
         option(ServerEnvironmentOption.self, environment)
     }
 
-    /// Limits how long one attempt may take, to the millisecond; nil is no limit. Passing it is `.timedOut`.
+    /// Limits the time of each attempt, with millisecond precision; nil means no limit. An attempt that exceeds it is
+    /// `.timedOut`.
     public func timeout(_ timeout: Duration?) -> WithOptions<Self> {
         option(TimeoutOption.self, timeout)
     }
 
-    /// Limits how long nothing may move on the connection of this request; nil is the limit of the transport. Passing it is
-    /// `.timedOut`.
+    /// Limits the time without any transfer on the connection of this request; nil means the limit of the transport. A
+    /// request that exceeds it is `.timedOut`.
     public func idleTimeout(_ limit: Duration?) -> WithOptions<Self> {
         option(IdleTimeoutOption.self, limit)
     }
 
-    /// Sets the decoder of the response, in place of the client's.
+    /// Sets the decoder of the response, replacing the client's.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> WithOptions<Self> {
         option(ResponseDecoderOption.self, decoder)
     }
 
-    /// Says which names are secret in all texts made of the request, its response and its errors.
+    /// Sets the names that are secret in all descriptions of the request, its response and its errors.
     public func redaction(_ redaction: Redaction) -> WithOptions<Self> {
         option(RedactionOption.self, redaction)
     }
 
-    /// Sets which statuses count as success, in place of the template's own: `.accepting([200, 404])`.
+    /// Sets the accepted statuses, replacing those of the template: `.accepting([200, 404])`.
     public func accepting(_ statuses: HTTPStatusSet) -> WithOptions<Self> {
         option(AcceptedStatusesOption.self, statuses)
     }
 
-    /// Makes the bodies of the request and of its response secret as a whole; see ``HTTPRequest/isSecret``.
+    /// Makes the bodies of the request and its response secret; see ``HTTPRequest/isSecret``.
     public func secret(_ isSecret: Bool = true) -> WithOptions<Self> { option(SecretBodiesOption.self, isSecret) }
 
-    /// Sets how the body of the response is handed over. ``HTTPClient/stream(_:)`` and ``HTTPClient/download(_:to:)`` do so,
-    /// too.
+    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)`` and ``HTTPClient/download(_:to:)`` set
+    /// it, too.
     public func responseDelivery(_ delivery: ResponseDelivery) -> WithOptions<Self> {
         option(ResponseDeliveryOption.self, delivery)
     }

@@ -1,5 +1,5 @@
 extension RequestTemplate {
-    /// Sets an option for the loaders, in place of the template's own. An explicit nil is remembered.
+    /// Sets an option for the links, replacing that of the template. An explicit nil is kept.
     public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> WithOptions<Self> {
         var added = HTTPRequestOptions()
         added[option] = value
@@ -7,27 +7,27 @@ extension RequestTemplate {
     }
 }
 
-/// A template with options set, which is what every modifier that steers a loader returns.
+/// A template with additional options, which all modifiers for links return.
 ///
-/// Modifiers that follow each other share one layer: `.timeout(…).retry(…)` is a `WithOptions<Self>`, as `.timeout(…)` is.
+/// Consecutive modifiers share one type: `.timeout(…).retry(…)` is a `WithOptions<Self>`, like `.timeout(…)`.
 public struct WithOptions<Base: RequestTemplate>: RequestDecorator {
-    /// What is wrapped.
+    /// The wrapped template.
     public var base: Base
     var added: HTTPRequestOptions
 
-    /// The base's options with these.
+    /// The options of the base, with those of this modifier.
     public var options: HTTPRequestOptions {
         var options = base.options
         options.replace(with: added)
         return options
     }
 
-    /// The statuses that `.accepting(_:)` sets, else the base's.
+    /// The statuses of `.accepting(_:)`, or else those of the base.
     public var acceptedStatuses: HTTPStatusSet? {
         added.contains(AcceptedStatusesOption.self) ? added.acceptedStatuses : base.acceptedStatuses
     }
 
-    /// Sets one more option, without another layer.
+    /// Sets another option without another layer of `WithOptions`.
     public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Self {
         var copy = self
         copy.added[option] = value

@@ -1,12 +1,12 @@
 extension RequestTemplate {
-    /// Sets a query parameter: all values that the template has of that name are replaced; nil removes them.
+    /// Sets a query parameter, replacing all values of that name in the template; nil removes them.
     ///
-    /// Written later wins: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
+    /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
     public func query(_ name: String, _ value: (any QueryValue)?) -> WithQuery<Self> {
         WithQuery(base: self, name: name, added: [name: value], isReplacing: true)
     }
 
-    /// Adds a query parameter beside those of the same name; nil adds nothing.
+    /// Adds a query parameter to those of the same name; nil adds nothing.
     public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> WithQuery<Self> {
         WithQuery(base: self, name: name, added: [name: value], isReplacing: false)
     }
@@ -14,13 +14,14 @@ extension RequestTemplate {
 
 /// A template with another query.
 public struct WithQuery<Base: RequestTemplate>: RequestDecorator {
-    /// What is wrapped.
+    /// The wrapped template.
     public var base: Base
     let name: String
     let added: QueryParameters
     let isReplacing: Bool
 
-    /// The base's query with this; that of a page at a URL as the server wrote it, who had this in the request before.
+    /// The query of the base with this parameter. The query of a page URL is unchanged, because the server included
+    /// this parameter in it.
     public var query: QueryParameters {
         var query = base.query
         if case .url = (base as? any PaginatedTemplate)?.position { return query }

@@ -1,15 +1,15 @@
-/// Fills what a request leaves open from an environment: scheme, host, port, path prefix, headers, query.
+/// Completes requests with an environment: scheme, host, port, path prefix, headers and query.
 ///
 /// ```swift
 /// ApplyEnvironment(.production)
-/// ApplyEnvironment { _ in await settings.environment }   // asked at every load
+/// ApplyEnvironment { _ in await settings.environment }   // called for each load
 /// ```
 ///
-/// A request's own ``HTTPRequest/serverEnvironment`` replaces this one whole; one that is explicitly nil gets none. What
-/// is filled and what not, see ``ServerEnvironment``.
+/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely; an explicit nil applies no
+/// environment. See ``ServerEnvironment`` for the parts that are completed.
 ///
-/// The link also tells an ``Authenticate`` below it which origin the client's environment has: credentials that name no
-/// `allowedOrigins` go to that origin only, whatever environment a request brings.
+/// The link also passes the origin of the client's environment to an ``Authenticate`` link below. Credentials without
+/// `allowedOrigins` are sent only to that origin, even if a request has another environment.
 public struct ApplyEnvironment: LoaderLink {
     private enum Source: Sendable {
         case own
@@ -19,18 +19,18 @@ public struct ApplyEnvironment: LoaderLink {
 
     private let source: Source
 
-    /// The same environment for every request.
+    /// Applies the same environment to every request.
     public init(_ environment: ServerEnvironment) {
         source = .one(environment, home: environment.origin.map { HomeOrigin($0) })
     }
 
-    /// No environment but the requests' own.
+    /// Applies only the environments of the requests.
     public init() { source = .own }
 
-    /// The environment that a closure gives at every load, so that a change counts from the next one on.
+    /// Calls a closure for the environment of each load, so that a change applies to the next load.
     ///
-    /// An error that it throws fails the load; nothing is sent. Credentials that name no `allowedOrigins` stay with the
-    /// first origin that they are used for: see ``HTTPAuthentication``.
+    /// If the closure throws, the request fails and nothing is sent. Credentials without `allowedOrigins` are bound to
+    /// the first origin for which they are used; see ``HTTPAuthentication``.
     public init(_ provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment) {
         source = .asked(provide)
     }
@@ -38,7 +38,7 @@ public struct ApplyEnvironment: LoaderLink {
     /// Whether a closure provides the environment.
     var isAsked: Bool { if case .asked = source { true } else { false } }
 
-    /// Fills the request, and has it answered.
+    /// Completes the request and sends it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let hasOwn = request.options.contains(ServerEnvironmentOption.self)
         if case .own = source, !hasOwn { return try await next.load(request) }
@@ -51,8 +51,8 @@ public struct ApplyEnvironment: LoaderLink {
         return try await next.load(filled)
     }
 
-    /// Applies the request's own environment. The home stays that of this link: a closure is not asked for it, and a
-    /// request that refuses every environment has none.
+    /// Applies the environment of the request. The home origin remains that of this link. A closure is not called for
+    /// it, and a request with an explicit nil has none.
     private func applyOwn(to request: inout HTTPRequest) {
         guard let own = request.serverEnvironment else { return request.homeOrigin = nil }
         own.apply(to: &request)

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The origin of the client's own environment, which a request keeps while it travels to an authentication.
+/// The origin of the client's own environment, which the request carries to the authentication link.
 enum HomeOriginOption: HTTPRequestOption {
-    /// The client has no environment, or none that is known for this request.
+    /// The client has no environment, or its origin is unknown.
     static let defaultOptionValue: HomeOrigin? = nil
 }
 
-/// An origin that an option holds. A class, so that no request allocates memory for it.
+/// The origin in an option. This type is a class so that no request allocates memory for it.
 final class HomeOrigin: Sendable {
     let origin: HTTPOrigin
 
@@ -14,23 +14,23 @@ final class HomeOrigin: Sendable {
 }
 
 extension HTTPRequest {
-    /// The origin of the client's own environment, whatever environment the request itself brings.
+    /// The origin of the client's own environment. The environment of a request does not change it.
     ///
-    /// Credentials of the client that name no origins go to this one only. Nil: they go nowhere.
+    /// Credentials of the client without named origins are sent to this origin only; nil means to none.
     var homeOrigin: HomeOrigin? {
         get { self[option: HomeOriginOption.self] }
         set { self[option: HomeOriginOption.self] = newValue }
     }
 }
 
-/// The environment of one request, which replaces the client's whole.
+/// The environment of one request, which replaces the client's entirely.
 enum ServerEnvironmentOption: HTTPRequestOption {
-    /// None of its own.
     static let defaultOptionValue: ServerEnvironment? = nil
 }
 
 extension HTTPRequest {
-    /// The request's own environment; it replaces the client's whole. Default: nil, the client's.
+    /// The environment of the request, which replaces the client's entirely. Default: nil (the environment of the
+    /// client).
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironmentOption.self] }
         set { self[option: ServerEnvironmentOption.self] = newValue }
@@ -45,16 +45,16 @@ extension HTTPRequestOptions {
     }
 }
 
-/// The environment that a client applies to a request, for texts about requests to which it is not applied yet.
+/// The environment that a client applies to a request, for descriptions of requests to which it has not been applied.
 ///
-/// A class, because the link that asks for the environment shares it with the links above.
+/// This type is a class because the link that resolves the environment shares it with the links above.
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 
-    /// - Parameter environment: the environment; nil when the client asks for it while the request is loaded.
+    /// - Parameter environment: the environment; nil if it is resolved while the request is loaded.
     init(_ environment: ServerEnvironment?) { state = Mutex(environment) }
 
-    /// The environment; nil when it is not known yet.
+    /// The environment; nil if it has not been resolved.
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
     func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }
@@ -65,7 +65,7 @@ enum ClientEnvironmentOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The request, which its texts show in the environment of a client.
+    /// Returns the request with a client's environment for its descriptions.
     func placed(in environment: ClientEnvironment?) -> HTTPRequest {
         guard let environment, host == nil else { return self }
         var placed = self
@@ -73,13 +73,13 @@ extension HTTPRequest {
         return placed
     }
 
-    /// Tells the links above that the client's environment is known now.
+    /// Stores the client's environment, so that the links above can show it.
     func resolve(_ environment: ServerEnvironment) {
         guard options.contains(ClientEnvironmentOption.self) else { return }
         self[option: ClientEnvironmentOption.self]?.resolve(environment)
     }
 
-    /// Whether the URL lacks the client's environment, which is not known yet.
+    /// Whether the URL lacks the client's environment because it has not been resolved.
     var lacksEnvironment: Bool {
         guard host == nil, !options.contains(ServerEnvironmentOption.self),
             let client = self[option: ClientEnvironmentOption.self]
@@ -87,9 +87,9 @@ extension HTTPRequest {
         return client.environment == nil
     }
 
-    /// The request with the method and the URL that it will have in its environment, as texts show it.
+    /// The request with the method and the URL that it will have in its environment, for descriptions.
     ///
-    /// The links above ``ApplyEnvironment`` see requests without a host.
+    /// The links above ``ApplyEnvironment`` receive requests without a host.
     var shown: HTTPRequest {
         guard host == nil else { return self }
         let isSet = options.contains(ServerEnvironmentOption.self)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where an API lives, and what every request to it carries: development, staging, production.
+/// The base URL of an API, and the defaults for all requests to it: development, staging, production.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -8,30 +8,31 @@ public import Foundation
 /// }
 /// ```
 ///
-/// It fills what a request leaves open and replaces nothing: scheme, host and port, a prefix for relative paths, the
-/// method, and the headers and query items whose names the request does not have. It belongs to its origin: a request to
-/// another scheme, host or port gets nothing of it, a redirected one no query, and one that a redirect has led through
-/// another origin nothing at all. A request's own environment replaces the client's whole.
+/// An environment completes a request and replaces nothing. It sets scheme, host and port, a prefix for relative paths,
+/// the method, and the headers and query items whose names the request does not have. It applies only to its own
+/// origin: a request to another scheme, host or port receives nothing, a redirected request no query, and a request
+/// that was redirected through another origin nothing. The environment of a request replaces the client's entirely.
 public struct ServerEnvironment: Sendable, Hashable {
-    /// Scheme, host, port and the prefix of relative paths; its query items go to each request behind the others.
+    /// The scheme, host, port and the prefix of relative paths. Its query items are added after those of each request.
     public let baseURL: URL
-    /// The method of requests that name none; nil leaves it to be GET.
+    /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
-    /// The headers that each request gets unless it has them.
+    /// The headers that are added to requests without them.
     public var headers: HTTPHeaders
-    /// The query items that each request gets unless it has them.
+    /// The query items that are added to requests without them.
     public var query: QueryParameters
     private let base: BaseURL
-    /// Scheme, host and port of the base URL; nil without a host.
+    /// The scheme, host and port of the base URL; nil without a host.
     let origin: HTTPOrigin?
 
-    /// Makes an environment.
+    /// Creates an environment.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute http or https URL; without a host, each request that needs it fails, saying so.
-    ///   - method: the method of requests that name none. Default: nil.
-    ///   - headers: for each request that does not have them. Default: none.
-    ///   - query: for each request that does not have them. Default: none.
+    ///   - baseURL: an absolute http or https URL. Without a host, each request that needs it fails with
+    ///     `.invalidRequest`.
+    ///   - method: the method of requests without one. Default: nil.
+    ///   - headers: the headers that are added to requests without them. Default: none.
+    ///   - query: the query items that are added to requests without them. Default: none.
     public init(
         baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -43,12 +44,12 @@ public struct ServerEnvironment: Sendable, Hashable {
         origin = HTTPOrigin(base)
     }
 
-    /// Fills what the request leaves open.
+    /// Completes a request.
     public func apply(to request: inout HTTPRequest) {
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
-        // The body's own headers are added behind the chain, and win over these.
+        // The headers of the body are added after the chain, and take precedence over these.
         let own = request.body.isEmpty || headers.isEmpty ? [:] : request.body.additionalHeaders
         request.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
         if !request.isRedirected { request.query.fill(from: query) }
@@ -56,7 +57,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 }
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
-    /// The base URL without user, password and query.
+    /// The base URL without username, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
     /// The description only, so that no dump prints a secret.
     public var customMirror: Mirror { Mirror(describing: self) }

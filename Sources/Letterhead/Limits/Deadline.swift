@@ -1,36 +1,38 @@
-/// Limits how long whole loads may take.
+/// Limits the total time of each request, including retries.
 ///
 /// ```swift
-/// Deadline(.seconds(30))               // for requests that say nothing themselves
+/// Deadline(.seconds(30))               // for requests without a deadline
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The limit becomes a point on the link's timeline, which travels down in the request. Nobody races against it: whoever
-/// waits below, for a place in a queue, a back-off, a fresh token, a redirect, a connection or the next bytes of a body,
-/// waits no longer than ``HTTPRequest/timeLeft``, and a wait that would pass the deadline fails at once. A link of your
-/// own that waits does the same. Of two deadlines the earlier counts. The timeout of an attempt is apart.
+/// The deadline is a point on the link's timeline, which the request carries to the links below. Each wait below, such
+/// as for a queue, a back-off, a token, a redirect, a connection or the next bytes of a body, ends at
+/// ``HTTPRequest/timeLeft`` at the latest. A wait that would pass the deadline fails at once. A custom link that waits
+/// must do the same. Of two deadlines, the earlier one applies. The timeout of an attempt is independent.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
 
-    /// Makes the link.
+    /// Creates the link.
     ///
     /// - Parameters:
-    ///   - standard: for requests without a deadline of their own. Default: nil, no limit.
-    ///   - clock: the time. Default: the continuous clock.
+    ///   - standard: the deadline for requests without one. Default: nil (no limit).
+    ///   - clock: measures the time. Default: the continuous clock.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
         timeline = Timeline(clock)
     }
 
-    /// Sets the deadline, and has the request answered.
+    /// Sets the deadline and sends the request.
     ///
-    /// - Throws: `.timedOut` when it passed, saying in which phase; `.invalidRequest` when it is zero or less.
+    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the
+    ///   deadline is zero or less.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let isSet = request.options.contains(DeadlineOption.self)
         guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
         guard limit > .zero else {
-            throw HTTPError(.invalidRequest, request: request, message: "the deadline is zero or less; nil is no limit")
+            throw HTTPError(
+                .invalidRequest, request: request, message: "the deadline is zero or less; use nil for no limit")
         }
         var limited = request
         limited.limit(to: limit, on: timeline)
@@ -39,7 +41,7 @@ public struct Deadline: LoaderLink {
 }
 
 extension HTTPResponse {
-    /// A body that is still arriving is given out until the deadline of its request.
+    /// Returns the response, with a body that fails when the deadline of its request passes.
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }
         var response = self
@@ -52,35 +54,36 @@ extension HTTPResponse {
 }
 
 extension RequestTemplate {
-    /// Limits how long the whole load may take, from its start to the last byte: waiting in queues, every attempt,
-    /// back-off, refreshed credentials, redirects and reading the body.
+    /// Limits the total time of a request, from its start to the last byte of the body: queues, every attempt,
+    /// back-off, token refreshes, redirects and reading the body.
     ///
-    /// nil means no limit, and lifts the default of a ``Deadline`` of the client.
+    /// nil means no limit, and overrides the default of the client's ``Deadline``.
     ///
-    /// Passing it is `.timedOut`, and the message says in which phase. For one attempt alone, see ``timeout(_:)``.
+    /// A request that exceeds it is `.timedOut`, with the phase in the message. To limit a single attempt, use
+    /// ``timeout(_:)``.
     public func deadline(in limit: Duration?) -> WithOptions<Self> {
         option(DeadlineOption.self, limit)
     }
 }
 
-/// How long a whole load may take.
+/// The time limit of a load.
 enum DeadlineOption: HTTPRequestOption {
-    /// The default of the link ``Deadline``. An option that is explicitly nil means no limit.
+    /// Not set: the default of the link ``Deadline`` applies. An option that is explicitly nil means no limit.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// The point at which a load must be over, on the timeline of who set it.
+/// The point at which a load must have ended, on the timeline of the link that set it.
 struct DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
 
-    /// A point so long from now.
+    /// Creates a point at a distance from the current time.
     init(in limit: Duration, on timeline: Timeline) {
         point = timeline.now + min(limit, .seconds(Int64.max))
         self.timeline = timeline
     }
 
-    /// How much is left, zero or less when it has passed.
+    /// The remaining time; zero or less after the deadline.
     var timeLeft: Duration { point - timeline.now }
 }
 
@@ -89,26 +92,27 @@ enum DeadlinePointOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How long the whole load may take, from the link ``Deadline`` on.
+    /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
-    /// Default: not set, the default of that link. Assigning nil means no limit and lifts that default. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
+    /// Default: not set (the default of that link). nil means no limit and overrides that default. A request that
+    /// exceeds it is `.timedOut`. Zero or less is `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
     }
 
-    /// How much is left until the deadline, zero or less when it has passed; nil without one.
+    /// The time until the deadline; zero or less after it, and nil without a deadline.
     ///
-    /// A law for links and transports that wait: wait no longer than this, and fail at once, with
-    /// ``deadlinePassed(while:response:mayHaveBeenSent:)``, when the wait would be longer.
+    /// Links and transports must not wait longer than this. If a wait would be longer, they fail at once with
+    /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
     public var timeLeft: Duration? { self[option: DeadlinePointOption.self]?.timeLeft }
 
-    /// The error of a load whose deadline passed, or would pass in a wait.
+    /// Returns the error of a request whose deadline has passed, or would pass during a wait.
     ///
     /// - Parameters:
-    ///   - phase: what the load was doing, as in "connecting".
-    ///   - response: what had arrived of the response. Default: nil.
-    ///   - mayHaveBeenSent: false when it is certain that no byte of the request left. Default: true.
+    ///   - phase: the current activity, such as "connecting".
+    ///   - response: the part of the response that has arrived. Default: nil.
+    ///   - mayHaveBeenSent: false if certainly no byte of the request was sent. Default: true.
     public func deadlinePassed(
         while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true
     ) -> HTTPError {
@@ -117,10 +121,10 @@ extension HTTPRequest {
             mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// Whether there is a point at which the load must be over.
+    /// Whether the load has a deadline.
     var hasDeadline: Bool { options.contains(DeadlinePointOption.self) }
 
-    /// The same without a deadline, for a load whose waiters keep their own.
+    /// The request without a deadline, for a shared load whose waiters have their own.
     var withoutDeadline: HTTPRequest {
         guard hasDeadline else { return self }
         var request = self
@@ -128,19 +132,19 @@ extension HTTPRequest {
         return request
     }
 
-    /// Gives back the deadline that ``withoutDeadline`` took away.
+    /// Restores the deadline that ``withoutDeadline`` removed.
     mutating func returnDeadline(of request: HTTPRequest) {
         guard request.hasDeadline else { return }
         shareDeadline(of: request)
     }
 
-    /// Sets the point, unless there is an earlier one already.
+    /// Sets the point, unless an earlier one is set.
     mutating func limit(to limit: Duration, on timeline: Timeline) {
         if let timeLeft, timeLeft <= limit { return }
         self[option: DeadlinePointOption.self] = DeadlinePoint(in: limit, on: timeline)
     }
 
-    /// Takes over the deadline of another request, on behalf of which this one is sent.
+    /// Copies the deadline of another request, on whose behalf this one is sent.
     mutating func shareDeadline(of request: HTTPRequest) {
         self[option: DeadlinePointOption.self] = request[option: DeadlinePointOption.self]
     }

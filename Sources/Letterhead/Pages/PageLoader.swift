@@ -2,17 +2,17 @@
 struct PageLoader<Template: PaginatedTemplate>: Sendable {
     let client: HTTPClient
     let itemCount: @Sendable (Template.Response) -> Int?
-    /// When the whole walk must be over.
+    /// The deadline of the whole page sequence.
     var deadline: DeadlinePoint?
 
-    /// Loads a page, after the delay that comes before it.
+    /// Loads a page after a delay.
     func load(
         _ template: Template, after delay: Duration, on clock: any Clock<Duration>
     ) async throws -> Page<Template.Response> {
         if let deadline, deadline.timeLeft <= delay {
             throw HTTPError(
                 .timedOut, request: try client.sendable(template).request(),
-                message: "the deadline of the walk passed", mayHaveBeenSent: false)
+                message: "the deadline of the page sequence has passed", mayHaveBeenSent: false)
         }
         if delay > .zero { try await clock.pause(for: delay) }
         let (value, response) = try await answer(to: template)
@@ -25,7 +25,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     }
 }
 
-/// A page that is asked for before it is wanted. A class, because dropping it must end the load.
+/// A page that is loaded in advance. This type is a class so that releasing it cancels the load.
 final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
     private let task: Task<Page<Template.Response>, any Error>
 
@@ -35,10 +35,10 @@ final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
 
     deinit { task.cancel() }
 
-    /// Whether it was given up, so that its value is none.
+    /// Whether the load was cancelled, so that its result must not be used.
     var isCancelled: Bool { task.isCancelled }
 
-    /// Waits for the page; cancelling the wait cancels the load.
+    /// Waits for the page. Cancelling the wait cancels the load.
     func value() async throws -> Page<Template.Response> {
         try await withTaskCancellationHandler {
             try await task.value

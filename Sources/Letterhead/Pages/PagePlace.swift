@@ -1,10 +1,9 @@
 import Foundation
 
-/// Where the position of a page is written: the query and the parameters of its request.
+/// The query and the parameters of a request, into which the position of a page is written.
 struct PagePlace: Sendable {
-    /// The query.
     var query: QueryParameters
-    /// The parameters; the JSON body of a method other than GET and HEAD.
+    /// The parameters, which are the JSON body of a method other than GET and HEAD.
     var parameters: RequestParameters
     let method: HTTPMethod
     private let isBodyFree: Bool
@@ -14,22 +13,22 @@ struct PagePlace: Sendable {
         isBodyFree = Template.Body.self == EmptyBody.self || StandardParameters.isEmpty(template.body)
     }
 
-    /// Whether the parameters are the JSON body: the method has one, and the template has no other.
+    /// Whether the parameters are the JSON body: the method has a body, and the template declares no other.
     var hasJSON: Bool {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
 
-    /// Writes a value where a parameter belongs; null removes a query parameter.
+    /// Writes a value to a parameter. null removes a query parameter.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         switch parameter.place(in: self) {
         case .query(let name) where value.hasObject:
-            refuse([name], "it is a JSON object, which a query cannot hold")
+            refuse([name], "a query parameter cannot hold a JSON object; use .json for the parameter")
         case .query(let name): query.set(name, to: value == .null ? nil : value)
         case .json(let path): setMember(value, at: path)
         }
     }
 
-    /// Whether a parameter is there already.
+    /// Returns whether a parameter already has a value.
     func contains(_ parameter: PageParameter) -> Bool {
         switch parameter.place(in: self) {
         case .query(let name): query.contains(name) || parameters[name] != nil
@@ -37,7 +36,8 @@ struct PagePlace: Sendable {
         }
     }
 
-    /// A null on the way or at the end is none: an API may have one sent for its first page.
+    /// Returns whether a member exists. A null anywhere along the path counts as absent, because some APIs require an
+    /// explicit null for the first page.
     private func containsMember(at path: [String]) -> Bool {
         guard let name = path.first, let value = parameters[name] else { return false }
         guard path.count > 1 else { return true }
@@ -46,18 +46,18 @@ struct PagePlace: Sendable {
         return member != nil && member != .null
     }
 
-    /// Sets a member of the JSON parameters; what is no object on the way is not replaced but refused, when the request is
-    /// built.
+    /// Sets a member of the JSON parameters. If a value along the path is not an object, it is kept, and the request is
+    /// refused when it is built.
     private mutating func setMember(_ value: JSONValue, at path: [String]) {
         guard let name = path.first else { return }
         guard path.count > 1 else { return parameters[name] = value }
         guard !StandardParameters.areQuery(of: method) else {
-            return refuse(path, "the parameters of a \(method) are its query")
+            return refuse(path, "the parameters of a \(method) request are query parameters")
         }
         var member = JSONValue.object([:])
         if let present = parameters[name] {
             guard let json = JSONValue(encoding: present), json.hasRoom(at: path.dropFirst()) else {
-                return refuse(path, "what is there on the way to it is no JSON object")
+                return refuse(path, "a value along the path is not a JSON object")
             }
             member = json
         }
@@ -69,12 +69,12 @@ struct PagePlace: Sendable {
         refuse("the page parameter \(Redaction.visible(path.joined(separator: "."))) cannot be written: \(reason)")
     }
 
-    /// Has the request refused when it is built.
+    /// Refuses the request when it is built.
     mutating func refuse(_ rule: String) { parameters.conflict = rule }
 }
 
 extension JSONValue {
-    /// The JSON that a parameter is sent as; nil when it cannot be encoded.
+    /// Creates the JSON that a parameter is sent as; nil if it cannot be encoded.
     fileprivate init?(encoding value: any ParameterValue) {
         if let json = value as? JSONValue {
             self = json
@@ -87,7 +87,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it is an object, or a list that holds one.
+    /// Whether the value is an object, or a list that contains one.
     fileprivate var hasObject: Bool {
         switch self {
         case .object: true
@@ -96,7 +96,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether a path leads through objects, or through what is not there yet.
+    /// Returns whether every existing value along a path is an object.
     fileprivate func hasRoom(at path: some Collection<String>) -> Bool {
         guard let name = path.first else { return true }
         switch self {
@@ -107,8 +107,8 @@ extension JSONValue {
     }
 }
 
-/// Where a page's position goes: a literal is a query parameter of GET and HEAD, and of any other method a member of the
-/// JSON parameters, unless the template has a body of its own: then it is a query parameter, too.
+/// The parameter that contains the position of a page. A literal is a query parameter for GET and HEAD. For other
+/// methods it is a member of the JSON parameters, or a query parameter if the template has a custom body.
 public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
     private enum Kind: Hashable {
         case automatic(String)
@@ -118,19 +118,19 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
 
     private let kind: Kind
 
-    /// By the method and the body of the template.
+    /// A parameter whose location depends on the method and the body of the template.
     public static func automatic(_ name: String) -> PageParameter { PageParameter(kind: .automatic(name)) }
 
-    /// In the query, whatever the method.
+    /// A query parameter, for every method.
     public static func query(_ name: String) -> PageParameter { PageParameter(kind: .query(name)) }
 
-    /// In the JSON parameters, at the end of a path of names: `.json("variables", "after")`.
+    /// A member of the JSON parameters, at the end of a path of names: `.json("variables", "after")`.
     ///
-    /// What is on the way must be encoded as an object, or is made; with anything else there, and for a GET or HEAD, which
-    /// has no JSON, the request is `.invalidRequest`.
+    /// Missing objects along the path are created. If another value is there, or if the method is GET or HEAD and has
+    /// no JSON body, the request is `.invalidRequest`.
     public static func json(_ path: String...) -> PageParameter { PageParameter(kind: .json(path)) }
 
-    /// The same as ``automatic(_:)``.
+    /// Creates the same parameter as ``automatic(_:)``.
     public init(stringLiteral value: String) { kind = .automatic(value) }
 
     private init(kind: Kind) { self.kind = kind }

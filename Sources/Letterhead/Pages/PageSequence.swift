@@ -1,20 +1,19 @@
 extension HTTPClient {
-    /// Walks over all pages from the one that the template asks for, or from a checkpoint.
+    /// Returns the pages that follow a template or a checkpoint, as an asynchronous sequence.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
     /// ```
     ///
-    /// Lazy: a page is asked for when it is wanted, and breaking off asks for no more. An error ends the walk behind the
-    /// pages that came before it; asking the iterator again asks for that page again. A page that was walked over
-    /// already, too many empty ones, or too many at all, are `.paginationLoop`, and a link that must not be followed is
-    /// `.invalidResponse`: both behind the page that leads there. After ``reset()`` a sequence that has begun ends with
-    /// `.cancelled`.
+    /// Each page is requested when the iteration needs it. An error is thrown after the pages before it; the next call
+    /// of the iterator requests the failed page again. A page that was already visited, too many empty pages, or too
+    /// many pages are `.paginationLoop`. A link that must not be followed is `.invalidResponse`. Both errors are thrown
+    /// after the page that contains the link. After ``reset()``, running iterations end with `.cancelled`.
     ///
     /// - Parameters:
-    ///   - template: what to walk over.
-    ///   - checkpoint: where to begin. Default: nil, at the page that the template asks for.
-    ///   - walk: how far and how fast. Default: to the end, a page at a time.
+    ///   - template: the template of the first page.
+    ///   - checkpoint: the start. Default: nil (the first page of the template).
+    ///   - walk: the limits and the pace of the iteration. Default: all pages, one at a time.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Page<Template.Response>> {
@@ -24,20 +23,20 @@ extension HTTPClient {
 }
 
 extension HTTPClient {
-    /// Walks over all items of all pages, when a page is a collection of them.
+    /// Returns the items of all pages, if each page is a collection of items.
     ///
     /// ```swift
     /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
     /// ```
     ///
-    /// As lazy, and as well guarded, as ``pages(of:from:walk:)``.
+    /// Pages are requested on demand, with the checks of ``pages(of:from:walk:)``.
     public func items<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
         items(of: template, from: checkpoint, walk: walk) { $0 }
     }
 
-    /// Walks over all items of all pages, which are a collection inside each: `items(of: walk, at: \.items)`.
+    /// Returns the items of all pages, if each page contains a collection of items: `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
         from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
@@ -56,7 +55,7 @@ extension HTTPClient {
     }
 }
 
-/// The pages of a paginated template, or their items, requested as they are needed.
+/// The pages of a paginated template, or their items, requested on demand.
 ///
 /// ``HTTPClient/pages(of:from:walk:)`` and ``HTTPClient/items(of:from:walk:)`` return it.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
@@ -78,9 +77,9 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
 
         /// The next element, nil after the last. The next page is requested when its first element is needed.
         ///
-        /// - Throws: ``HTTPError``, also `.cancelled` when the client was reset since the iteration began; and
-        ///   `CancellationError` when the calling task was cancelled. Called again after an error, it requests the same page
-        ///   again; where no request leads to it, it throws the same error again.
+        /// - Throws: ``HTTPError``, also `.cancelled` if the client was reset since the iteration began; and
+        ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same
+        ///   page again, or throws the same error if no request leads to that page.
         public mutating func next() async throws -> Element? {
             while left != 0 {
                 if let element = current.popFirst() {

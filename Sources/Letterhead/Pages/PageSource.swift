@@ -1,7 +1,7 @@
-/// Where the pages of a sequence come from: a client, a template, and the page at which they begin.
+/// The source of a page sequence: a client, a template, and the first page.
 struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient
-    /// The template at the first page, and at the page where the sequence begins.
+    /// The template of the first page, and of the page where the sequence begins.
     private let (first, template): (Template, Template)
     let walk: PageWalk
     private let itemCount: @Sendable (Template.Response) -> Int?
@@ -17,13 +17,13 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         self.itemCount = itemCount
     }
 
-    /// How often the client was reset.
+    /// The number of resets of the client.
     var resets: Int { client.resets.value }
 
     /// Starts the iteration.
     func makeAsyncIterator() -> Iterator { iterator(from: template) }
 
-    /// Starts an iteration at the first page, whatever the checkpoint is.
+    /// Starts an iteration at the first page, regardless of the checkpoint.
     func makeIteratorFromFirstPage() -> Iterator { iterator(from: first) }
 
     private func iterator(from template: Template) -> Iterator {
@@ -32,20 +32,20 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             walker: PageWalker(template, settings: walk), resets: resets)
     }
 
-    /// Asks for the pages in order.
+    /// Requests the pages in order.
     struct Iterator: AsyncIteratorProtocol, Sendable {
         var loader: PageLoader<Template>
         let walk: PageWalk
         var walker: PageWalker<Template>
-        /// How often the client had been reset when the iteration began.
+        /// The number of resets of the client when the iteration began.
         let resets: Int
         var ahead: PagePrefetch<Template>?
 
-        /// The next page, nil behind the last.
+        /// Returns the next page, or nil after the last.
         ///
-        /// - Throws: ``HTTPError``, also `.cancelled` when the client was reset since the iteration began; and
-        ///   `CancellationError` when the calling task was cancelled. Asked again after an error, it asks for the same page
-        ///   again; where there is no way to it, it throws the same error again.
+        /// - Throws: ``HTTPError``, also `.cancelled` if the client was reset since the iteration began; and
+        ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same
+        ///   page again, or throws the same error if no request leads to that page.
         mutating func next() async throws -> Page<Template.Response>? {
             guard let current = walker.template else {
                 if let fault = walker.fault, !isAtMaximum { throw fault }
@@ -63,7 +63,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             let prefetched = ahead
             ahead = nil
             let arrival: Page<Template.Response>
-            // Whoever walks from a copy of this iterator may have given up what both had asked for.
+            // A copy of this iterator may have cancelled the page that both share.
             if let prefetched, !prefetched.isCancelled {
                 arrival = try await prefetched.value()
             } else {
@@ -75,12 +75,12 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             return page
         }
 
-        /// The next page, nil behind the last, without leaving the caller's actor.
+        /// Returns the next page, or nil after the last, without leaving the caller's actor.
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Template.Response>? {
             try await next()
         }
 
-        /// Whether as many pages were given as were asked for.
+        /// Whether the maximum number of pages was returned.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
 
         /// Whether the client was reset since the iteration began.
@@ -90,7 +90,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             guard isStale else { return }
             throw HTTPError(
                 .cancelled, request: try StandardRequestBuilder(template).request(),
-                message: "the client was reset: begin a new page sequence", mayHaveBeenSent: false)
+                message: "the client was reset; start a new page sequence", mayHaveBeenSent: false)
         }
 
         private mutating func prefetch() {

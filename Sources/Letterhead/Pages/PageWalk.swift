@@ -1,26 +1,28 @@
-/// How far and how fast a walk over pages goes.
+/// The limits and the pace of a page sequence.
 public struct PageWalk: Sendable {
-    /// The walk ends behind so many pages. Default: nil, it ends where the pages do.
+    /// The maximum number of pages. Default: nil (no limit).
     public var maximumPages: Int?
-    /// The walk over items ends behind so many; a page that none of them is on is not asked for. Default: nil.
+    /// The maximum number of items of an item sequence. Pages after the last item are not requested. Default: nil (no
+    /// limit).
     public var maximumItems: Int?
-    /// How long to wait before each page but the first. Default: no time.
+    /// The wait before each page except the first. Default: zero.
     public var delay: Duration
-    /// How long the whole walk may take, from the first page on, with all that its reader does in between. Default: nil, as
-    /// long as it does. A page that cannot be had in time is `.timedOut`.
+    /// The limit of the total time of the iteration, from the first page on, including the time between calls. A page
+    /// that does not arrive in time is `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
-    /// Whether the next page is asked for while this one is read; breaking off then wastes at most that one. Default: no.
+    /// Whether the next page is requested while the current one is read. If the iteration ends early, at most that page
+    /// is wasted. Default: false.
     public var prefetches: Bool
-    /// How many pages in a row may be without items, before the walk fails. Default: 100.
+    /// The maximum number of empty pages in a row. Further ones are `.paginationLoop`. Default: 100.
     public var maximumEmptyPages: Int
-    /// How many pages there may be at all, before the walk fails. Default: 100,000.
+    /// The maximum number of pages before the iteration fails with `.paginationLoop`. Default: 100,000.
     public var pageLimit: Int
-    /// What the delay and the deadline are measured with. Default: the continuous clock.
+    /// The clock for the delay and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// Makes the settings of a walk.
+    /// Creates the settings.
     ///
-    /// A negative number, a delay below zero, or a deadline that is not above it, is `.invalidRequest` at the first page.
+    /// A negative number, a negative delay, or a deadline of zero or less is `.invalidRequest` at the first page.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
         prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,
@@ -33,11 +35,11 @@ public struct PageWalk: Sendable {
     }
 
     var brokenRule: String? {
-        if let maximumPages, maximumPages < 0 { return "maximumPages is negative" }
-        if let maximumItems, maximumItems < 0 { return "maximumItems is negative" }
-        if maximumEmptyPages < 0 { return "maximumEmptyPages is negative" }
-        if pageLimit < 0 { return "pageLimit is negative" }
-        if let deadline, deadline <= .zero { return "the deadline is zero or less; nil is no limit" }
-        return delay < .zero ? "the delay is negative" : nil
+        if let maximumPages, maximumPages < 0 { return "maximumPages is negative; use 0 or more" }
+        if let maximumItems, maximumItems < 0 { return "maximumItems is negative; use 0 or more" }
+        if maximumEmptyPages < 0 { return "maximumEmptyPages is negative; use 0 or more" }
+        if pageLimit < 0 { return "pageLimit is negative; use 0 or more" }
+        if let deadline, deadline <= .zero { return "the deadline is zero or less; use nil for no limit" }
+        return delay < .zero ? "the delay is negative; use zero or more" : nil
     }
 }

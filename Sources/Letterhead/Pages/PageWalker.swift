@@ -1,8 +1,8 @@
-/// The state of a walk: where it is, and what it has seen. It decides and does not load.
+/// The state of a page iteration: the current position and the visited pages. It makes decisions and loads nothing.
 struct PageWalker<Template: PaginatedTemplate>: Sendable {
     private let settings: PageWalk
     private(set) var template: Template?
-    /// Why there is no next page though there should be one: behind the pages that arrived, asking for more throws it.
+    /// The error of a missing next page. It is thrown by the call after the pages that have arrived.
     private(set) var fault: (any Error)?
     private var seen: Set<PagePosition> = []
     private var emptyPages = 0
@@ -14,13 +14,13 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
         seen.insert(template.position.seenKey)
     }
 
-    /// Takes a page that arrived, and moves on.
+    /// Takes a page that has arrived, and advances to the next one.
     ///
-    /// A page that arrived is given, whatever is wrong with the way to the next: that is a ``fault`` behind it, and a
-    /// checkpoint that leads nowhere, lest anybody take the page for the last.
+    /// A page that has arrived is always returned. If the next page cannot be reached, ``fault`` is set, and the page
+    /// receives a checkpoint without a page, so that the page is not mistaken for the last one.
     ///
-    /// - Returns: the page, or nil when the walk ended before it.
-    /// - Throws: when the walk was cancelled.
+    /// - Returns: the page, or nil if the sequence ended before it.
+    /// - Throws: an error if the iteration was cancelled.
     mutating func take(
         _ arrival: Page<Template.Response>, of current: Template
     ) async throws -> Page<Template.Response>? {
@@ -47,9 +47,10 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
             checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
     }
 
-    /// Whether two pages are one request: something around the template pins its page, and this one is all there is.
+    /// Returns whether two templates send the same request. A modifier then fixes the page, and this page is the only
+    /// one.
     private func asksForTheSame(_ current: Template, _ next: Template) -> Bool {
-        // A link that leads to its own page is a circle, and no pinned page.
+        // A link to its own page is a loop, and not a fixed page.
         if case .url = next.position { return false }
         guard
             let (first, second) = try? (
@@ -64,17 +65,17 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
 
     private mutating func brokenRule(by next: Template) -> String? {
         if !seen.insert(next.position.seenKey).inserted {
-            return "page \(next.page) is one that was already walked over"
+            return "page \(next.page) was already visited; the pages form a loop"
         }
         if emptyPages > settings.maximumEmptyPages {
-            return "more than \(settings.maximumEmptyPages) pages in a row are empty"
+            return "more than \(settings.maximumEmptyPages) pages in a row are empty (maximumEmptyPages)"
         }
-        return pages >= settings.pageLimit ? "there are more than \(settings.pageLimit) pages" : nil
+        return pages >= settings.pageLimit ? "there are more than \(settings.pageLimit) pages (pageLimit)" : nil
     }
 }
 
 extension PagePosition {
-    /// The position by which a page is recognized: without what it carries, and a URL in one spelling.
+    /// The position by which a visited page is recognized: without carried values, and with a normalized URL.
     fileprivate var seenKey: PagePosition {
         guard case .url(let text) = withoutCarried else { return withoutCarried }
         let parts = URLParts(text)
@@ -84,7 +85,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// The positions of this page by its URL: the one that was requested, and the one that responded after redirects.
+    /// The positions of this page as URLs: the requested one, and the one of the response after redirects.
     fileprivate var ownPositions: [PagePosition] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Pages on demand, for an interface that loads more when its user scrolls.
+    /// Returns a pager, which loads pages on demand, for an interface that loads more when its user scrolls.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> Pager<Template> {
@@ -9,21 +9,21 @@ extension HTTPClient {
     }
 }
 
-/// Loads one page after the other, on demand. Made by ``HTTPClient/pager(of:from:walk:)``.
+/// Loads pages one at a time, on demand. Created by ``HTTPClient/pager(of:from:walk:)``.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
 /// while let page = try await pager.next() { show(page.value) }
 /// ```
 ///
-/// Each call of ``next()`` returns a page of its own. Calls that overlap wait in a queue and get successive pages, in the
-/// order of the calls. An error leaves the pager where it is, so that the next call asks for that page again. A page is
-/// never lost with a call that is cancelled: the next call in the queue gets it. The load ends when no call waits for it.
+/// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages, in
+/// the order of the calls. After an error, the next call requests the same page again. If a call is cancelled, its page
+/// is not lost: the next call in the queue receives it. The load is cancelled when no call waits for it.
 ///
-/// After ``HTTPClient/reset()`` the pager starts over at the first page, without its checkpoint, since a cursor belongs to
-/// the user for whom it was obtained.
+/// After ``HTTPClient/reset()``, the pager starts over at the first page and ignores its checkpoint, because a cursor
+/// belongs to the user who was signed in when it was obtained.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
-    // A class, because all who hold it iterate together.
+    // This type is a class because all its users share one iteration.
 
     private typealias Iterator = PageSource<Template>.Iterator
     private typealias Waiter = CheckedContinuation<Page<Template.Response>?, any Error>
@@ -31,15 +31,15 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     private struct State {
         var iterator: Iterator
         var hasMore = true
-        /// The load for the first of the waiters.
+        /// The load for the first call in the queue.
         var load: Task<Void, Never>?
         var generation = 0
-        /// The calls, in order.
+        /// The waiting calls, in order.
         var waiters: [(number: Int, waiter: Waiter)] = []
         var left: Set<Int> = []
         var lastWaiter = 0
 
-        /// Goes to another place, and takes out what belongs to the one before.
+        /// Restarts at an iterator, and returns the values that belong to the previous one.
         mutating func restart(at iterator: Iterator) -> Past {
             let past = Past(iterator: self.iterator, load: load, waiters: waiters.map(\.waiter))
             (self.iterator, load, waiters, hasMore) = (iterator, nil, [], true)
@@ -48,8 +48,8 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// What a restart takes out. It is ended and released after the lock: what it holds may cancel a waiting call when it is
-    /// freed.
+    /// The values that a restart removes. They must be cancelled and released after the lock: their deallocation may
+    /// cancel a waiting call.
     private struct Past {
         let iterator: Iterator
         let load: Task<Void, Never>?
@@ -73,16 +73,16 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
-    /// Whether there may be another page; true until the last one was returned.
+    /// Whether there may be another page. It is true until the last page was returned.
     public var hasMore: Bool { state.withLock { $0.hasMore || $0.iterator.isStale } }
 
-    /// How many calls wait for a page now.
+    /// The number of calls that wait for a page.
     package var waiting: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns the next page, nil after the last.
+    /// Returns the next page, or nil after the last.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled, or the pager was reset
-    ///   meanwhile.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled or the pager was reset during
+    ///   the call.
     public func next() async throws -> Page<Template.Response>? {
         let number = state.withLock { state in
             state.lastWaiter += 1
@@ -96,13 +96,15 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// Starts over where the pager began; calls that wait get `CancellationError`, and a page that comes late is dropped.
+    /// Starts over at the checkpoint. Waiting calls throw `CancellationError`, and a page that arrives late is
+    /// discarded.
     public func reset() {
         let start = makeIterator()
         state.withLock { $0.restart(at: start) }.end()
     }
 
-    /// An iterator at the checkpoint, or at the first page when the checkpoint is older than a reset of the client.
+    /// Returns an iterator at the checkpoint, or at the first page if the client was reset since the checkpoint was
+    /// obtained.
     private func makeIterator() -> Iterator {
         pages.resets == resets ? pages.makeAsyncIterator() : pages.makeIteratorFromFirstPage()
     }
@@ -122,7 +124,7 @@ extension Pager {
         if hasLeft { waiter.resume(throwing: CancellationError()) }
     }
 
-    /// Begins the load for the first call, unless one is under way. The task begins to run after the lock.
+    /// Starts the load for the first call, unless one is running. The task starts to run after the lock is released.
     private func loadIfNeeded(_ state: inout State) {
         guard state.load == nil, !state.waiters.isEmpty else { return }
         state.load = Task { [weak self, start = state.iterator, generation = state.generation] in
@@ -150,7 +152,7 @@ extension Pager {
 
     private func finish(_ result: Result<Page<Template.Response>?, any Error>, _ iterator: Iterator, _ generation: Int)
     {
-        // The iterator of before, and the finished task, are released after the lock.
+        // The previous iterator and the finished task are released after the lock.
         let (waiter, _, _) = state.withLock { state -> (Waiter?, Iterator?, Task<Void, Never>?) in
             guard state.generation == generation else { return (nil, nil, nil) }
             let past = (state.iterator, state.load.take())

@@ -1,45 +1,47 @@
 extension RequestTemplate {
-    /// Asks for one page by its number.
+    /// Requests one page by its number.
     ///
-    /// The number is a query parameter of GET and HEAD. Of any other method it is one of the JSON parameters, which are the
-    /// body; of a template with a body of its own it is a query parameter, too. A template that has a parameter of
-    /// that name keeps its own: it pins its page, and a walk over it is that one page.
+    /// The number is a query parameter for GET and HEAD. For other methods it is a member of the JSON parameters, or a
+    /// query parameter if the template has a custom body. If the template already sets this parameter, its value is
+    /// kept, and a page sequence contains only that page.
     ///
     /// - Parameters:
     ///   - page: the number of the page. Default: 1.
     ///   - key: the name of the parameter. Default: `page`.
-    ///   - size: how many items a full page has, so that a walk ends at a shorter one. Default: nil, it ends at the
-    ///     first empty page. It is not sent: write the parameter that asks for it in the template.
+    ///   - size: the number of items on a full page; a shorter page is the last. It is not sent: set the parameter for
+    ///     the page size in the template. Default: nil (the sequence ends at the first empty page).
     public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
         paginated(by: .page(start: page, parameter: .automatic(key), size: size))
     }
 
-    /// Asks for one page in the way of its API: `.paginated(by: .linkHeader)`.
+    /// Requests one page with a pagination: `.paginated(by: .linkHeader)`.
     public func paginated(by pagination: Pagination<Response>) -> Paginated<Self> {
         Paginated(base: self, pagination: pagination, page: pagination.firstPage, position: pagination.start)
     }
 }
 
-/// A template that asks for one page of several.
+/// A template that requests one of several pages.
 public struct Paginated<Base: RequestTemplate>: RequestDecorator {
-    /// What is wrapped.
+    /// The wrapped template.
     public var base: Base
     let pagination: Pagination<Base.Response>
-    /// The number of the page that it asks for.
+    /// The number of the page.
     public let page: Int
-    /// Where in the walk that page is.
+    /// The position of the page.
     public let position: PagePosition
 
-    /// The base's path, or that of the position's URL byte for byte, which is at the origin of the walk.
+    /// The path of the base, or the path of the position's URL byte for byte.
     public var path: RequestPath { link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path) } ?? base.path }
 
-    /// The base's query, with the position when it belongs there, or that of the position's URL byte for byte.
+    /// The query of the base, with the position if it is a query parameter; or the query of the position's URL byte for
+    /// byte.
     public var query: QueryParameters {
         guard let link else { return placed.query }
         return link.query.map { QueryParameters(escaped: $0) } ?? [:]
     }
 
-    /// The base's parameters, with the position when it belongs there; those that would be a query give way to a URL's.
+    /// The parameters of the base, with the position if it is a JSON parameter. Parameters that would be query
+    /// parameters are omitted if the position is a URL.
     public var parameters: RequestParameters {
         link != nil && StandardParameters.areQuery(of: base.method) ? [:] : placed.parameters
     }
@@ -48,7 +50,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
         if case .url(let text) = position { URLParts(text) } else { nil }
     }
 
-    /// Query and parameters, with the position written where it belongs, unless the template pins its page.
+    /// The query and the parameters with the position, unless the template fixes its page.
     private var placed: PagePlace {
         var place = PagePlace(of: base)
         if !isPinned { pagination.write(position, &place) }
@@ -59,10 +61,11 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 }
 
 extension Paginated: PaginatedTemplate {
-    /// The next number or offset; a page that only the answer of this one names is ``PagePosition/unknown``.
+    /// Returns the template of the next number or offset. The position is ``PagePosition/unknown`` if only the response
+    /// contains it.
     public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
-    /// What the way of the API says of the page that arrived.
+    /// Returns the continuation that the pagination finds in a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if isPinned { return .last }
         switch try pagination.next(position, arrival) {
@@ -72,12 +75,12 @@ extension Paginated: PaginatedTemplate {
         }
     }
 
-    /// The same template at another place.
+    /// Returns this template at the position of a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
 
-    /// The next number, if there is one: a checkpoint from outside may name any page.
+    /// The next number, unless it would overflow: a stored checkpoint may contain any number.
     private var following: Int { page == .max ? page : page + 1 }
 
     private func moved(to position: PagePosition, page: Int) -> Self {

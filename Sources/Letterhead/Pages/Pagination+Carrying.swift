@@ -1,13 +1,13 @@
 extension Pagination {
-    /// The same, where each page also brings something else that belongs into the request of the next:
-    /// `.lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))`.
+    /// Returns the pagination, extended by a value of each page that is sent with the next request: `.lastItem(of:
+    /// \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))`.
     ///
-    /// A page that brings none leaves what the page before it brought. Only pages that are named by a cursor or a last item
-    /// carry; numbered ones and links stay as they are.
+    /// If a page has no value, the value of the page before it is sent. Only pages with a cursor or a last item carry
+    /// values; the modifier does not affect page numbers, offsets and links.
     ///
     /// - Parameters:
-    ///   - value: where it is in the decoded page.
-    ///   - parameter: where it goes in the next request, over what the template has there.
+    ///   - value: the key path of the value in the decoded page.
+    ///   - parameter: the parameter for the value in the next request. It replaces the value of the template.
     public func carrying<Carried: PageCursor>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
     ) -> Pagination {
@@ -32,14 +32,14 @@ extension Pagination {
 }
 
 extension PagePosition {
-    /// The position without what is carried: a walk that comes to the same cursor again goes in a circle, whatever is new
-    /// beside it.
+    /// The position without carried values, by which a loop is detected: the same cursor with a new carried value is
+    /// still the same page.
     var withoutCarried: PagePosition { CarriedCursor(self).position }
 }
 
-/// A cursor with something beside it, which is one cursor to everybody else.
+/// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
-    /// The cursor alone.
+    /// The cursor without the carried value.
     let position: PagePosition
     let carried: JSONValue?
 

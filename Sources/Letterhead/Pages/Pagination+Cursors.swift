@@ -1,18 +1,19 @@
 public import Foundation
 
-/// What a page may name the next one by: a text, a whole number, a URL, any JSON value, or an optional of these.
+/// A value by which a page identifies the next one: a string, an integer, a URL, any JSON value, or an optional of
+/// these.
 public protocol PageCursor: Sendable {
-    /// The cursor as JSON; nil when it names no page.
+    /// The cursor as JSON; nil if there is no next page.
     var cursorValue: JSONValue? { get }
 }
 
 extension String: PageCursor {
-    /// The text; an empty one names no page.
+    /// The string; nil if it is empty.
     public var cursorValue: JSONValue? { isEmpty ? nil : .string(self) }
 }
 
 extension URL: PageCursor {
-    /// The URL as a text.
+    /// The URL as a string.
     public var cursorValue: JSONValue? { .string(relativeString) }
 }
 
@@ -27,35 +28,35 @@ extension Int64: PageCursor {
 }
 
 extension JSONValue: PageCursor {
-    /// The value; null and an empty text name no page.
+    /// The value; nil for null and for an empty string.
     public var cursorValue: JSONValue? { self == .null || self == .string("") ? nil : self }
 }
 
 extension Optional: PageCursor where Wrapped: PageCursor {
-    /// The cursor, if there is one.
+    /// The wrapped cursor; nil if there is none.
     public var cursorValue: JSONValue? { self?.cursorValue }
 }
 
 extension Array: PageCursor where Element == JSONValue {
-    /// The list as it is, nulls included; an empty one names no page.
+    /// The list, including nulls; nil if it is empty.
     public var cursorValue: JSONValue? { isEmpty ? nil : .array(self) }
 }
 
 extension Pagination {
-    /// By a cursor that each page brings: `.cursor(\.nextCursor, parameter: "cursor")`.
+    /// Uses a cursor in each page: `.cursor(\.nextCursor, parameter: "cursor")`.
     ///
     /// A page without a cursor, or with an empty one, is the last. A page without items but with a cursor is not.
     ///
     /// - Parameters:
-    ///   - cursor: where the cursor is in the decoded page.
-    ///   - parameter: where it goes in the next request, escaped once.
+    ///   - cursor: the key path of the cursor in the decoded page.
+    ///   - parameter: the parameter for the cursor in the next request. It is escaped once.
     public static func cursor<Cursor: PageCursor>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
     ) -> Pagination {
         self.cursor(parameter: parameter) { $0.value[keyPath: cursor].cursorValue }
     }
 
-    /// By a cursor that each page brings, until one says that there are no more, whatever its cursor is.
+    /// Uses a cursor in each page, until a page declares that no other follows, even if it has a cursor.
     public static func cursor<Cursor: PageCursor>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -63,7 +64,7 @@ extension Pagination {
         self.cursor(parameter: parameter) { $0.value[keyPath: hasMore] ? $0.value[keyPath: cursor].cursorValue : nil }
     }
 
-    /// By a cursor that a closure finds in each page; nil ends the walk.
+    /// Uses a cursor that a closure finds in each page; nil ends the sequence.
     public static func cursor(
         parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
     ) -> Pagination {
@@ -77,12 +78,12 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// By the last item of each page, until a page has none.
+    /// Uses the last item of each page, until a page is empty.
     ///
     /// - Parameters:
-    ///   - items: where the items are in the decoded page.
-    ///   - key: what of the last item names the next page.
-    ///   - parameter: where it goes in the next request.
+    ///   - items: the key path of the items in the decoded page.
+    ///   - key: the key path of the value in the last item that identifies the next page.
+    ///   - parameter: the parameter for this value in the next request.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: PageCursor>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter
@@ -90,8 +91,8 @@ extension Pagination {
         cursor(parameter: parameter) { page in page.value[keyPath: items].last?[keyPath: key].cursorValue }
     }
 
-    /// By the last item of each page, until a page says that there are no more, or has no items:
-    /// `.lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)`.
+    /// Uses the last item of each page, until a page is empty or declares that no other follows: `.lastItem(of: \.data,
+    /// \.id, parameter: "starting_after", hasMore: \.hasMore)`.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: PageCursor>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable
@@ -101,8 +102,8 @@ extension Pagination {
         }
     }
 
-    /// By a response header that holds the next page: `.header("X-Next-Page", parameter: "page")`; an empty one, or none,
-    /// ends the walk.
+    /// Uses a response header that identifies the next page: `.header("X-Next-Page", parameter: "page")`. A page
+    /// without the header, or with an empty one, is the last.
     public static func header(_ name: HTTPHeaders.Name, parameter: PageParameter) -> Pagination {
         cursor(parameter: parameter) { page in page.response.headers[name]?.cursorValue }
     }

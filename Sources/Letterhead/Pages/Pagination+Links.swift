@@ -1,24 +1,24 @@
 extension Pagination {
-    /// By the `Link` header: the target of the first link whose relation is `next` (RFC 8288).
+    /// Uses the `Link` header: the target of the first link with the relation `next` (RFC 8288).
     ///
-    /// The target is resolved against the URL of the page and followed byte for byte, apart from spaces and
-    /// characters outside ASCII, which are percent-encoded. The template's own query is not added to it. A page without such a link is the last. A link to another origin is an error, and nothing is sent
-    /// there.
+    /// The target is resolved against the URL of the page and requested byte for byte, except that spaces and
+    /// characters outside ASCII are percent-encoded. The query of the template is not added to it. A page without such
+    /// a link is the last. A link to another origin is an error, and nothing is sent to that origin.
     public static var linkHeader: Pagination {
         linked { try $0.nextLink().map { .string($0.target) } }
     }
 
-    /// By a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
+    /// Uses a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
     ///
-    /// The member is a text, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
-    /// optional of these.     /// It is resolved against the URL of the page and followed byte for byte, apart from spaces and characters
-    /// outside ASCII, which are percent-encoded. The template's own query is not added to it. A page
-    /// without one is the last. A link to another origin is an error, and nothing is sent there.
+    /// The member is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
+    /// optional of these. It is resolved against the URL of the page and requested byte for byte, except that spaces
+    /// and characters outside ASCII are percent-encoded. The query of the template is not added to it. A page without a
+    /// URL is the last. A link to another origin is an error, and nothing is sent to that origin.
     public static func nextURL<Link: PageCursor>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
         linked { $0.value[keyPath: link].cursorValue }
     }
 
-    /// By a URL in the page, until one says that there are no more, whatever its link is.
+    /// Uses a URL in the page, until a page declares that no other follows, even if it has a URL.
     public static func nextURL<Link: PageCursor>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
@@ -37,10 +37,10 @@ extension Pagination {
 extension Page {
     private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
 
-    /// The first link to the next page.
+    /// Returns the first link to the next page.
     ///
-    /// - Throws: `.invalidResponse` when more than 100 links before it have an anchor at another document: each anchor is
-    ///   resolved against the whole URL of the page, both of which a server can make long.
+    /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor to another document. Each anchor is
+    ///   resolved against the URL of the page, and the server can make both long.
     fileprivate func nextLink() throws -> LinkHeader.Link? {
         var foreign = 0
         for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
@@ -53,7 +53,7 @@ extension Page {
         return nil
     }
 
-    /// Whether an anchor is this page (RFC 8288, 3.2).
+    /// Returns whether an anchor refers to this page (RFC 8288, 3.2).
     private func isContext(_ anchor: String) -> Bool {
         guard var context else { return true }
         var target = context.resolving(URLParts(anchor))
@@ -61,11 +61,11 @@ extension Page {
         return target == context
     }
 
-    /// The reference of a link: a text, or an object with `href` (JSON:API, HAL).
+    /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
     private func reference(of link: JSONValue) throws -> String {
         if case .string(let text) = link { return ASCII.trimmed(text) }
         guard case .string(let text)? = link["href"] else {
-            throw error(.invalidResponse, "the link to the next page is neither a text nor an object with href")
+            throw error(.invalidResponse, "the link to the next page is neither a string nor an object with href")
         }
         if link["templated"] == .bool(true) {
             throw error(.invalidResponse, "the link to the next page is a URI template")
@@ -73,31 +73,31 @@ extension Page {
         return ASCII.trimmed(text)
     }
 
-    /// The absolute URL of a link, which must be of the page's own origin.
+    /// Returns the absolute URL of a link, which must have the origin of the page.
     fileprivate func target(of link: JSONValue) throws -> String {
         let reference = try reference(of: link)
         guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw error(.invalidResponse, "the link to the next page contains a control character")
         }
         guard let context, let origin = response.request.origin else {
-            throw error(.invalidResponse, "the page has no URL that a link could be resolved against")
+            throw error(.invalidResponse, "the page has no URL against which the link could be resolved")
         }
         var target = context.resolving(URLParts(reference)).escaped(path: .unprintable, query: .unprintable)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
-            throw error(.invalidResponse, "the link to the next page is no http or https URL")
+            throw error(.invalidResponse, "the link to the next page is not an http or https URL")
         }
         guard linked == origin else {
             throw error(
                 .invalidResponse,
-                "the link to the next page leads to another origin: this page is at \(origin), the next would be at "
-                    + "\(linked); nothing was sent there")
+                "the link to the next page leads to another origin: this page is at \(origin), the next one is at "
+                    + "\(linked); it was not requested")
         }
         guard response.request.withheldHeaders.isEmpty else {
             throw error(
                 .invalidResponse,
                 "this page was redirected to another origin, \(origin), without its credentials; its link to the next "
-                    + "page is not followed there")
+                    + "page was not followed")
         }
         return target.string
     }

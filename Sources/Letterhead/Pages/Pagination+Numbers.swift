@@ -1,13 +1,14 @@
 extension Pagination {
-    /// By the number of the page, until one is empty or shorter than a full one.
+    /// Uses the number of the page, until a page is empty or shorter than a full one.
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: what is added for the next; 0 is `.invalidRequest`. Default: 1.
-    ///   - parameter: where the number goes. Default: `page`.
-    ///   - size: how many items a full page has, so that a shorter one is the last; less than 1 is `.invalidRequest`.
-    ///     Default: nil, the walk ends at the first empty page, which is not delivered.
-    ///   - totalPagesHeader: a header with the number of the last page, which is then believed. Default: nil.
+    ///   - step: the difference between the numbers of two pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - parameter: the parameter for the number. Default: `page`.
+    ///   - size: the number of items on a full page; a shorter page is the last. Less than 1 is `.invalidRequest`.
+    ///     Default: nil (the sequence ends at the first empty page, which is not returned).
+    ///   - totalPagesHeader: a response header with the number of the last page, which then ends the sequence. Default:
+    ///     nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
         totalPagesHeader: HTTPHeaders.Name? = nil
@@ -21,15 +22,15 @@ extension Pagination {
         }
     }
 
-    /// By the number of the page, until a page declares that there are no more: `.page(hasMore: \.hasMore)`.
+    /// Uses the number of the page, until a page declares that no other follows: `.page(hasMore: \.hasMore)`.
     ///
-    /// A page without items is delivered, and is not the last while it declares more.
+    /// An empty page is returned, and the sequence continues if the page declares that another one follows.
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: what is added for the next; 0 is `.invalidRequest`. Default: 1.
-    ///   - parameter: where the number goes. Default: `page`.
-    ///   - hasMore: where the decoded page declares that another one follows.
+    ///   - step: the difference between the numbers of two pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - parameter: the parameter for the number. Default: `page`.
+    ///   - hasMore: the key path of the value that declares whether another page follows.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -39,13 +40,13 @@ extension Pagination {
         }
     }
 
-    /// By the number of items before the page, until one is empty or shorter than the limit.
+    /// Uses the number of items before the page, until a page is empty or shorter than the limit.
     ///
     /// - Parameters:
-    ///   - limit: how many items a full page has; it is sent. Less than 1 is `.invalidRequest`.
-    ///   - start: how many items are skipped at first. Default: 0.
-    ///   - parameter: where the offset goes. Default: `offset`.
-    ///   - limitParameter: where the limit goes. Default: `limit`.
+    ///   - limit: the number of items on a full page, which is sent. Less than 1 is `.invalidRequest`.
+    ///   - start: the number of items to skip at first. Default: 0.
+    ///   - parameter: the parameter for the offset. Default: `offset`.
+    ///   - limitParameter: the parameter for the limit. Default: `limit`.
     public static func offset(
         limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
     ) -> Pagination {
@@ -68,13 +69,13 @@ extension Pagination {
             isPinned: { $0.contains(parameter) },
             blindly: { $0.advanced(by: step) },
             write: { position, place in
-                if step == 0 { place.refuse("the step from page to page is 0") }
-                if let size, size < 1 { place.refuse("a full page cannot have \(size) items") }
+                if step == 0 { place.refuse("the step of the pagination is 0; use another number") }
+                if let size, size < 1 { place.refuse("the page size \(size) is less than 1") }
                 if let count = position.count { place.write(.int(Int64(count)), at: parameter) }
             },
             next: { position, page in
                 guard let next = position.advanced(by: step), let count = position.count else {
-                    throw page.error(.invalidRequest, "the checkpoint is of another kind of pagination")
+                    throw page.error(.invalidRequest, "the checkpoint belongs to another kind of pagination")
                 }
                 if let isLast = isLast(count, page) { return isLast ? .last : .next(next) }
                 guard let items = page.itemCount else { throw page.uncounted }
@@ -93,7 +94,7 @@ extension PagePosition {
         }
     }
 
-    /// Whether it counts what the start of a walk counts.
+    /// Returns whether the position is of the same kind as the start.
     fileprivate func isCounted(as start: PagePosition) -> Bool {
         switch (self, start) {
         case (.number, .number), (.offset, .offset): true
@@ -101,7 +102,7 @@ extension PagePosition {
         }
     }
 
-    /// The position so many further on; nil when it is none that can be counted, or the count would overflow.
+    /// Returns the position after a step; nil if the position is neither a number nor an offset, or would overflow.
     fileprivate func advanced(by step: Int) -> PagePosition? {
         guard let count else { return nil }
         let (next, overflow) = count.addingReportingOverflow(step)
@@ -112,7 +113,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// An error of the walk, with the page's response.
+    /// Returns an error of the page sequence, with the response of the page.
     func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
         HTTPError(code, request: response.request, response: response, message: message)
     }
@@ -120,6 +121,6 @@ extension Page {
     fileprivate var uncounted: HTTPError {
         error(
             .invalidRequest,
-            "\(Value.self) is no collection, so the end of the pages cannot be told: walk with items(of:at:)")
+            "\(Value.self) is not a collection, so the last page cannot be detected; use items(of:at:)")
     }
 }

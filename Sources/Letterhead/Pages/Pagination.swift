@@ -1,8 +1,9 @@
-/// How an API pages: where the position of a page is written, and what a page says of the next one.
+/// Determines how an API paginates: the parameters that contain the position of a page, and the way to find the next
+/// position in a page.
 ///
-/// Use one of the statics: ``page(start:step:parameter:size:totalPagesHeader:)``,
+/// Use one of the static members: ``page(start:step:parameter:size:totalPagesHeader:)``,
 /// ``offset(limit:start:parameter:limitParameter:)``, ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``,
-/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. Write one in three lines:
+/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. A custom pagination has two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -10,9 +11,9 @@
 /// }, next: { _, page in page.value.previousWeek.map { .next(.cursor(.string($0))) } ?? .last })
 /// ```
 ///
-/// Laws: the same page gives the same position, and a position is written the same way each time.
+/// Laws: the same page always returns the same position, and a position always returns the same parameters.
 public struct Pagination<Value: Sendable>: Sendable {
-    /// A page's parameters, each with its value; null removes a query parameter.
+    /// The parameters of a page, each with its value. null removes a query parameter.
     public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
 
     let firstPage: Int
@@ -21,15 +22,15 @@ public struct Pagination<Value: Sendable>: Sendable {
     let blindly: @Sendable (PagePosition) -> PagePosition?
     let write: @Sendable (PagePosition, inout PagePlace) -> Void
     let next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
-    /// Whether a position can be one of this; a checkpoint may come from another walk.
+    /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
     let isOwn: @Sendable (PagePosition) -> Bool
 
     /// Creates a custom pagination.
     ///
     /// - Parameters:
-    ///   - start: the position of the first page. Default: the template as it is.
-    ///   - parameters: returns the parameters that a position is sent as.
-    ///   - next: finds what follows a page.
+    ///   - start: the position of the first page. Default: the template without changes.
+    ///   - parameters: returns the parameters for a position.
+    ///   - next: returns the continuation after a page.
     public init(
         start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>

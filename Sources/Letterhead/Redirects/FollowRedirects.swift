@@ -1,47 +1,51 @@
 /// Follows redirects (RFC 9110, 15.4), each with a load of the links below.
 ///
 /// ```swift
-/// FollowRedirects()                                          // safely, at most 20
+/// FollowRedirects()                                          // the safe policy, at most 20
 /// FollowRedirects(.sameOrigin.withholding(["X-Tenant-Key"]))
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// `Location` is resolved by RFC 3986 against the URL that was answered. When scheme, host or port change, credentials,
-/// secret headers and those that the policy names stay behind, for the rest of the load; user and password in a `Location`
-/// are never used. A header is secret by the parts of its name, as ``Redaction/standard`` judges it, by the request's own
-/// redaction, or by ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is ``HTTPRequest/isSecret`` is not sent to
-/// another origin: the redirect is refused. A redirect that is refused, by the policy, to another scheme, from https to http, or because its body
-/// can be sent only once, is itself the result, with ``HTTPResponse/redirectRefusal``; too many, or a circle, are
-/// `.tooManyRedirects`, with the last response. What was followed is in ``HTTPResponse/redirects``.
+/// `Location` is resolved by RFC 3986 against the URL of the redirecting request. If scheme, host or port change, these
+/// are removed for the rest of the load: credentials, secret headers, and the headers that the policy names. A username
+/// and password in a `Location` are never used. A header is secret by its name (``Redaction/standard``), by the
+/// request's own redaction, or by ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is
+/// ``HTTPRequest/isSecret`` is not sent to another origin: the redirect is refused.
 ///
-/// A redirect to a URL that was requested before is a circle, unless a cookie was set since. A redirect to its own URL is
-/// followed once, and again whenever its headers change. The size of a redirect's body does not count for
-/// ``HTTPRequest/responseLimit`` when the redirect is followed.
+/// A redirect is refused if the policy does not allow it, if it leads to another scheme or from https to http, or if a
+/// one-shot body would have to be sent again. The refused redirect is the response, with
+/// ``HTTPResponse/redirectRefusal``. Too many redirects, or a loop, are `.tooManyRedirects`, with the last response.
+/// ``HTTPResponse/redirects`` lists the redirects that were followed.
 ///
-/// Put it above the environment and the authentication, so that each hop is filled and signed for its own origin.
+/// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
+/// URL is followed once, and again whenever its headers change. ``HTTPRequest/responseLimit`` does not apply to the
+/// body of a redirect that is followed.
+///
+/// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
 public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
 
-    /// Makes the link.
+    /// Creates the link.
     ///
-    /// - Parameter policy: for requests without one of their own. Default: ``RedirectPolicy/safely``.
+    /// - Parameter policy: the policy for requests without one. Default: ``RedirectPolicy/safely``.
     public init(_ policy: RedirectPolicy = .safely) { self.policy = policy }
 
-    /// Has the request answered, and follows where the answer leads.
+    /// Sends the request and follows the redirects.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let arrival = try await arrival(of: request, next: next)
         guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
         return try await follow(arrival, of: request, next: next)
     }
 
-    /// A response, or what arrived of a redirect whose body is larger than the limit of the request.
+    /// A response, or the received part of a redirect whose body exceeds the limit of the request.
     private struct Arrival {
         var response: HTTPResponse
         /// The error to throw when the redirect is not followed.
         var failure: HTTPError?
     }
 
-    /// The body of a redirect that is followed is not wanted, so its size does not count.
+    /// Sends the request. A redirect is returned even if its body is too large, because the body is discarded when it
+    /// is followed.
     private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
         do {
             return Arrival(response: try await next.load(request))
@@ -59,7 +63,8 @@ public struct FollowRedirects: LoaderLink {
         let policy = original.redirectPolicy?.withholding(policy.withheldHeaders) ?? policy
         guard policy.limit >= 0 else {
             throw HTTPError(
-                .invalidRequest, request: original, message: "the limit of redirects is negative", mayHaveBeenSent: true
+                .invalidRequest, request: original, message: "the redirect limit is negative; use 0 or more",
+                mayHaveBeenSent: true
             )
         }
         var (request, arrival, trail) = (original, first, RedirectTrail(limit: policy.limit))
@@ -121,7 +126,7 @@ public struct FollowRedirects: LoaderLink {
             throw HTTPError(
                 .invalidRequest, request: proposal, response: await response.keptInMemory(),
                 message:
-                    "the custom redirect policy replaced the request by another one; change the one that it is given")
+                    "the custom redirect policy replaced the request; modify the request that it receives")
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
         if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }

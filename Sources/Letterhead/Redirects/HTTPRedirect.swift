@@ -1,12 +1,12 @@
-/// One redirect that was followed, as the response of its load tells it.
+/// A redirect that was followed.
 public struct HTTPRedirect: Sendable, CustomStringConvertible {
-    /// The request that was answered by the redirect, as it went out.
+    /// The request that received the redirect, in the form in which it was sent.
     public let request: HTTPRequest
-    /// How it was answered.
+    /// The status of the redirect.
     public let status: HTTPStatus
-    /// The headers of that answer.
+    /// The headers of the redirect.
     public let headers: HTTPHeaders
-    /// The request that followed, before the links below the redirects added to it.
+    /// The request that followed, before the links below the redirects changed it.
     public let target: HTTPRequest
 
     init(response: HTTPResponse, target: HTTPRequest) {
@@ -24,11 +24,11 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a redirect was not followed; the 3xx is then the result.
+/// The reason why a redirect was not followed. The 3xx is then the response.
 public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The policy of the request or the client says so.
+    /// The policy of the request or the client does not follow it.
     case policy
-    /// It leads to another origin, and the policy is to stay, or the body is secret as a whole.
+    /// It leads to another origin, which the policy does not allow, or the body is secret.
     case otherOrigin
     /// It leads from https to http.
     case downgrade
@@ -36,20 +36,20 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case scheme
     /// The `Location` is missing or malformed, or there are several.
     case location
-    /// The body would have to be sent again, and can be sent only once.
+    /// The body would have to be sent again, and is a one-shot body.
     case oneTimeBody
 
-    /// Why, and what to do.
+    /// The reason and the remedy.
     public var description: String {
         switch self {
-        case .policy: "the redirect was not followed, as the redirect policy says"
+        case .policy: "the redirect was not followed because of the redirect policy"
         case .otherOrigin:
             "the redirect leads to another origin, which the redirect policy or a secret body does not allow"
-        case .downgrade: "the redirect leads from https to http; a policy may allow it with allowingDowngrade()"
-        case .scheme: "the redirect leads to a scheme that is neither http nor https"
-        case .location: "the redirect names no place to go to: its Location is missing or malformed"
+        case .downgrade: "the redirect leads from https to http; to follow it, use a policy with allowingDowngrade()"
+        case .scheme: "the redirect leads to a scheme other than http or https"
+        case .location: "the redirect has no valid Location header"
         case .oneTimeBody:
-            "the redirect asks for the body again, which can be sent once only; use one that is replayable"
+            "the redirect requires the body a second time, and the body can be sent only once; use a replayable body"
         }
     }
 }
@@ -63,13 +63,13 @@ private enum RedirectRefusalValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// Every redirect that was followed on the way to this response, in order.
+    /// The redirects that were followed before this response, in order.
     public var redirects: [HTTPRedirect] {
         get { self[option: RedirectsValue.self] }
         set { self[option: RedirectsValue.self] = newValue }
     }
 
-    /// Why this response, a redirect, was not followed; nil for any other.
+    /// The reason why this redirect was not followed; nil for any other response.
     public var redirectRefusal: RedirectRefusal? {
         get { self[option: RedirectRefusalValue.self] }
         set { self[option: RedirectRefusalValue.self] = newValue }

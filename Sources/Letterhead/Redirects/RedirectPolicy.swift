@@ -1,27 +1,26 @@
 extension RequestTemplate {
-    /// Says how redirects are followed, in place of the client's policy.
+    /// Sets the redirect policy, in place of the client's.
     public func redirects(_ policy: RedirectPolicy) -> WithOptions<Self> {
         option(RedirectPolicyOption.self, policy)
     }
 }
 
-/// How the redirects of one request are followed.
+/// The redirect policy of one request.
 enum RedirectPolicyOption: HTTPRequestOption {
-    /// As the link says.
     static let defaultOptionValue: RedirectPolicy? = nil
 }
 
 extension HTTPRequest {
-    /// How redirects are followed. Default: nil, as ``FollowRedirects`` says.
+    /// The redirect policy of the request. Default: nil (the policy of ``FollowRedirects``).
     ///
-    /// It replaces the link's policy, but the headers that the link withholds from other origins stay withheld.
+    /// It replaces the policy of the link, but headers that the link withholds from other origins remain withheld.
     public var redirectPolicy: RedirectPolicy? {
         get { self[option: RedirectPolicyOption.self] }
         set { self[option: RedirectPolicyOption.self] = newValue }
     }
 }
 
-/// Which redirects are followed, and with what.
+/// Determines which redirects are followed, and with which requests.
 ///
 /// ```swift
 /// .safely
@@ -30,9 +29,11 @@ extension HTTPRequest {
 /// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
 /// ```
 public struct RedirectPolicy: Sendable {
-    /// Chooses what is sent next: the proposal, changed or not, or nil to have the 3xx as the result.
+    /// Returns the request to send next: the proposal, with or without changes, or nil to return the 3xx as the
+    /// response.
     ///
-    /// The proposal is what ``safely`` would send, from https to http too. What the closure throws fails the load.
+    /// The proposal is the request that ``safely`` would send, even if it leads from https to http. If the closure
+    /// throws, the request fails.
     public typealias Choice = @Sendable (_ proposal: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
 
     enum Rule: Sendable {
@@ -41,56 +42,59 @@ public struct RedirectPolicy: Sendable {
     }
 
     let rule: Rule
-    /// How many redirects of one load are followed; one more is `.tooManyRedirects`. Default: 20.
+    /// The maximum number of redirects in a load; one more is `.tooManyRedirects`. Default: 20.
     public private(set) var limit = 20
     /// Whether a redirect may lead from https to http. Default: false.
     public private(set) var allowsDowngrade = false
-    /// The headers that go to no other origin, beside ``standardWithheldHeaders`` and the request's secret ones.
+    /// The headers that are not sent to other origins, in addition to ``standardWithheldHeaders`` and the secret
+    /// headers of the request.
     public private(set) var withheldHeaders: Set<HTTPHeaders.Name> = []
 
     init(rule: Rule) { self.rule = rule }
 
-    /// Follows as RFC 9110, 15.4 and the Fetch standard do: 301 and 302 turn POST into GET, 303 turns everything but HEAD
-    /// into GET, 307 and 308 keep method and body. Never from https to http.
+    /// Follows redirects like RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303 changes all
+    /// methods but HEAD to GET, 307 and 308 keep the method and the body. Redirects from https to http are not
+    /// followed.
     public static let safely = RedirectPolicy(rule: .safely)
 
-    /// As ``safely``, as long as scheme, host and port stay.
+    /// Follows redirects like ``safely``, if they keep scheme, host and port.
     public static let sameOrigin = RedirectPolicy(rule: .sameOrigin)
 
-    /// Follows none: the 3xx is the result.
+    /// Follows no redirects: the 3xx is the response.
     public static let never = RedirectPolicy(rule: .never)
 
-    /// As ``safely``, but method, body and the headers of the body stay whatever the status.
+    /// Follows redirects like ``safely``, but keeps the method, the body and the headers of the body for every status.
     public static let keepingOriginal = RedirectPolicy(rule: .keepingOriginal)
 
-    /// Asks at each redirect that leads to an http or https URL.
+    /// Calls a closure for each redirect that leads to an http or https URL.
     ///
-    /// A choice that leads to another origin than the proposal loses its credentials, too. One without a host, or with
-    /// another identity, is `.invalidRequest`.
+    /// If the returned request has another origin than the proposal, its credentials are removed, too. A request
+    /// without a host, or with another ``HTTPRequest/id``, is `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// The same with another limit; 0 follows none and is `.tooManyRedirects`, a negative one is `.invalidRequest`.
+    /// Returns the policy with another limit. 0 follows none and is `.tooManyRedirects`; a negative limit is
+    /// `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy {
         var policy = self
         policy.limit = limit
         return policy
     }
 
-    /// The same with redirects from https to http.
+    /// Returns the policy, extended to redirects from https to http.
     public func allowingDowngrade() -> RedirectPolicy {
         var policy = self
         policy.allowsDowngrade = true
         return policy
     }
 
-    /// The same with more headers that go to no other origin.
+    /// Returns the policy with more headers that are not sent to other origins.
     public func withholding(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
         policy.withheldHeaders.formUnion(names)
         return policy
     }
 
-    /// The headers that never go to another origin: credentials, and the host.
+    /// The headers that are never sent to another origin: credentials, and the host.
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]

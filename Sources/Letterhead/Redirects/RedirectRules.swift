@@ -1,8 +1,8 @@
 import Foundation
 
-/// What follows a redirect: pure functions from a request and its answer to the next request.
+/// The rules for redirects: pure functions from a request and its response to the next request.
 enum RedirectRules {
-    /// 300, 304, 305 and 306 lead nowhere by themselves (RFC 9110, 15.4).
+    /// Whether a status is a redirect to follow. 300, 304, 305 and 306 are not (RFC 9110, 15.4).
     static func isRedirect(_ status: HTTPStatus) -> Bool {
         switch status.code {
         case 301, 302, 303, 307, 308: true
@@ -10,7 +10,7 @@ enum RedirectRules {
         }
     }
 
-    /// The request that a policy makes of a redirect.
+    /// Returns the request that a policy proposes for a redirect.
     static func proposal(
         for request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
     ) throws(RedirectRefusal) -> HTTPRequest {
@@ -24,14 +24,14 @@ enum RedirectRules {
         default: changeMethod(of: &hop, status: response.status)
         }
         if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
-        // A body that is secret as a whole, such as a login, is for the origin that it was written for.
+        // A secret body, such as that of a login, is intended for its original origin only.
         if request.isSecret, !hop.body.isEmpty, hop.origin != answered.origin { throw .otherOrigin }
         guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
         withhold(from: &hop, after: answered, policy: policy)
         return hop
     }
 
-    /// Marks a request as redirected, and takes away for good what must not go to another origin.
+    /// Marks a request as redirected, and permanently removes what must not be sent to another origin.
     static func withhold(from hop: inout HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy) {
         var names = hop.withheldHeaders
         if hop.origin != answered.origin {
@@ -44,7 +44,7 @@ enum RedirectRules {
         hop.withheldHeaders = names
     }
 
-    /// The request with the URL that `Location` names, resolved against the URL that was answered.
+    /// Returns the request with the URL of `Location`, resolved against the URL of the redirecting request.
     private static func target(
         of response: HTTPResponse, for request: HTTPRequest
     ) throws(RedirectRefusal) -> HTTPRequest {
@@ -63,7 +63,7 @@ enum RedirectRules {
         return hop
     }
 
-    /// RFC 9110, 15.4.2 to 15.4.4, as the Fetch standard, 4.4 settles them.
+    /// Applies RFC 9110, 15.4.2 to 15.4.4, as clarified by the Fetch standard, 4.4.
     private static func changeMethod(of hop: inout HTTPRequest, status: HTTPStatus) {
         switch status.code {
         case 301, 302: guard hop.method == .post else { return }
@@ -87,7 +87,7 @@ enum RedirectRules {
 }
 
 extension HTTPRequest {
-    /// This request at the URL of another; user and password of that URL are left behind.
+    /// Returns this request with the URL of another one, without a username and password.
     fileprivate func moved(to other: HTTPRequest, scheme: String) -> HTTPRequest {
         var moved = self
         moved.scheme = scheme

@@ -1,4 +1,4 @@
-/// The redirects of one load so far: counts them, and knows a circle.
+/// The redirects of one load. Counts them and detects loops.
 struct RedirectTrail {
     private(set) var redirects: [HTTPRedirect] = []
     private var visited: Set<String> = []
@@ -8,22 +8,22 @@ struct RedirectTrail {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a step; one too many, or one that was taken before, ends the load.
+    /// Adds a redirect. It throws if there are too many or if there is a loop.
     ///
-    /// A redirect that sets a cookie may lead back to where it came from, because the response may be another one then. So
-    /// may a redirect to its own URL: it is a circle when the same response comes again.
+    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ now. So may a redirect
+    /// to its own URL: it is a loop if the same response arrives again.
     mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
         var response = response
         response.redirects = redirects
         guard redirects.count < limit else {
             throw HTTPError(
                 .tooManyRedirects, request: response.request, response: response,
-                message: "a limit of \(limit) redirects does not suffice")
+                message: "more than \(limit) redirects, the limit of the redirect policy")
         }
         if leadsInCircle(response, to: Self.key(of: target)) {
             throw HTTPError(
                 .tooManyRedirects, request: response.request, response: response,
-                message: "the redirects go in a circle")
+                message: "the redirects form a loop")
         }
         redirects.append(HTTPRedirect(response: response, target: target))
     }
@@ -43,7 +43,7 @@ struct RedirectTrail {
         return previous.map { $0.elementsEqual(fields) { $0.name == $1.name && $0.value == $1.value } } ?? false
     }
 
-    /// What the server sees of a URL, by which a circle is known; the fragment is no part of it.
+    /// The parts of a request that the server sees, by which a loop is detected. The fragment is not one of them.
     private static func key(of request: HTTPRequest) -> String {
         "\(request.method) \(request.origin?.description ?? "") \(request.target)"
     }

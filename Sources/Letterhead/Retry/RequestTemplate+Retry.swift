@@ -1,43 +1,45 @@
 extension RequestTemplate {
-    /// Sends it again when an attempt is worth it: statuses 408, 425, 429, 500, 502, 503, 504 and failures of the network,
-    /// or what the condition of the strategy says.
+    /// Retries the request after a temporary failure: the statuses 408, 425, 429, 500, 502, 503, 504 and 529, failures
+    /// of the network, or the outcomes that the condition of the strategy selects.
     ///
     /// ```swift
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// A `Retry-After` of the server counts more than the strategy's wait. Requests whose method is not idempotent are
-    /// sent again only when they are marked ``idempotent(key:)``, or when nothing of them was sent; see ``Retry``.
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. A request whose method is not
+    /// idempotent is retried only if it is marked ``idempotent(key:)`` or nothing of it was sent; see ``Retry``.
     ///
     /// - Parameters:
-    ///   - strategy: which waits, and when.
-    ///   - maximumRetries: how many retries there may be. Default: 3; less than zero is `.invalidRequest`.
+    ///   - strategy: the waits between attempts, and the condition for a retry.
+    ///   - maximumRetries: the maximum number of retries. Default: 3; a negative number is `.invalidRequest`.
     public func retry(
         _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
     ) -> WithOptions<Self> {
         option(RetryStrategyOption.self, strategy).option(MaximumRetriesOption.self, maximumRetries)
     }
 
-    /// Sets how many retries there may be, whoever asks for them: 2 makes at most 3 attempts; nil is as the client says.
+    /// Sets the maximum number of retries, which applies to the request and to all validators. With 2, there are at
+    /// most 3 attempts. nil means the maximum of the client.
     public func maximumRetries(_ count: Int?) -> WithOptions<Self> {
         option(MaximumRetriesOption.self, count)
     }
 
-    /// Says that sending it twice means no more than sending it once, so that it may be sent again whatever its method.
+    /// Marks the request as idempotent: sending it twice has the same effect as sending it once, so it may be retried
+    /// with any method.
     ///
-    /// It then carries an `Idempotency-Key`, the same in every attempt, by which the server knows a retry.
+    /// The request carries an `Idempotency-Key`, the same in every attempt, by which the server recognizes a retry.
     ///
-    /// - Parameter key: the key. Default: nil, a random one for each load.
+    /// - Parameter key: the key. Default: nil (a random key for each load).
     public func idempotent(key: String? = nil) -> WithOptions<Self> {
         option(IdempotencyOption.self, Idempotency(key: key))
     }
 
-    /// Adds validators for this endpoint. They judge in the order written, before those of the client.
+    /// Adds validators to this endpoint. They run in the order written, before those of the client.
     public func validated(by validators: any HTTPValidator...) -> WithOptions<Self> {
         option(ValidatorsOption.self, options[ValidatorsOption.self] + validators)
     }
 
-    /// Adds transformers that change the responses of this endpoint before validators judge them. They run in the order
+    /// Adds transformers that change the responses of this endpoint before validators run. They run in the order
     /// written, after those of the client.
     public func transformed(by transformers: ModifyResponse...) -> WithOptions<Self> {
         option(ResponseTransformersOption.self, options[ResponseTransformersOption.self] + transformers)

@@ -1,13 +1,13 @@
-/// An attempt that is over, and what a validator said of it.
+/// A completed attempt, and the verdict of a validator on it.
 struct JudgedAttempt {
     let result: Result<HTTPResponse, HTTPError>
-    /// nil when no validator was asked yet.
+    /// The first verdict other than `nextValidator`; nil if no validator has run yet.
     var heard: ValidatorRun.Heard?
 }
 
 extension Retry {
-    /// Whether there can be no retry, and nobody has a say but the client's validators. Most requests are so, and most
-    /// are answered well; they are kept from paying for what only a retry needs.
+    /// Returns whether the request cannot be retried, and only the client's validators apply to it. Most requests are
+    /// plain and succeed, so they skip the bookkeeping that only retries need.
     func isPlain(_ request: HTTPRequest) -> Bool {
         let options = request.options
         return settings.maximumRetries == 0 && transformers.isEmpty && !options.contains(MaximumRetriesOption.self)
@@ -16,7 +16,7 @@ extension Retry {
             && !Task.isCancelled
     }
 
-    /// Has a plain request answered, and goes on as with any other when somebody has something to say of the answer.
+    /// Sends a plain request. If a validator has a verdict on the result, the load continues as any other.
     func loadOnce(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var response: HTTPResponse
         do throws(HTTPError) {

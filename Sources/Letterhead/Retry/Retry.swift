@@ -1,29 +1,37 @@
-/// Has each attempt changed by transformers and judged by validators, and sends the request again when they, or the request
-/// itself, ask for it.
+/// Changes each response with transformers, judges each attempt with validators, and retries the request if a validator
+/// or the request's own strategy asks for it.
 ///
 /// ```swift
-/// Retry()                                                        // judges, and retries what asks for it
+/// Retry()                                                        // validates, and retries when the request allows it
 /// Retry(validators: [EnvelopeValidator(), DefaultValidator()], RetrySettings(maximumRetries: 2))
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// One maximum bounds all retries of a load, whoever asks for them; it is 0 unless the request or the settings say more,
-/// and each load has it anew. The wait is the server's (`Retry-After`), else that of the request's strategy, else that of
-/// the settings' strategy, else the one that ``DefaultValidator`` suggests; the strategy of any other validator counts more
-/// than all of these.
+/// One maximum limits all retries of a load. By default, it is 0: requests are not retried unless the request or the
+/// settings raise it. The first of these determines the wait: the strategy of a validator other than
+/// ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, the strategy of the settings,
+/// the suggestion of ``DefaultValidator``.
 ///
-/// These are never retried: a load that was cancelled or reset; a one-shot body; a method that is not idempotent, unless
-/// the request is marked ``RequestTemplate/idempotent(key:)``, nothing of it was sent, an alternate follows a 401 or 403, or the strategy has
-/// ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request; past the deadline; when the server asks for
-/// too long a wait, or the budget of the host is used up. A response that was handed over is never taken back.
+/// These are never retried:
 ///
-/// Every attempt is on the response and on the error: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
-/// left, a failure and a response stay what they are. If a validator asked for the retry, a response is an error that
-/// carries it: `.retriesExhausted` after at least one retry, else `.unacceptableStatus`, or `.validationFailed` when the
-/// status counts as success. A retry that would pass the deadline is `.timedOut`.
+/// - A load that was cancelled or reset.
+/// - A request with a one-shot body.
+/// - A request whose method is not idempotent. There are four exceptions: the request is marked
+///   ``RequestTemplate/idempotent(key:)``; nothing of it was sent; an alternate follows a 401 or 403; or the strategy
+///   has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
+/// - A request whose deadline would pass during the wait.
+/// - A request for which the server asks for too long a wait, or whose host has no retry budget left.
+/// - A response that was already returned to the caller.
 ///
-/// Put it above the redirects, so that validators see what they lead to, and above environment and authentication, so that
-/// each attempt gets them anew. Two in one chain do not multiply: only the upper retries a load that may be retried.
+/// The response and the error list every attempt: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
+/// left, the last failure is thrown and the last response is returned, unchanged. If a validator asked for the retry, a
+/// response is thrown inside of an error instead: `.retriesExhausted` after at least one retry, else
+/// `.unacceptableStatus`, or `.validationFailed` if the status counts as success. A retry that would pass the deadline
+/// is `.timedOut`.
+///
+/// Put the link above redirects, so that validators see the final response, and above the environment and
+/// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
+/// multiply: only the upper one retries a load that may be retried.
 public struct Retry: LoaderLink {
     let transformers: [ModifyResponse]
     let validators: [any HTTPValidator]
@@ -32,12 +40,14 @@ public struct Retry: LoaderLink {
     let ledger: RetryLedger
     let flights: AlternateFlights
 
-    /// Makes the link.
+    /// Creates the link.
     ///
     /// - Parameters:
-    ///   - transformers: change each response before it is judged, in order, before those of the request. Default: none.
-    ///   - validators: judge each attempt, in order, behind those of the request. Default: ``DefaultValidator``.
-    ///   - settings: limits, time and luck. Default: no retry unless a request says so.
+    ///   - transformers: change each response before validators run, in order, before those of the request. Default:
+    ///     none.
+    ///   - validators: judge each attempt, in order, after those of the request. Default: ``DefaultValidator``.
+    ///   - settings: the limits, the clock and the random source. Default: requests are not retried unless they ask for
+    ///     it.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: RetrySettings = RetrySettings()
@@ -50,7 +60,7 @@ public struct Retry: LoaderLink {
         flights = AlternateFlights(clock: settings.clock)
     }
 
-    /// Has the request answered, as often as it takes.
+    /// Sends the request and retries it as necessary.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await request.holdingDownload { (request) throws(HTTPError) in
             if isPlain(request) { return try await loadOnce(request, next: next) }
@@ -58,7 +68,7 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Has the request answered, as often as it takes, from its first attempt on or from behind it.
+    /// Runs attempts until the load ends. `first` is an attempt that has already completed.
     func loadRepeatedly(
         _ request: HTTPRequest, next: any HTTPLoader, behind first: JudgedAttempt? = nil
     ) async throws(HTTPError) -> HTTPResponse {
@@ -94,13 +104,13 @@ public struct Retry: LoaderLink {
                 noteFailure(final, refusal)
                 throw await load.exhausted(by: refusal, final)
             case .failed(let error, let final):
-                load.record(result, reason: "a validator failed the load")
+                load.record(result, reason: "a validator failed the request")
                 throw await load.failed(with: error, final)
             }
         }
     }
 
-    /// Sends away who waits for an alternate, forgets the budgets, and resets what is below.
+    /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         await flights.reset()
         ledger.wipe()
@@ -109,7 +119,8 @@ public struct Retry: LoaderLink {
 }
 
 extension Retry {
-    /// What the validators say of the transformed response, and if they say nothing, the request's own policy.
+    /// Returns the verdict of the validators on the transformed response. If they have none, the request's own strategy
+    /// decides.
     private func verdict(
         on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad, heard: ValidatorRun.Heard?
     ) async -> ValidatorRun.Verdict {
@@ -133,7 +144,7 @@ extension Retry {
         }
     }
 
-    /// What the rules say, and the budget behind them.
+    /// Returns the decision of the rules. If they allow a retry, the budget decides.
     private func decision(
         asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) -> RetryDecision {
@@ -149,12 +160,12 @@ extension Retry {
         return .again(repetition)
     }
 
-    /// Counts a failure that was worth a retry and is not retried.
+    /// Counts a failure that deserved a retry but is not retried.
     private func noteFailure(_ result: Result<HTTPResponse, HTTPError>, _ refusal: RetryRefusal?) {
         if refusal?.isOfFailure == true, result.showsTrouble { ledger.fail(at: origin(of: result)) }
     }
 
-    /// Whose budget it is.
+    /// The origin whose budget applies.
     private func origin(of result: Result<HTTPResponse, HTTPError>) -> HTTPOrigin? {
         switch result {
         case .success(let response): response.request.origin
@@ -172,7 +183,7 @@ extension Retry {
         await load.request.onRetry?(event)
     }
 
-    /// Does what comes before a retry: the alternate's work, and then the wait.
+    /// Runs the alternate, if there is one, and then waits.
     private func prepare(
         _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader,
         mark: AlternateAnswers.Mark
@@ -190,7 +201,7 @@ extension Retry {
     }
 
     private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
-        if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to try again") }
+        if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to retry") }
         guard delay > .zero else { return }
         do { try await settings.clock.pause(for: delay) } catch { throw HTTPError(error, request: request) }
     }

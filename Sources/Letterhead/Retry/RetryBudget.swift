@@ -1,9 +1,9 @@
-/// How many retries there may be to one host, so that clients do not finish off a server that is failing.
+/// Limits the retries to each host, so that clients do not overload a server that is already failing.
 ///
-/// First attempts are always sent; only retries are held back, and nothing waits for a budget. Each host (scheme, host and
-/// port) has its own. A retry is counted when the attempt before it shows a server in trouble: a failure, a 5xx, 408, 425 or
-/// 429. A validator that polls, such as one that waits for a 202 to become a 200, is limited only by the maximum of retries
-/// and the deadline.
+/// First attempts are always sent, and nothing waits for a budget: a retry that exceeds it does not happen. Each host
+/// (scheme, host and port) has its own budget. A retry is counted if the attempt before it shows that the server is in
+/// trouble: a failure, a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a 202 to become a
+/// 200, is limited only by the maximum of retries and the deadline.
 public struct RetryBudget: Sendable, Hashable {
     enum Rule: Hashable {
         case unlimited
@@ -13,19 +13,19 @@ public struct RetryBudget: Sendable, Hashable {
 
     let rule: Rule
 
-    /// A quota of 500, of which a retry costs 5, and 10 behind a timeout.
+    /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
     public static let standard = RetryBudget.quota()
 
     /// No limit.
     public static let unlimited = RetryBudget(rule: .unlimited)
 
-    /// A store of tokens that retries use up: a retry that succeeds gives its cost back, a first attempt that succeeds
-    /// one token. So a host that fails for good gets `capacity / cost` retries and no more.
+    /// A store of tokens that retries consume. A retry that succeeds returns its cost; a first attempt that succeeds
+    /// returns one token. A host that fails permanently receives `capacity / cost` retries.
     ///
     /// - Parameters:
-    ///   - capacity: how many tokens there are at most, and at the beginning. Default: 500; less than zero is none.
-    ///   - cost: how many a retry costs. Default: 5; less than zero is none.
-    ///   - timeoutCost: how many a retry behind a timeout costs. Default: 10; less than zero is none.
+    ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
+    ///   - cost: the tokens that a retry costs. Default: 5; a negative number counts as zero.
+    ///   - timeoutCost: the tokens that a retry after a timeout costs. Default: 10; a negative number counts as zero.
     public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> RetryBudget {
         RetryBudget(
             rule: .quota(
@@ -33,13 +33,13 @@ public struct RetryBudget: Sendable, Hashable {
                 timeoutCost: Double(max(timeoutCost, 0))))
     }
 
-    /// A store of tokens that failures use up, one each, also those behind which no retry is left, and successes fill;
-    /// there are retries while more than half is left. So retries stop when more than about one in `1 / perSuccess`
-    /// attempts fails. A failure is what a retry was asked for.
+    /// A store of tokens that failures consume, one each, and successes refill. Retries are allowed while more than
+    /// half of the tokens are left, so they stop when more than about one in `1 / perSuccess` attempts fails. Each
+    /// outcome for which a retry was requested counts as a failure, even if no retry is left.
     ///
     /// - Parameters:
-    ///   - capacity: how many tokens there are at most, and at the beginning; less than zero is none.
-    ///   - perSuccess: how many a success brings back. Less than zero and not a number is none.
+    ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.
+    ///   - perSuccess: the tokens that a success adds. A negative number or NaN counts as zero.
     public static func ratio(capacity: Int, perSuccess: Double) -> RetryBudget {
         RetryBudget(rule: .ratio(capacity: Double(max(capacity, 0)), perSuccess: max(0, perSuccess)))
     }
@@ -55,7 +55,8 @@ struct RetryTokens: Sendable {
         tokens = budget.capacity
     }
 
-    /// Notes a failure that is worth a retry, and takes what the retry costs; nil when it cannot be afforded.
+    /// Counts a failure that deserves a retry, and takes the cost of the retry. Returns nil if not enough tokens are
+    /// left.
     mutating func takeRetry(afterTimeout isTimeout: Bool) -> Double? {
         switch rule {
         case .unlimited:
@@ -71,10 +72,10 @@ struct RetryTokens: Sendable {
         }
     }
 
-    /// Notes a failure that is worth a retry, behind which there is none for another reason than the budget.
+    /// Counts a failure that deserves a retry but is not retried, for a reason other than the budget.
     mutating func fail() { if case .ratio = rule { tokens = max(0, tokens - 1) } }
 
-    /// Notes a load that ended well; `cost` is what its last retry cost, nil when the first attempt was enough.
+    /// Counts a load that succeeded. `cost` is the cost of its last retry; nil if the first attempt succeeded.
     mutating func succeed(cost: Double?) {
         switch rule {
         case .unlimited: break
@@ -85,7 +86,7 @@ struct RetryTokens: Sendable {
 }
 
 extension RetryBudget {
-    /// How many tokens there are at most.
+    /// The maximum number of tokens.
     var capacity: Double {
         switch rule {
         case .unlimited: .infinity

@@ -1,38 +1,39 @@
 import Foundation
 
-/// Whether a request is sent again, and after which wait. Pure: it reads no clock, and takes nothing from a budget.
+/// The decision whether to retry a request, and the wait before the retry. Pure: it neither reads a clock nor changes a
+/// budget.
 enum RetryDecision {
     case again(Repetition)
     case no(RetryRefusal)
 }
 
-/// A retry that will be.
+/// A retry that will happen.
 struct Repetition {
     let strategy: HTTPRetryStrategy
     let delay: Duration
     let reason: String
-    /// What it costs of the budget; nil when the budget was not asked.
+    /// The tokens that it takes from the budget; nil if the budget was not consulted.
     var cost: Double?
 }
 
-/// What decides, apart from what asks.
+/// The limits and standards by which a retry is decided, for one load.
 struct RetryRules {
     var maximumRetries: Int
-    /// The strategy of requests that have none.
+    /// The strategy for requests without a custom one.
     var standardStrategy: HTTPRetryStrategy?
     var isNested = false
     var longestServerDelay: Duration = .seconds(120)
     var timeLeft: Duration?
-    /// How many alternates the load took part in, by what they are shared with.
+    /// The number of alternate requests that the load took part in, by sharing key.
     var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
     var now: () -> Date = { Date() }
     var random: () -> Double = { 1 }
 
-    /// Decides.
+    /// Decides whether to retry.
     ///
     /// - Parameters:
-    ///   - asked: the strategy that a validator asks for; nil when the request's own policy is to judge.
-    ///   - context: what is known.
+    ///   - asked: the strategy that a validator returned; nil if the request's own strategy decides.
+    ///   - context: the last attempt and the history of the load.
     func decision(asked: HTTPRetryStrategy?, in context: RetryContext) -> RetryDecision {
         if asked?.isFallback ?? true, context.serverWantsRetry == false { return .no(.notWorthIt) }
         guard let strategy = strategy(asked: asked, in: context) else { return .no(.notWorthIt) }
@@ -65,7 +66,8 @@ struct RetryRules {
         return nil
     }
 
-    /// A server that answers 401 or 403 has done nothing, so after an alternate any method may go again.
+    /// A server that responds with 401 or 403 did not process the request, so after an alternate any method may be
+    /// retried.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: RetryContext) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
         if strategy.retriesRefusals, context.isRefusal { return true }
@@ -88,10 +90,11 @@ struct RetryRules {
 }
 
 extension RetryContext {
-    /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked so.
+    /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked as
+    /// idempotent.
     ///
-    /// The environment further down may have set the method, and a redirect may have changed it, so the method that went
-    /// out first counts as well.
+    /// The environment below may have set the method, and a redirect may have changed it. Therefore the method that was
+    /// sent first counts as well.
     fileprivate var isIdempotent: Bool {
         if request.isMarkedIdempotent { return true }
         let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
@@ -100,14 +103,14 @@ extension RetryContext {
 }
 
 extension RetryContext {
-    /// What `X-Should-Retry` of a status that is not accepted asks for; nil when it asks for nothing.
+    /// The value of `X-Should-Retry` in a response whose status is not accepted; nil if there is no such value.
     fileprivate var serverWantsRetry: Bool? {
         response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
     }
 
-    /// Whether the server refused the request without having processed it: 429 or 529, or 503 or 403 with `Retry-After`.
+    /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
     ///
-    /// A redirect that changed the method is a sign that the first request was processed.
+    /// A redirect that changed the method shows that the first request was processed.
     fileprivate var isRefusal: Bool {
         guard let response, !request.accepts(response.status),
             response.redirects.allSatisfy({ $0.request.method == $0.target.method })
@@ -121,8 +124,8 @@ extension RetryContext {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// Whether the attempt shows a server in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after such an attempt
-    /// draws on the budget of its host, so that polling is not stopped by it.
+    /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
+    /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.
     var showsTrouble: Bool {
         guard case .success(let response) = self else { return true }
         let status = response.status
@@ -137,6 +140,6 @@ extension RetryAlternate {
 }
 
 extension HTTPError {
-    /// Whether nobody may go on: it was cancelled, or a reset is under way.
+    /// Whether the load was cancelled, or a reset is in progress.
     var isEndOfLoad: Bool { code == .cancelled || code == .resetInProgress }
 }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The budgets of all hosts that have failed lately.
+/// The budgets of all hosts with recent failures.
 ///
-/// A class, because all loads of a link draw on the same budgets. A host whose budget is full is not kept.
+/// This type is a class because all loads of a link share the budgets. A host whose budget is full is removed.
 final class RetryLedger: Sendable {
-    /// How many hosts are kept; of more, the one with the fullest budget is forgotten.
+    /// The maximum number of hosts. Beyond it, the host with the fullest budget is removed.
     private static let mostHosts = 1_000
 
     private let budget: RetryBudget
@@ -12,19 +12,19 @@ final class RetryLedger: Sendable {
 
     init(_ budget: RetryBudget) { self.budget = budget }
 
-    /// Takes what a retry to a host costs; nil when it cannot be afforded.
+    /// Takes the cost of a retry to a host. Returns nil if not enough tokens are left.
     func takeRetry(to host: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
         guard budget != .unlimited else { return 0 }
         return change(host) { $0.takeRetry(afterTimeout: isTimeout) }
     }
 
-    /// Notes a failure that was worth a retry and has none, though the budget would have paid.
+    /// Counts a failure that deserved a retry but was not retried, for a reason other than the budget.
     func fail(at host: HTTPOrigin?) {
         guard case .ratio = budget.rule else { return }
         change(host) { $0.fail() }
     }
 
-    /// Notes a load that ended well.
+    /// Counts a load that succeeded.
     func succeed(to host: @autoclosure () -> HTTPOrigin?, cost: Double?) {
         guard budget != .unlimited, !hosts.withLock({ $0.isEmpty }) else { return }
         let host = host()
@@ -49,9 +49,9 @@ final class RetryLedger: Sendable {
         }
     }
 
-    /// How many hosts are kept.
+    /// The number of hosts with a budget that is not full.
     var hostCount: Int { hosts.withLock { $0.count } }
 
-    /// Forgets all hosts.
+    /// Removes all hosts.
     func wipe() { hosts.withLock { $0.removeAll() } }
 }

@@ -2,7 +2,7 @@ extension RetryLoad {
     /// The error of a load that was cancelled between two attempts.
     var cancelled: HTTPError { ended(by: HTTPError(.cancelled, request: request)) }
 
-    /// The result with all attempts on it.
+    /// Returns or throws the result, with all attempts attached.
     func ended(with result: Result<HTTPResponse, HTTPError>) throws(HTTPError) -> HTTPResponse {
         do throws(HTTPError) {
             var response = try result.get()
@@ -13,14 +13,15 @@ extension RetryLoad {
         }
     }
 
-    /// An error with all attempts on it, which tells of all of them whether something was sent.
+    /// Returns the error with all attempts attached. It records whether any of them may have sent a byte.
     func ended(by error: HTTPError) -> HTTPError {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// The error of a load whose retry was called for, and cannot be: a failure stays what it is.
+    /// Returns the error of a load for which a validator requested a retry that is not possible. A failure is returned
+    /// unchanged.
     func exhausted(by refusal: RetryRefusal, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
-        let phase = "waiting to try again"
+        let phase = "waiting to retry"
         switch result {
         case .success(let response):
             let kept = await kept(response)
@@ -39,18 +40,20 @@ extension RetryLoad {
         }
     }
 
-    /// The code of a response that was to be retried and cannot be: nothing is exhausted when nothing was retried.
+    /// The code of a response for which a retry was requested but is not possible. Without an earlier retry, nothing
+    /// was exhausted.
     private func codeWithoutRetry(_ status: HTTPStatus) -> HTTPError.Code {
         if attempts.count > 1 { return .retriesExhausted }
         return request.accepts(status) ? .validationFailed : .unacceptableStatus
     }
 
-    /// The error of a load that a validator failed: an ``HTTPError`` as it is, any other inside one.
+    /// Returns the error of a load that a validator failed: an ``HTTPError`` unchanged, or any other error as the
+    /// underlying error.
     func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
         if error is HTTPError || error is CancellationError {
             var failure = HTTPError(error, request: request, response: response)
-            // A validator sees no body that is streamed; the error carries what can be read of it.
+            // A validator does not see a streamed body. The error carries the part of it that can be read.
             if let own = failure.response, own.body.buffered == nil { failure = failure.with(response: response) }
             return ended(by: failure)
         }
@@ -58,7 +61,7 @@ extension RetryLoad {
             by: HTTPError(
                 .validationFailed, request: response?.request ?? request,
                 response: response ?? result.failure?.response, underlying: error,
-                message: "a validator failed it: \(HTTPError.summary(of: error))"))
+                message: "a validator failed the request: \(HTTPError.summary(of: error))"))
     }
 
     private func kept(_ response: HTTPResponse) async -> HTTPResponse {

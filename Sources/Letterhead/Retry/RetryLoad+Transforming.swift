@@ -1,7 +1,7 @@
 extension RetryLoad {
-    /// Has transformers change the response of an attempt, the client's before the request's own.
+    /// Applies the transformers to the response of an attempt, those of the client first.
     ///
-    /// - Returns: false when one threw; the result is then that failure, and nobody judges it.
+    /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
     func transform(
         _ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]
     ) async -> Bool {

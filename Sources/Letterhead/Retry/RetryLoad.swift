@@ -1,30 +1,30 @@
 import Foundation
 
-/// One load on its way: what is sent, and how it went so far.
+/// The state of one load: the request to send next, and the attempts so far.
 struct RetryLoad {
-    /// The request, as the last alternate left it.
+    /// The request, including the changes of the last alternate.
     var request: HTTPRequest
     private(set) var attempts: [HTTPAttempt] = []
-    /// How many alternates it took part in, by what they are shared with.
+    /// The number of alternate requests that the load took part in, by sharing key.
     private(set) var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
-    /// What the last retry that drew on the budget cost; nil before the first.
+    /// The cost of the last retry that consumed tokens of the budget; nil before the first one.
     private(set) var cost: Double?
-    /// Whether a byte of any attempt may have left.
+    /// Whether a byte of any attempt may have been sent.
     private(set) var mayHaveBeenSent = false
     let maximum: Int
-    /// Whether a retry further up retries this load.
+    /// Whether a retry link further up retries this load.
     let isNested: Bool
     private let start: Duration
     private let timeline: Timeline
 
-    /// Begins a load, with its key for all attempts.
+    /// Begins a load, with one idempotency key for all attempts.
     ///
-    /// - Throws: `.invalidRequest` when a maximum is negative.
+    /// - Throws: `.invalidRequest` if a maximum is negative.
     init(_ request: HTTPRequest, standardMaximum: Int, timeline: Timeline) throws(HTTPError) {
         maximum = request.maximumRetries ?? standardMaximum
         guard maximum >= 0 else {
             throw HTTPError(
-                .invalidRequest, request: request, message: "maximumRetries is less than zero; 0 is no retry")
+                .invalidRequest, request: request, message: "maximumRetries is negative; use 0 for no retries")
         }
         self.request = request
         isNested = request.options.contains(AttemptNumberOption.self)
@@ -35,7 +35,7 @@ struct RetryLoad {
         }
     }
 
-    /// The request as it goes out this time; it says that it is under a retry, unless there can be no retry.
+    /// The request for the next attempt. It is marked as being retried by this link, unless no retry is possible.
     var attempt: HTTPRequest {
         guard !isNested, maximum > 0 else { return request }
         var attempt = request
@@ -43,7 +43,8 @@ struct RetryLoad {
         return attempt
     }
 
-    /// Sends it once. Who gets the result may send its request again, so the number of the attempt is taken off.
+    /// Sends the request once. The attempt number is removed from the request of the result, because the caller may
+    /// send that request again.
     func send(to next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
         let attempt = attempt
         let isMarked = !isNested && attempt.options.contains(AttemptNumberOption.self)
@@ -59,14 +60,14 @@ struct RetryLoad {
         }
     }
 
-    /// What is known behind an attempt.
+    /// Returns the context of a retry after an attempt.
     func context(after result: Result<HTTPResponse, HTTPError>) -> RetryContext {
         RetryContext(
             request: request, result: result, retry: attempts.count + 1,
             elapsed: maximum > 0 ? timeline.now - start : .zero, earlier: attempts)
     }
 
-    /// Notes an attempt behind which there is no retry, and why not.
+    /// Records an attempt that is not retried, and the reason.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, delay: Duration? = nil, reason: String) {
         let failure = result.failure
         mayHaveBeenSent = mayHaveBeenSent || failure?.mayHaveBeenSent ?? true
@@ -76,18 +77,18 @@ struct RetryLoad {
                 delay: delay, reason: reason))
     }
 
-    /// Notes an attempt that is retried.
+    /// Records an attempt that is retried.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, repeatedBy repetition: Repetition) {
         record(result, delay: repetition.delay, reason: repetition.reason)
         cost = repetition.cost ?? cost
     }
 
-    /// Notes that an alternate is taken part in.
+    /// Counts an alternate request that the load takes part in.
     mutating func count(_ sharing: HTTPRetryStrategy.Sharing) { alternates[sharing.key, default: 0] += 1 }
 }
 
 extension Result where Failure == HTTPError {
-    /// Why it failed; nil when it did not.
+    /// The error; nil if there is a response.
     var failure: HTTPError? {
         if case .failure(let failure) = self { failure } else { nil }
     }

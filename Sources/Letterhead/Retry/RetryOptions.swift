@@ -1,61 +1,57 @@
 /// The strategy of a request.
 enum RetryStrategyOption: HTTPRequestOption {
-    /// None of its own.
     static let defaultOptionValue: HTTPRetryStrategy? = nil
 }
 
 /// How many retries a request may have.
 enum MaximumRetriesOption: HTTPRequestOption {
-    /// As the client says.
     static let defaultOptionValue: Int? = nil
 }
 
 /// The validators of a request.
 enum ValidatorsOption: HTTPRequestOption {
-    /// None beside the client's.
     static let defaultOptionValue: [any HTTPValidator] = []
 }
 
 /// The response transformers of a request.
 enum ResponseTransformersOption: HTTPRequestOption {
-    /// None beside the client's.
     static let defaultOptionValue: [ModifyResponse] = []
 }
 
-/// Who hears of the retries of a request.
+/// The observer of the retries of a request.
 enum RetryObserverOption: HTTPRequestOption {
-    /// Nobody beside the client's.
     static let defaultOptionValue: (@Sendable (RetryEvent) async -> Void)? = nil
 }
 
 extension HTTPRequest {
-    /// How the request is sent again when an attempt is worth a retry. Default: nil, as validators say.
+    /// The strategy by which the request is retried. Default: nil (only validators ask for retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }
     }
 
-    /// How many retries there may be, whoever asks for them: 2 makes at most 3 attempts. Default: nil, as the client says.
+    /// The maximum number of retries, which applies to the request and to all validators. With 2, there are at most 3
+    /// attempts. Default: nil (the maximum of the client).
     ///
-    /// Less than zero is `.invalidRequest`.
+    /// A negative number is `.invalidRequest`.
     public var maximumRetries: Int? {
         get { self[option: MaximumRetriesOption.self] }
         set { self[option: MaximumRetriesOption.self] = newValue }
     }
 
-    /// The request's own validators; they judge before those of the client. Default: none.
+    /// Validators for this request. They run before those of the client. Default: none.
     public var validators: [any HTTPValidator] {
         get { self[option: ValidatorsOption.self] }
         set { self[option: ValidatorsOption.self] = newValue }
     }
 
-    /// The request's own response transformers; they run behind those of the client. Default: none.
+    /// Response transformers for this request. They run after those of the client. Default: none.
     public var responseTransformers: [ModifyResponse] {
         get { self[option: ResponseTransformersOption.self] }
         set { self[option: ResponseTransformersOption.self] = newValue }
     }
 
-    /// Who hears of the retries of this request, beside the client's. Default: nil.
+    /// Observes the retries of this request, in addition to the observer of the client. Default: nil.
     public var onRetry: (@Sendable (RetryEvent) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }

@@ -1,31 +1,31 @@
-/// Why a request is not sent again; it stands as the reason on the last attempt.
+/// The reason why a request is not retried. The last attempt carries it.
 enum RetryRefusal: Equatable, CustomStringConvertible {
-    /// The load was cancelled, or a reset is under way.
+    /// The load was cancelled, or a reset is in progress.
     case cancelled
     /// A response transformer threw.
     case transformerFailed
-    /// All retries were made; so many were allowed.
+    /// All allowed retries were made.
     case noneLeft(maximum: Int)
-    /// Another retry further up retries.
+    /// Another retry link further up retries the request.
     case nested
-    /// Nothing asks for it, or the condition of the strategy does not hold.
+    /// No retry was requested, or the condition of the strategy does not hold.
     case notWorthIt
-    /// The body cannot be had again.
+    /// The body is a one-shot body.
     case oneTimeBody
-    /// The method is not idempotent, and something may have been sent.
+    /// The method is not idempotent, and a part of the request may have been sent.
     case unsafeMethod
-    /// The strategy gives no wait.
+    /// The strategy returns no further wait.
     case strategyEnded
-    /// The alternate request was sent as often as one load may.
+    /// The load took part in as many alternate requests as allowed.
     case alternatesUsedUp
-    /// The server asks for more time than it is given.
+    /// The server asks for a longer wait than allowed.
     case serverDelay(Duration, longest: Duration)
     /// The wait would pass the deadline.
     case deadline
     /// The budget of the host is used up.
     case budget
 
-    /// Whether the attempt was worth a retry, and the budget would have paid for it.
+    /// Whether the attempt deserved a retry, and the budget would have allowed it.
     var isOfFailure: Bool {
         switch self {
         case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
@@ -35,19 +35,19 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .cancelled: "not retried: the load was ended"
-        case .transformerFailed: "not retried: a response transformer failed the load"
+        case .cancelled: "not retried: the request was cancelled or reset"
+        case .transformerFailed: "not retried: a response transformer failed the request"
         case .noneLeft(0): "not retried: no retry is allowed; set maximumRetries"
         case .noneLeft(1): "not retried: the one allowed retry was made"
         case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
-        case .nested: "not retried here: another retry further up the chain retries"
+        case .nested: "not retried here: another Retry further up the chain retries the request"
         case .notWorthIt: ""
         case .oneTimeBody: "not retried: the body can be sent only once"
         case .unsafeMethod: "not retried: the method is not idempotent; mark it idempotent() if it may be sent twice"
-        case .strategyEnded: "not retried: the strategy has no wait left"
-        case .alternatesUsedUp: "not retried: the alternate request was sent as often as one load may"
+        case .strategyEnded: "not retried: the strategy has no further wait"
+        case .alternatesUsedUp: "not retried: the maximum of alternate requests for one request was reached"
         case .serverDelay(let delay, let longest):
-            "not retried: the server asks for a wait of \(delay), and \(longest) is the longest allowed"
+            "not retried: the server asks for a wait of \(delay), and longestServerDelay is \(longest)"
         case .deadline: "not retried: the wait would pass the deadline"
         case .budget: "not retried: the retry budget of the host is used up"
         }

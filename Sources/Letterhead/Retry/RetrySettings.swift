@@ -1,37 +1,38 @@
 public import Foundation
 
-/// How ``Retry`` works for a client: its limits, its time and its luck.
+/// The settings of ``Retry`` for a client: limits, clocks and the random source.
 public struct RetrySettings: Sendable {
-    /// How many retries a request may have that says nothing itself. Default: 0; less than zero is `.invalidRequest`.
+    /// The maximum number of retries for requests that do not set their own. Default: 0; a negative number is
+    /// `.invalidRequest`.
     public var maximumRetries: Int
 
-    /// The strategy of requests that have none, for the outcomes that it selects.
+    /// The strategy for requests without one. It applies to the outcomes that it selects.
     ///
-    /// Default: nil, only validators suggest retries. It replaces the waits that ``DefaultValidator`` suggests, and has no
-    /// effect while `maximumRetries` is 0.
+    /// Default: nil (only validators suggest retries). It replaces the waits that ``DefaultValidator`` suggests, and
+    /// has no effect while `maximumRetries` is 0.
     public var strategy: HTTPRetryStrategy?
 
-    /// The longest wait that a server may ask for with `Retry-After`. Default: 2 minutes.
+    /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
     ///
-    /// When it asks for more, the request is not sent again: it would come before its time.
+    /// If the server asks for more, the request is not retried, because the retry would be too early.
     public var longestServerDelay: Duration
 
-    /// How many retries there may be to one host. Default: ``RetryBudget/standard``.
+    /// The limit of retries to each host. Default: ``RetryBudget/standard``.
     public var budget: RetryBudget
 
-    /// The time, for waits. Default: the continuous clock.
+    /// The clock for waits. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// The calendar, for a `Retry-After` that is a date. Default: the system's.
+    /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
     public var now: @Sendable () -> Date
 
-    /// Gives random numbers from 0 to 1, for jitter; 1 is the longest wait. Default: the system's.
+    /// Returns random numbers from 0 to 1, for jitter. 1 is the longest wait. Default: the random source of the system.
     public var random: @Sendable () -> Double
 
-    /// Hears of each retry before its wait begins. Default: nobody does.
+    /// Observes each retry before its wait begins. Default: does nothing.
     public var onRetry: @Sendable (RetryEvent) async -> Void
 
-    /// Makes settings; see the properties for the defaults.
+    /// Creates settings; see the properties for the defaults.
     public init(
         maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
         budget: RetryBudget = .standard, clock: any Clock<Duration> = ContinuousClock(),

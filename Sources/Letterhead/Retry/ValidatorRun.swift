@@ -1,18 +1,18 @@
-/// Asks validators in order, until one gives a verdict that can be followed.
+/// Calls validators in order, until one returns a verdict that can be followed.
 struct ValidatorRun {
-    /// What it comes to.
+    /// The combined verdict of all validators.
     enum Verdict {
-        /// Nobody objects; with what a suggestion of a retry was refused for.
+        /// No validator objects. `refusal` is the reason if a suggested retry is not possible.
         case passed(Result<HTTPResponse, HTTPError>, refusal: RetryRefusal?)
-        /// A retry.
+        /// The request is retried.
         case again(Repetition)
-        /// A retry that was called for, and cannot be.
+        /// A validator requested a retry that is not possible.
         case refused(Result<HTTPResponse, HTTPError>, RetryRefusal)
         /// A validator fails the load.
         case failed(any Error, Result<HTTPResponse, HTTPError>)
     }
 
-    /// What a validator has said already, and those before it had nothing to say.
+    /// The first verdict other than `nextValidator`, and the index of its validator.
     struct Heard {
         let place: Int
         let result: HTTPValidatorResult
@@ -21,10 +21,10 @@ struct ValidatorRun {
     let validators: [any HTTPValidator]
     /// The request as validators see it.
     let request: HTTPRequest
-    /// Whether a retry that a validator asks for can be.
+    /// Decides whether a retry that a validator requests is possible.
     let decide: (HTTPRetryStrategy, Result<HTTPResponse, HTTPError>) -> RetryDecision
 
-    /// Judges how an attempt ended. The body of a response that is still arriving is withheld meanwhile.
+    /// Judges the result of an attempt. A body that is still arriving is withheld from validators.
     func verdict(on first: Result<HTTPResponse, HTTPError>, heard: Heard?) async -> Verdict {
         var result = first
         var refusal: RetryRefusal?

@@ -6,10 +6,10 @@
 #endif
 
 extension HTTPClient {
-    /// The platform's transport, one value for the process, so that clients share their connections: libcurl's on Linux,
-    /// URLSession's on Apple platforms.
+    /// The transport of the platform: libcurl on Linux, URLSession on Apple platforms. The process has one value, so
+    /// that clients share their connections.
     ///
-    /// The transport at the end of a chain is the only part of the library that opens a connection.
+    /// The transport at the end of a chain is the only part of the library that opens connections.
     public static var defaultTransport: any HTTPLoader {
         #if os(Linux)
             CurlLoader.shared
@@ -18,10 +18,10 @@ extension HTTPClient {
         #endif
     }
 
-    /// A transport of the platform's kind with a configuration of its own: keep it, for its connections live with it.
+    /// Creates a transport of the platform with a configuration. Keep it: its connections are closed with it.
     ///
-    /// - Parameter configuration: how to connect. What the platform's transport cannot do is `.invalidRequest` at each
-    ///   load, naming the setting.
+    /// - Parameter configuration: the settings of the transport. A setting that the platform's transport does not
+    ///   support fails each request with `.invalidRequest` and the name of the setting.
     public static func makeTransport(_ configuration: TransportConfiguration) -> any HTTPLoader {
         #if os(Linux)
             CurlLoader(configuration)
@@ -30,16 +30,17 @@ extension HTTPClient {
         #endif
     }
 
-    /// A transport over Foundation's `URLSession` with a session configuration: for its proxies, its protocol classes, its
-    /// TLS settings, its service type, or to use the cache, the cookies and the credentials of a session that a program
-    /// has already: `makeTransport(sessionConfiguration: session.configuration)`.
+    /// Creates a transport based on Foundation's `URLSession` with a session configuration. Use it for proxies,
+    /// protocol classes, TLS settings or service types, or to share the cache, the cookies and the credentials of an
+    /// existing session: `makeTransport(sessionConfiguration: session.configuration)`.
     ///
-    /// Everything in the configuration holds, and the transport has its own session. `timeoutIntervalForRequest` is the
-    /// idle limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are responses, as with every transport. A
-    /// cache, cookies and credentials of the session work below the library, which does not see them: a response may come
-    /// from the cache, and ``reset()`` does not wipe them. What `URLSession` cannot do is listed in <doc:TheTransport>.
+    /// All settings of the configuration apply, and the transport creates a separate session.
+    /// `timeoutIntervalForRequest` is the idle limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are
+    /// returned as responses, as with every transport. The cache, the cookies and the credentials of the session work
+    /// below the library: a response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport>
+    /// lists what `URLSession` does not support.
     ///
-    /// - Parameter sessionConfiguration: the configuration; later changes to it have no effect.
+    /// - Parameter sessionConfiguration: the configuration. Later changes to it have no effect.
     public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
         URLSessionLoader(sessionConfiguration: sessionConfiguration)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The front door: sends templates and plain requests over one chain.
+/// Sends templates and plain requests through one chain.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production)
@@ -8,10 +8,10 @@ public import Foundation
 /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
 /// ```
 ///
-/// A client is a value; copies share their chain and its connections. The chain that it makes, outermost first: `links`,
-/// reset guard, autocancel, deadline, validation and retry, redirects, the environment, the authentication, the `Accept`
-/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt and each hop of
-/// a redirect. Add yours to either, several joined by `-->`; `print(client)` shows the chain:
+/// A client is a value; copies share the chain and its connections. The chain contains, outermost first: `links`, reset
+/// guard, autocancel, deadline, validation and retry, redirects, the environment, the authentication, the `Accept`
+/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt and each hop
+/// of a redirect. Join several links with `-->`. `print(client)` shows the chain:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
@@ -21,24 +21,25 @@ public struct HTTPClient: Sendable {
     private let decoder: any HTTPBodyDecoder
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
-    /// The environment as texts show it before it is applied. A closure resolves it for each request.
+    /// The environment that descriptions show before it is applied. A closure resolves it for each request.
     private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
-    /// How often the client was reset, by which page sequences find out that they belong to a user of before.
+    /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets = ResetCount()
 
-    /// Makes a client and its chain.
+    /// Creates a client and its chain.
     ///
     /// - Parameters:
-    ///   - environment: fills what requests leave open. Default: nil, each request says everything itself.
-    ///   - decoder: decodes responses whose template names no decoder of its own. Default: a plain `JSONDecoder`.
-    ///   - authentication: signs the requests to the environment's origin, or to the `allowedOrigins` that it names;
-    ///     without an environment and without such names, it signs nothing. Default: nil (requests are not signed).
-    ///   - transformers: change each response before it is judged, in order, before those of the template. Default: none.
-    ///   - validators: judge each attempt, in order, behind those of the template. Default: ``DefaultValidator``.
-    ///   - retrying: how requests are sent again. Default: not at all, unless a request says so.
-    ///   - links: run around everything, once for each load. Default: nil.
-    ///   - attemptLinks: run just before the transport, for each attempt. Default: nil.
-    ///   - transport: what ends the chain. Default: ``defaultTransport``.
+    ///   - environment: the base URL and the defaults for requests. Default: nil (each request has a complete URL).
+    ///   - decoder: decodes responses of templates without a custom decoder. Default: a plain `JSONDecoder`.
+    ///   - authentication: signs requests to the environment's origin, or to its own `allowedOrigins`. Without both, it
+    ///     signs nothing. Default: nil (requests are not signed).
+    ///   - transformers: change each response before validators run, in order, before those of the template. Default:
+    ///     none.
+    ///   - validators: judge each attempt, in order, after those of the template. Default: ``DefaultValidator``.
+    ///   - retrying: the settings for retries. Default: requests are not retried unless they ask for it.
+    ///   - links: run once for each load, outside of all other links. Default: nil.
+    ///   - attemptLinks: run for each attempt, directly above the transport. Default: nil.
+    ///   - transport: the end of the chain. Default: ``defaultTransport``.
     public init(
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, transformers: [ModifyResponse] = [],
@@ -52,10 +53,11 @@ public struct HTTPClient: Sendable {
             links: links, attemptLinks: attemptLinks, transport: transport)
     }
 
-    /// Makes a client whose environment is asked for at every load, so that a change counts from the next one on.
+    /// Creates a client that calls a closure for the environment of each load, so that a change applies to the next
+    /// load.
     ///
-    /// Credentials that name no `allowedOrigins` stay with the first origin that they are used for. Call ``reset()`` when
-    /// the environment changes, so that remembered credentials are forgotten, or name the origins.
+    /// Credentials without `allowedOrigins` are bound to the first origin for which they are used. If the environment
+    /// changes, call ``reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
@@ -82,38 +84,38 @@ public struct HTTPClient: Sendable {
         chain = links --> whole --> provider --> attempt
     }
 
-    /// Sends a template and gives the value of its response.
+    /// Sends a template and returns the decoded value of its response.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
     public func send<Template: RequestTemplate>(_ template: Template) async throws -> Template.Response {
         try await sendWithResponse(template).value
     }
 
-    /// Sends a template and gives the value with the response that it was made of.
+    /// Sends a template and returns the decoded value with its response.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     public func sendWithResponse<Template: RequestTemplate>(
         _ template: Template
     ) async throws -> (value: Template.Response, response: HTTPResponse) {
         try await sendable(template).sendWithResponse()
     }
 
-    /// A template on this client's chain.
+    /// Returns a template with the chain of this client.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
         SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder), in: shownEnvironment)
     }
 
-    /// Sends a plain request; its status is judged as that of a template.
+    /// Sends a plain request. Its status is checked like that of a template.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         let progress = request.ownProgressReport()
         do throws(HTTPError) {
-            // A request that was taken from a response must not bring the download of another load.
+            // A request from an earlier response may contain the download of that load, which must not apply here.
             let placed = request.placed(in: shownEnvironment)
             let loader = ClientLoader(chain: chain, decoder: decoder)
             return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
@@ -125,10 +127,10 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// Ends what is in flight, wipes what the chain keeps, and returns when all of it is done.
+    /// Cancels all requests in flight, removes the state of all links, and returns when both are complete.
     ///
-    /// Page sequences that have begun end with `.cancelled`, and each ``Pager`` starts over at the first page, since a cursor
-    /// belongs to the user for whom it was obtained.
+    /// Running page sequences end with `.cancelled`, and each ``Pager`` starts over at the first page, because a cursor
+    /// belongs to the user who was signed in when it was obtained.
     public func reset() async {
         resets.increment()
         await chain.reset()
@@ -136,11 +138,11 @@ public struct HTTPClient: Sendable {
 }
 
 extension HTTPClient: CustomStringConvertible {
-    /// The chain, link by link.
+    /// The links of the chain.
     public var description: String { "HTTPClient(\(chain))" }
 }
 
-/// A client's chain, which hands its decoder to requests that have none.
+/// The chain of a client, which sets the client's decoder for requests without one.
 private struct ClientLoader: HTTPLoader {
     let chain: any HTTPLoader
     let decoder: any HTTPBodyDecoder
@@ -148,7 +150,7 @@ private struct ClientLoader: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var request = request
         if request.decoder == nil { request.decoder = decoder }
-        // A request that was taken from a response must not bring the origin of another client.
+        // A request from a response of another client may contain the origin of that client, which must not apply here.
         request.options.remove(HomeOriginOption.self)
         return try await chain.load(request)
     }

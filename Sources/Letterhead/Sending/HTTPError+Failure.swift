@@ -1,8 +1,8 @@
 import Foundation
 
 extension HTTPError {
-    /// The body of the response, decoded to the ``RequestTemplate/Failure`` of an endpoint; nil without a response, or
-    /// when its body is something else.
+    /// Decodes the body of the response to the ``RequestTemplate/Failure`` of an endpoint. Returns nil if there is no
+    /// response or its body cannot be decoded.
     ///
     /// ```swift
     /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
@@ -11,23 +11,23 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
-    /// The body of the response, decoded to a type; nil without a response, or when its body is something else.
+    /// Decodes the body of the response to a type. Returns nil if there is no response or its body cannot be decoded.
     ///
-    /// For a template without a ``RequestTemplate/Failure``, such as ``Get``, and for plain requests.
+    /// Use it for templates without a ``RequestTemplate/Failure``, such as ``Get``, and for plain requests.
     public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
 
-    /// The problem that the server describes in the form of RFC 9457; nil for a response of another media type, and for
-    /// JSON that is malformed or nested more than 64 levels deep.
+    /// The problem details in the body (RFC 9457); nil for a response of another media type, and for JSON that is
+    /// malformed or nested more than 64 levels deep.
     ///
-    /// The body, of which an error keeps at most 1 MiB, is parsed at each call, in one pass.
+    /// The body is parsed on each access, in one pass. An error keeps at most 1 MiB of it.
     public var problem: ProblemDetails? {
         guard let type = mediaType, type.essence == MediaType.problemJSON.essence else { return nil }
         guard let data = response?.body.buffered, !data.isEmpty else { return nil }
         return try? JSONDecoder().value(of: ProblemDetails.self, from: data)
     }
 
-    /// The beginning of a body of text, at most 512 bytes, with the values of secret names redacted; nil for a body that
-    /// is no text, or that is secret as a whole.
+    /// The beginning of a text body, at most 512 bytes, with the values of secret names redacted; nil for a body that
+    /// is not text or is secret.
     public var bodyExcerpt: String? {
         guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
         guard !request.isSecret, !response.request.isSecret else { return nil }

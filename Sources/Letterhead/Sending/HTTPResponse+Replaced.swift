@@ -1,5 +1,6 @@
 extension HTTPResponse {
-    /// This response of a download, with its body saved where a link or the template has set a body of its own.
+    /// Returns the response of a download. If a link or the template replaced the body, the new body is saved to the
+    /// file.
     ///
     /// The file is hidden until the download is accepted. The transport leaves the body of a download empty.
     func savingReplacedBody(of request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {

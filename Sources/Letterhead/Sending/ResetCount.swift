@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts the resets of a client, and ends pauses when there is one. A class, because copies of the client share the count.
+/// Counts the resets of a client, and ends pauses at a reset. This type is a class because copies of the client share
+/// it.
 final class ResetCount: Sendable {
     private typealias Sleep = Task<Void, any Error>
 
@@ -14,7 +15,7 @@ final class ResetCount: Sendable {
 
     var value: Int { state.withLock { $0.count } }
 
-    /// Counts a reset, and ends all pauses.
+    /// Counts a reset and ends all pauses.
     func increment() {
         let sleeps = state.withLock { state in
             state.count += 1
@@ -24,10 +25,11 @@ final class ResetCount: Sendable {
         for sleep in sleeps.values { sleep.cancel() }
     }
 
-    /// Pauses for a time; it ends early when the client is reset or the calling task is cancelled.
+    /// Pauses for a duration. The pause ends early if the client is reset or the calling task is cancelled.
     ///
-    /// - Parameter count: the value at which the caller began. If it has changed, there is no pause.
-    /// - Throws: `CancellationError` when the calling task was cancelled.
+    /// - Parameter count: the count at the start of the caller's operation. If the count has changed, the function
+    ///   returns at once.
+    /// - Throws: `CancellationError` if the calling task was cancelled.
     func pause(for duration: Duration, on clock: any Clock<Duration>, since count: Int) async throws {
         let sleep = Sleep { try await clock.pause(for: duration) }
         let number = state.withLock { state -> Int? in

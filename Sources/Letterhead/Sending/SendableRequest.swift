@@ -1,43 +1,43 @@
-/// One request, ready to be sent over a chain: a template, what builds it, and who loads it.
+/// A request that is ready to be sent: a template, its builder, and a loader.
 ///
 /// ```swift
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
 /// ```
 ///
-/// This is the whole flow, in order: build, load, judge the status, let the template finish, decode. What happens while
-/// it is loaded is the chain's, link by link; ``HTTPClient`` says which it has.
+/// Sending has these steps, in order: build the request, load it, check the status, call the template's `finish`,
+/// decode. The links of the chain determine how the request is loaded; see ``HTTPClient`` for its links.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let builder: any RequestBuilder<Template>
     private let loader: any HTTPLoader
     private var environment: ClientEnvironment?
 
-    /// A template, built by ``StandardRequestBuilder``.
+    /// Creates a request from a template, built by ``StandardRequestBuilder``.
     public init(_ template: Template, over loader: any HTTPLoader) {
         self.init(StandardRequestBuilder(template), over: loader)
     }
 
-    /// A template, whose request is shown in the environment of a client.
+    /// Creates a request from a template. Descriptions show it with the environment of a client.
     init(_ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?) {
         self.init(template, over: loader)
         self.environment = environment
     }
 
-    /// A builder with its template.
+    /// Creates a request from a builder and its template.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
         self.builder = builder
         self.loader = loader
     }
 
-    /// Sends it and gives the value.
+    /// Sends the request and returns the decoded value.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
     public func send() async throws -> Template.Response { try await sendWithResponse().value }
 
-    /// Sends it and gives the value with the response that it was made of.
+    /// Sends the request and returns the decoded value with its response.
     ///
-    /// - Throws: ``HTTPError``, before anything is sent when the template's response can neither be decoded nor has a
-    ///   ``RequestTemplate/decode(_:)``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``, before anything is sent if the template's response type cannot be decoded and the
+    ///   template has no ``RequestTemplate/decode(_:)``; and `CancellationError` if the calling task was cancelled.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         var progress: ProgressUpdates.Report?
@@ -56,9 +56,9 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Sends it and gives the response as it is delivered, without decoding it.
+    /// Sends the request and returns the response without decoding it.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @concurrent
     public func response() async throws -> HTTPResponse {
         var progress: ProgressUpdates.Report?
@@ -72,14 +72,15 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Ends the updates of a request that failed: those of the template, when the request could not be built.
+    /// Ends the progress updates of a failed request. If the request could not be built, those of the template are
+    /// ended.
     private func finish(_ progress: ProgressUpdates.Report?) {
         (progress ?? builder.template.options[ProgressReportOption.self])?.finish()
     }
 
     /// Builds the request.
     ///
-    /// The members of the template are checked here because a builder of the caller's need not use the standard one.
+    /// The members of the template are checked here, because a custom builder may not use the standard one.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return try builder.checkedRequest().placed(in: environment)
@@ -88,7 +89,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// The request of which the response will be decoded.
+    /// Builds a request whose response will be decoded.
     private func requestToDecode() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         let defect = request[option: TemplateDefectOption.self]
@@ -99,14 +100,14 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         return request
     }
 
-    /// The response that the template has finished. A download replaces its file after that.
+    /// Returns the response of the template's `finish`. A download then replaces its file.
     private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
             try await finish(await result(of: request), request: request).savingReplacedBody(of: request)
         }
     }
 
-    /// The response if its status is accepted, else the error that says so.
+    /// Returns the response if its status is accepted, or an error otherwise.
     private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
             return .success(try await loader.load(request).accepted(by: request))
@@ -141,22 +142,24 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 }
 
 extension HTTPResponse {
-    /// This response, if its status counts as success.
+    /// Returns this response if its status is accepted.
     ///
-    /// - Throws: `.unacceptableStatus`, with the response, whose body is in memory and at most 1 MiB of it.
+    /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
     func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if request.accepts(status) { return self }
         let response = await keptInMemory()
         if Task.isCancelled {
             throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
         }
+        let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
         throw HTTPError(
             .unacceptableStatus, request: self.request, response: response,
-            message: "the status is none that counts as success here", attempts: attempts)
+            message: "the status is not accepted (expected \(expected))", attempts: attempts)
     }
 }
 
 extension HTTPError {
-    /// What a caller at the front door gets: the cancellation of its own task is Swift's, everything else is ours.
+    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
+    /// otherwise.
     var atTheDoor: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
 }

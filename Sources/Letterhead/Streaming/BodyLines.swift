@@ -5,14 +5,14 @@ extension HTTPResponseBody {
     /// for try await line in try await client.stream(Logs()).body.lines { print(line) }
     /// ```
     ///
-    /// A line ends with LF or CRLF. Empty lines count, and so does a last line without an ending. The bytes are read as
-    /// UTF-8, and a malformed sequence becomes U+FFFD. No more than one line and one piece of the body are kept in memory.
-    /// A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
+    /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
+    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one line and one chunk of the body are kept
+    /// in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
     /// The lines of the body as they arrive, with another limit.
     ///
-    /// - Parameter limit: how many bytes a line may have, without its ending.
+    /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
     /// The lines of a body. Created by ``HTTPResponseBody/lines``.
@@ -35,12 +35,12 @@ extension HTTPResponseBody {
                 origin = body.origin
             }
 
-            /// The next line, nil at the end of the body.
+            /// Returns the next line, or nil at the end of the body.
             ///
-            /// - Throws: `.responseTooLarge` for a line over the limit, and what reading the body throws.
+            /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
             public mutating func next() async throws -> String? { try await next(isolation: nil) }
 
-            /// The next line, nil at the end of the body, without leaving the caller's actor.
+            /// Returns the next line, or nil at the end of the body, without leaving the caller's actor.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
                 while true {
                     do {

@@ -10,19 +10,19 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The request is sent when the first event is asked for; it may have any method and a body. It asks for
-    /// `text/event-stream` and for no stored response, unless the template sets `Accept` and `Cache-Control` itself.
-    /// Authentication, retries and redirects work as for any other request until the head of the response has arrived. A
-    /// response of another content type is `.invalidResponse`; a 204 has no events.
+    /// The request is sent when the first event is requested. It may have any method and a body. It accepts
+    /// `text/event-stream` and no stored response, unless the template sets `Accept` and `Cache-Control` itself.
+    /// Authentication, retries and redirects work like those of any other request until the head of the response has
+    /// arrived. A response of another content type is `.invalidResponse`; a 204 has no events.
     ///
-    /// By default, the sequence ends with its connection. To connect again, pass ``Reconnection/whenClosed``. Each event is
-    /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` end the connection.
+    /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
+    /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
     ///
     /// - Parameters:
     ///   - template: the request. The template decodes nothing.
-    ///   - reconnection: whether to connect again after the connection has ended. Default: never.
-    ///   - limit: how many bytes a line, and the data of an event, may have; a larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
+    ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
+    ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate>(
         of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
@@ -48,12 +48,13 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. The template decodes nothing.
-    ///   - type: the type of the values; data that are not one are `.cannotDecodeResponse`, after the values before them.
-    ///   - sentinel: the data of an event that ends the stream. When it is set, a stream that ends without it is
-    ///     `.invalidResponse`, because its end is missing. Default: nil, the stream ends with its connection.
-    ///   - reconnection: whether to connect again after the connection has ended. Default: never.
-    ///   - limit: how many bytes a line, and the data of an event, may have; a larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
+    ///   - type: the type of the values. Data of another type are `.cannotDecodeResponse`, after the values before
+    ///     them.
+    ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is
+    ///     `.invalidResponse`, because the stream is incomplete. Default: nil (the stream ends with its connection).
+    ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
+    ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
         reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
@@ -63,7 +64,7 @@ extension HTTPClient {
     }
 }
 
-/// A template that asks for an event stream.
+/// A template that accepts an event stream.
 private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
@@ -90,19 +91,20 @@ struct EventSequence: AsyncSequence, Sendable {
     /// Connects, after the last identifier.
     let connect: @Sendable (String?) async throws -> HTTPResponse
 
-    /// Starts the iteration. Each iteration has a connection to itself.
+    /// Starts the iteration. Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
 
     /// Reads the events in order.
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: EventStream
 
-        /// The next event, nil at the end of the stream.
+        /// Returns the next event, or nil at the end of the stream.
         ///
-        /// - Throws: ``HTTPError``; and `CancellationError` when the calling task was cancelled. The sequence has ended then.
+        /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. The sequence ends after
+        ///   an error.
         mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
 
-        /// The next event, nil at the end of the stream, without leaving the caller's actor.
+        /// Returns the next event, or nil at the end of the stream, without leaving the caller's actor.
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await stream.next(isolation: actor)
         }

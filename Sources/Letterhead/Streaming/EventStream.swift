@@ -1,18 +1,18 @@
 import Foundation
 
-/// The state of an iteration over events: the connection, the parser, and what reconnecting needs.
+/// The state of an iteration over events: the connection, the parser, and the values for reconnecting.
 struct EventStream: Sendable {
     private enum State {
         case notConnected, connected, ended
     }
 
     private let sequence: EventSequence
-    /// How often the client had been reset when the iteration began.
+    /// The number of resets of the client when the iteration began.
     private let resets: Int
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
-    /// How many attempts to connect have been made since the last event.
+    /// The number of attempts to connect since the last event.
     private var attempts = 0
 
     private var pieces: HTTPResponseBody.Iterator?
@@ -40,7 +40,7 @@ struct EventStream: Sendable {
         }
     }
 
-    /// The error of a stream that ended without the data that end it.
+    /// The error of a stream that ended without its sentinel.
     func missingEnd(_ sentinel: String) -> HTTPError {
         HTTPResponseBody.Origin.error(
             origin, .invalidResponse, "the event stream ended before the event \"\(sentinel)\" that ends it")
@@ -65,7 +65,8 @@ struct EventStream: Sendable {
         try await open(after: nil)
     }
 
-    /// Returns the next event of this connection; nil when the connection has ended, and the state tells what follows.
+    /// Returns the next event of this connection; nil if the connection has ended, in which case the state determines
+    /// the next step.
     private mutating func nextOfConnection(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         while state == .connected {
             if let event = try nextInPiece() { return event }
@@ -81,7 +82,7 @@ struct EventStream: Sendable {
         return nil
     }
 
-    /// The next event that is complete within the piece.
+    /// Returns the next complete event in the chunk.
     private mutating func nextInPiece() throws -> ServerSentEvent? {
         do {
             while let result = try splitter.next({ line in try parser.take(line) }) {
@@ -103,7 +104,7 @@ struct EventStream: Sendable {
             origin, .responseTooLarge, "\(what) is larger than the \(sequence.limit) bytes allowed")
     }
 
-    /// Connects again after a connection has ended, as often as the settings allow.
+    /// Reconnects after a connection has ended, within the limits of the settings.
     ///
     /// - Parameter error: the error that ended it; nil when the server closed it.
     private mutating func connectAgain(after error: HTTPError?) async throws {
@@ -137,7 +138,7 @@ struct EventStream: Sendable {
         try await resets.pause(for: wait, on: sequence.reconnection.clock, since: self.resets)
         guard resets.value == self.resets else {
             throw HTTPResponseBody.Origin.error(
-                origin, .cancelled, "the client was reset: begin a new event stream")
+                origin, .cancelled, "the client was reset; start a new event stream")
         }
     }
 

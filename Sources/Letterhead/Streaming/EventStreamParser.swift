@@ -2,8 +2,7 @@ import Foundation
 
 /// Interprets the lines of an event stream (HTML Standard, section 9.2.6).
 ///
-/// It has no input and no output of its own: it takes one line after another, and returns an event at the blank line that
-/// ends it.
+/// It performs no input or output: it takes one line at a time, and returns an event at the blank line that ends it.
 package struct EventStreamParser: Sendable {
     /// The data of an event are larger than the limit, in bytes.
     struct EventTooLarge: Error {
@@ -16,24 +15,24 @@ package struct EventStreamParser: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
     private var retry: Duration?
-    /// The identifier that a field has set and no blank line has confirmed yet.
+    /// The identifier that a field has set, before a blank line confirms it.
     private var pendingID: String?
-    /// The last identifier of the stream. It continues to hold on the next connection.
+    /// The last identifier of the stream. It also applies to the next connection.
     private(set) var lastID: String
     /// The reconnection time that the server has set, in this connection or before.
     private(set) var reconnectionTime: Duration?
 
     /// - Parameters:
-    ///   - limit: how many bytes the data of an event may have.
-    ///   - lastID: the last identifier of the connection before.
-    ///   - reconnectionTime: what the connection before has set.
+    ///   - limit: the maximum number of bytes in the data of an event.
+    ///   - lastID: the last identifier of the previous connection.
+    ///   - reconnectionTime: the reconnection time of the previous connection.
     init(limit: Int, lastID: String = "", reconnectionTime: Duration? = nil) {
         (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
     }
 
-    /// Takes the next line.
+    /// Processes the next line.
     ///
-    /// - Returns: the event that a blank line ends; nil for any other line, and when the event has no data.
+    /// - Returns: the event that a blank line ends; nil for any other line, and if the event has no data.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
         var line = line[...]
         if isAtStart {
@@ -63,7 +62,8 @@ package struct EventStreamParser: Sendable {
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("retry".utf8) {
             guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }) else { return }
-            // More digits than an integer has are a time that no caller waits for; the limit on waits applies to it.
+            // A number with more digits than an integer can represent is an extremely long time. The limit on waits
+            // applies to it.
             let milliseconds = Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry
@@ -84,7 +84,7 @@ package struct EventStreamParser: Sendable {
 }
 
 extension EventStreamParser {
-    /// All events of a stream that is in memory, cut into pieces of one size. It fails as a stream fails.
+    /// Returns all events of a stream in memory, split into chunks of one size. It throws the errors of a stream.
     package static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
         var splitter = LineSplitter(.carriageReturnToo, limit: limit)
         var parser = EventStreamParser(limit: limit)

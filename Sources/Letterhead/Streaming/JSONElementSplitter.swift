@@ -2,9 +2,10 @@ import Foundation
 
 /// Splits a JSON array (RFC 8259, 5) into the texts of its elements before the array has ended.
 ///
-/// It follows strings and the depth of brackets, each byte once. Whether an element is valid is for its decoder to judge.
+/// It tracks strings and the depth of brackets, and reads each byte once. The decoder of an element detects whether it
+/// is valid.
 struct JSONElementSplitter: Sendable {
-    /// How deep elements may be nested, as everywhere in the library.
+    /// The maximum depth of an element, which is the same in the entire library.
     static let maximumDepth = 512
 
     private enum Position {
@@ -14,9 +15,9 @@ struct JSONElementSplitter: Sendable {
         case first
         /// After a comma, where an element must follow.
         case element
-        /// Inside a string, an object or an array, which ends with its own last character.
+        /// Inside a string, an object or an array, which ends with its closing character.
         case delimited
-        /// Inside a number or a word, which ends before the next delimiter.
+        /// Inside a number or a keyword, which ends before the next delimiter.
         case scalar
         /// After an element.
         case after
@@ -39,7 +40,7 @@ struct JSONElementSplitter: Sendable {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// The next element that is complete; nil when it needs another piece.
+    /// Returns the next complete element; nil if it needs another chunk.
     mutating func next() throws -> Data? {
         let piece = piece
         return try piece.withUnsafeBytes { bytes -> Data? in
@@ -53,7 +54,7 @@ struct JSONElementSplitter: Sendable {
         }
     }
 
-    /// Follows a byte, and returns whether it belongs to the element.
+    /// Processes a byte, and returns whether it belongs to the element.
     private mutating func isInElement(_ byte: UInt8) throws -> Bool {
         switch position {
         case .delimited:
@@ -86,7 +87,7 @@ struct JSONElementSplitter: Sendable {
             case (.first, UInt8(ascii: "]")), (.after, UInt8(ascii: "]")): position = .end
             case (.after, UInt8(ascii: ",")): position = .element
             case (.start, _): throw JSONValueSplitter.Fault("the response is not a JSON array")
-            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by something else")
+            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by other data")
             case (.after, _): throw JSONValueSplitter.Fault("no comma separates it from the value before it")
             case (_, UInt8(ascii: ",")), (_, UInt8(ascii: "]")):
                 throw JSONValueSplitter.Fault("the array lacks an element before a comma or its closing bracket")

@@ -13,7 +13,7 @@ struct JSONRecordSplitter: Sendable {
 
     mutating func append(_ next: Data) { piece = next }
 
-    /// The next text that another one follows; nil when it needs another piece.
+    /// Returns the next text that is followed by another one; nil if it needs another chunk.
     mutating func next() throws -> Data? {
         while !piece.isEmpty {
             let end = piece.firstIndex(of: Self.separator)
@@ -34,10 +34,11 @@ struct JSONRecordSplitter: Sendable {
         return nil
     }
 
-    /// The last text.
+    /// Returns the last text.
     mutating func end() throws -> Data? { try taken() }
 
-    /// The record so far; nil when it is blank. A number or a word that no space ends may be truncated (RFC 7464, 2.4).
+    /// The current record; nil if it is blank. A number or a keyword without a delimiter after it may be truncated (RFC
+    /// 7464, 2.4).
     private mutating func taken() throws -> Data? {
         defer { record = Data() }
         guard let first = record.first(where: { !JSONElementSplitter.isSpace($0) }), let last = record.last else {

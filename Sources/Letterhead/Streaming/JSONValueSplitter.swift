@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Splits bytes that arrive in pieces into the texts of JSON values, in linear time.
+/// Splits bytes that arrive in chunks into the texts of JSON values, in linear time.
 ///
-/// It finds where a value begins and ends, and leaves it to a decoder to judge the value itself.
+/// It finds the start and the end of each value. The decoder of the value detects whether it is valid.
 package struct JSONValueSplitter: Sendable {
-    /// A format that the content type has settled.
+    /// The format, as far as the content type determines it.
     enum Format {
         case lines, textSequence, array
         /// An array if the first character is `[`, otherwise lines.
@@ -21,7 +21,7 @@ package struct JSONValueSplitter: Sendable {
         }
     }
 
-    /// What is wrong with the stream of values.
+    /// An error in the stream of values.
     struct Fault: Error {
         let code: HTTPError.Code
         let message: String
@@ -48,11 +48,11 @@ package struct JSONValueSplitter: Sendable {
             }
     }
 
-    /// Takes the next piece. All values of the piece before it must have been read.
+    /// Adds the next chunk. All values of the previous chunk must have been read.
     mutating func append(_ piece: Data) {
         guard case .undecided = rule else { return take(piece) }
         guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
-        // A byte order mark can stand before lines only: an array with one is decoded as a line.
+        // A byte order mark is allowed before lines only: an array with one is decoded as a line.
         rule =
             first == UInt8(ascii: "[")
             ? .elements(JSONElementSplitter(limit: limit)) : .lines(LineSplitter(.lineFeed, limit: limit))
@@ -77,7 +77,7 @@ package struct JSONValueSplitter: Sendable {
         }
     }
 
-    /// The next value that is complete; nil when it needs another piece.
+    /// Returns the next complete value; nil if it needs another chunk.
     mutating func next() throws -> Data? {
         switch rule {
         case .undecided: return nil
@@ -96,7 +96,7 @@ package struct JSONValueSplitter: Sendable {
         }
     }
 
-    /// The value at the end of the body, if there is one.
+    /// Returns the value at the end of the body, if there is one.
     mutating func end() throws -> Data? {
         switch rule {
         case .undecided: return nil
@@ -120,7 +120,7 @@ package struct JSONValueSplitter: Sendable {
         } catch let error as LineSplitter.LineTooLong { throw Fault(error) }
     }
 
-    /// The bytes of a line without the space around them; nil for a blank line.
+    /// Returns the bytes of a line without surrounding whitespace; nil for a blank line.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
         guard let first = line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
             let last = line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })
@@ -140,7 +140,7 @@ extension JSONValueSplitter.Fault {
 }
 
 extension JSONValueSplitter {
-    /// The texts of all values of a body that is in memory, cut into pieces of one size, up to the first fault.
+    /// Returns the texts of all values of a body in memory, split into chunks of one size, up to the first error.
     package static func texts(
         in bytes: [UInt8], format: JSONStreamFormat, piecesOf size: Int, limit: Int
     ) -> (texts: [Data], isWhole: Bool) {

@@ -4,11 +4,11 @@ import Foundation
     import Darwin
 #endif
 
-/// Splits bytes that arrive in pieces into lines, in linear time and without a copy of the whole.
+/// Splits bytes that arrive in chunks into lines, in linear time and without a copy of the whole.
 ///
-/// A line that lies inside one piece is handed out in place. Only a line that spans pieces is copied, into ``partial``.
+/// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
 struct LineSplitter: Sendable {
-    /// What ends a line.
+    /// The line endings.
     enum Ending {
         /// LF, or CR followed by LF.
         case lineFeed
@@ -26,13 +26,13 @@ struct LineSplitter: Sendable {
     private let ending: Ending
     private let limit: Int
     private var piece = Data()
-    /// Where the next line begins, counted from the start of the piece.
+    /// The index of the next line in the chunk.
     private var offset = 0
-    /// Where the next CR is in the piece: at least here. Kept so that no byte is searched twice.
+    /// A lower bound of the index of the next CR in the chunk. It prevents searching a byte twice.
     private var carriageReturnOffset = 0
-    /// The beginning of a line that earlier pieces left unfinished.
+    /// The beginning of an incomplete line, from previous chunks.
     private var partial: [UInt8] = []
-    /// Whether the last piece ended with CR, so that an LF at the beginning of the next one belongs to it.
+    /// Whether the last chunk ended with CR, so that an LF at the beginning of the next one belongs to it.
     private var skipsLineFeed = false
 
     init(_ ending: Ending, limit: Int) {
@@ -40,7 +40,7 @@ struct LineSplitter: Sendable {
         self.limit = max(limit, 0)
     }
 
-    /// Takes the next piece. All lines of the piece before it must have been read.
+    /// Adds the next chunk. All lines of the previous chunk must have been read.
     mutating func append(_ next: Data) {
         (piece, offset, carriageReturnOffset) = (next, 0, 0)
         if skipsLineFeed, let first = next.first {
@@ -49,10 +49,10 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Calls a closure with the next whole line, without its ending.
+    /// Calls a closure with the next complete line, without its ending.
     ///
-    /// - Returns: what the closure returns; nil when the line needs another piece.
-    /// - Throws: ``LineTooLong``, and what the closure throws.
+    /// - Returns: the result of the closure; nil if the line needs another chunk.
+    /// - Throws: ``LineTooLong``, and the errors of the closure.
     mutating func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         let piece = piece
         return try piece.withUnsafeBytes { bytes -> Result? in
@@ -78,7 +78,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Calls a closure with what follows the last line ending; returns nil when nothing does.
+    /// Calls a closure with the bytes after the last line ending; returns nil if there are none.
     mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { partial = [] }
@@ -86,13 +86,13 @@ struct LineSplitter: Sendable {
         return try partial.withUnsafeBytes(body)
     }
 
-    /// Keeps the beginning of a line. One byte more than the limit may still be the CR of its ending.
+    /// Stores the beginning of a line. One byte over the limit may still be the CR of its ending.
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
         guard bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
         partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))
     }
 
-    /// Returns where the line ends, and where the next one begins.
+    /// Returns the end of the line, and the start of the next one.
     private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
         let feed = Self.offset(of: Self.lineFeed, in: bytes, from: start)
         guard ending == .carriageReturnToo else { return feed.map { ($0, $0 + 1) } }
@@ -102,7 +102,7 @@ struct LineSplitter: Sendable {
         let end = min(feed ?? bytes.count, carriageReturnOffset)
         guard end < bytes.count else { return nil }
         guard bytes[end] == Self.carriageReturn else { return (end, end + 1) }
-        // The line ends here, whatever follows: an event is not held back until the next byte arrives.
+        // The line ends here, even if an LF follows, so that an event is not delayed until the next byte arrives.
         if end + 1 == bytes.count { skipsLineFeed = true }
         return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)
     }

@@ -1,36 +1,38 @@
-/// Whether and how an event stream connects again after its connection has ended.
+/// Determines whether and how an event stream reconnects after its connection has ended.
 ///
 /// ```swift
 /// client.events(of: News(), reconnecting: .whenClosed)
 /// client.events(of: News(), reconnecting: .whenClosed(maximumAttempts: 10, deadline: .seconds(3_600)))
 /// ```
 ///
-/// A stream reconnects when its connection ends or breaks off, when a limit of the request such as `idleTimeout` passes, and
-/// when a new connection fails for a reason that ``RetryCondition/standard`` accepts. Errors of the first connection are
-/// thrown: retrying it is a matter of ``RequestTemplate/retry(_:maximumRetries:)``. A 204 ends the stream, and so does any
-/// other error. The request carries the last identifier in `Last-Event-ID`.
+/// A stream reconnects in three cases: its connection ends or is lost, a limit of the request such as `idleTimeout`
+/// passes, or a new connection fails for a reason that ``RetryCondition/standard`` accepts. Errors of the first
+/// connection are thrown; retry it with ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the
+/// stream. The request contains the last identifier in `Last-Event-ID`.
 ///
-/// The first attempt after an event waits for the reconnection time of the server (`retry`), or for the first wait of the
-/// strategy if the server has set none. Each further attempt adds the next wait of the strategy. A `Retry-After` of a
-/// response that refuses the connection extends the wait.
+/// The first attempt after an event waits for the reconnection time of the server (`retry`), or for the first wait of
+/// the strategy if the server has set none. Each further attempt adds the next wait of the strategy. A `Retry-After` of
+/// a response that refuses the connection extends the wait.
 ///
-/// A request whose method is not idempotent reconnects only if it is marked ``Idempotency`` or `allowsAnyMethod` is set, and
-/// a one-shot body is never sent twice; otherwise the stream ends with its first connection.
+/// A request whose method is not idempotent reconnects only if it is marked ``RequestTemplate/idempotent(key:)`` or
+/// `allowsAnyMethod` is set, and a one-shot body is never sent twice. Otherwise, the stream ends with its first
+/// connection.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.
     public var strategy: HTTPRetryStrategy
-    /// How many attempts in a row may fail to deliver an event. Default: nil, no limit.
+    /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
     public var maximumAttempts: Int?
-    /// How long the whole stream may last; a reconnection that would begin later is `.timedOut`. Default: nil, no limit.
+    /// The maximum duration of the stream; a reconnection that would begin later is `.timedOut`. Default: nil (no
+    /// limit).
     public var deadline: Duration?
-    /// The longest wait that the server may ask for; a longer one is shortened to it. Default: 120 seconds.
+    /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
     public var longestServerDelay: Duration
     /// Whether a request with a method that is not idempotent is sent again. Default: false.
     public var allowsAnyMethod: Bool
-    /// Measures waits and the deadline. Default: the continuous clock.
+    /// The clock for waits and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
-    /// Returns random numbers from 0 to 1, for jitter; 1 is the longest wait. Default: the system's generator.
+    /// Returns random numbers from 0 to 1, for jitter; 1 is the longest wait. Default: the random source of the system.
     public var random: @Sendable () -> Double
 
     /// The stream ends with its first connection.
@@ -41,8 +43,8 @@ public struct Reconnection: Sendable {
 
     /// The stream reconnects; see the properties for the defaults.
     ///
-    /// A negative `maximumAttempts` or `longestServerDelay`, a deadline of zero or less, and a strategy that sends another
-    /// request or runs a task are `.invalidRequest`.
+    /// A negative `maximumAttempts` or `longestServerDelay`, a deadline of zero or less, and a strategy that sends
+    /// another request or runs a task are `.invalidRequest`.
     public static func whenClosed(
         strategy: HTTPRetryStrategy = .exponential, maximumAttempts: Int? = nil, deadline: Duration? = nil,
         longestServerDelay: Duration = .seconds(120), allowsAnyMethod: Bool = false,
@@ -65,33 +67,37 @@ public struct Reconnection: Sendable {
         (self.allowsAnyMethod, self.clock, self.random) = (allowsAnyMethod, clock, random)
     }
 
-    /// The rule that the settings break; nil when they break none.
+    /// The rule that the settings violate; nil if they are valid.
     var brokenRule: String? {
-        if let maximumAttempts, maximumAttempts < 0 { return "maximumAttempts of Reconnection is negative" }
-        if let deadline, deadline <= .zero { return "the deadline of Reconnection is zero or less; nil is no limit" }
-        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative" }
+        if let maximumAttempts, maximumAttempts < 0 {
+            return "maximumAttempts of Reconnection is negative; use 0 or more"
+        }
+        if let deadline, deadline <= .zero {
+            return "the deadline of Reconnection is zero or less; use nil for no limit"
+        }
+        if longestServerDelay < .zero { return "longestServerDelay of Reconnection is negative; use zero or more" }
         return strategy.alternate == nil
             ? nil : "a strategy of Reconnection cannot send another request or run a task"
     }
 
-    /// Whether a stream of this request may connect again.
+    /// Whether a stream of this request may reconnect.
     func applies(to request: HTTPRequest) -> Bool {
         guard isEnabled, request.body.isReplayable else { return false }
         return request.method.isIdempotent || request.isMarkedIdempotent || allowsAnyMethod
     }
 
-    /// Whether an error is worth another attempt.
+    /// Returns whether to reconnect after an error.
     ///
-    /// - Parameter isReading: whether the error ended a connection; otherwise it ended an attempt to connect.
+    /// - Parameter isReading: whether the error ended a connection; otherwise, it ended an attempt to connect.
     func accepts(_ error: HTTPError, isReading: Bool) -> Bool {
         if let status = error.response?.status, error.code == .unacceptableStatus || error.code == .retriesExhausted {
             return RetryCondition.standardStatuses.contains(status)
         }
-        // A connection that breaks off inside a body leaves an incomplete response.
+        // A connection that is lost inside a body results in an incomplete response.
         return RetryCondition.standardFailures.contains(error.code) || (isReading && error.code == .invalidResponse)
     }
 
-    /// The wait before an attempt, counted from 1 after each event; nil gives up.
+    /// Returns the wait before an attempt, counted from 1 after each event; nil ends the stream.
     func wait(before attempt: Int, reconnectionTime: Duration?, after error: HTTPError?) -> Duration? {
         if let maximumAttempts, attempt > maximumAttempts { return nil }
         let result = error.map { Result<HTTPResponse, HTTPError>.failure($0) }

@@ -10,12 +10,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The last identifier that the stream has set, with this event or before it; nil when there is none.
+    /// The last identifier that the stream has set, with this event or before it; nil if it has set none.
     public var id: String?
     /// The reconnection time that the server has set with this event; nil when it has set none.
     public var retry: Duration?
 
-    /// The response that the event is a part of; nil for one that a caller has created.
+    /// The response that contains the event; nil for an event that was created by a caller.
     var origin: HTTPResponseBody.Origin?
 
     /// Creates an event, for tests.
@@ -26,10 +26,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// Decodes the data.
     ///
     /// - Parameters:
-    ///   - type: the type of the value. Default: the type that the context asks for.
-    ///   - decoder: decodes it. Default: nil, the decoder of the template or the client, and a plain `JSONDecoder` for an
-    ///     event that a caller has created.
-    /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` underneath.
+    ///   - type: the type of the value. Default: the inferred type.
+    ///   - decoder: the decoder. Default: nil (the decoder of the template or the client, or a plain `JSONDecoder` for
+    ///     an event that was created by a caller).
+    /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` as the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
     ) throws -> Value {

@@ -7,15 +7,15 @@ extension HTTPClient {
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// The request is sent when the first value is asked for. No more than one value and one piece of the body are kept in
-    /// memory. A value that cannot be decoded is `.cannotDecodeResponse`, with its number, after the values before it; an
-    /// array or a text sequence that breaks off is `.invalidResponse`. Leaving the loop ends the connection.
+    /// The request is sent when the first value is requested. At most one value and one chunk of the body are kept in
+    /// memory. A value that cannot be decoded is `.cannotDecodeResponse`, with its number, after the values before it.
+    /// A truncated array or text sequence is `.invalidResponse`. Leaving the loop closes the connection.
     ///
     /// - Parameters:
     ///   - template: the request. The template decodes nothing; its decoder, or that of the client, decodes the values.
     ///   - type: the type of the values.
-    ///   - format: how the response holds the values. Default: by its content type.
-    ///   - limit: how many bytes a value may have; a larger one is `.responseTooLarge`. Default: 16 MiB.
+    ///   - format: the format of the response. Default: determined by its content type.
+    ///   - limit: the maximum number of bytes in a value; a larger one is `.responseTooLarge`. Default: 16 MiB.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: JSONStreamFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
@@ -25,7 +25,7 @@ extension HTTPClient {
     }
 }
 
-/// A template that asks for JSON values.
+/// A template that accepts JSON values.
 private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A template whose type does not depend on what it wraps, so that it can be changed under a condition or kept in a list.
+/// A template whose type does not depend on the wrapped template, so that it can be changed conditionally or stored in
+/// a list.
 ///
 /// ```swift
 /// var request = AnyTemplate(Get<User>("users/\(login)"))
@@ -8,8 +9,8 @@ public import Foundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves as the template that it wraps, and it can be decorated as any other template. Two things are not kept, because
-/// they are part of the type: the ``RequestTemplate/Failure`` of the template (use ``HTTPError/failure(as:)``), and its pages
+/// It behaves like the wrapped template and can be decorated like any other template. Two things are lost, because they
+/// are part of the type: the ``RequestTemplate/Failure`` of the template (use ``HTTPError/failure(as:)``) and its pages
 /// (write `.paginated()` last).
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
@@ -17,7 +18,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
 
     /// Wraps a template.
     public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
-        // One wrapper is enough.
+        // An AnyTemplate is not wrapped again.
         self = template as? Self ?? AnyTemplate(wrapping: template)
     }
 
@@ -63,31 +64,32 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
         return options
     }
 
-    /// Decodes the response as the wrapped template does.
+    /// Decodes the response with the wrapped template.
     public func decode(_ response: HTTPResponse) async throws -> Response { try await base.decode(response) }
 
-    /// Finishes as the wrapped template does.
+    /// Calls `finish` of the wrapped template.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         try await base.finish(result)
     }
 }
 
-/// What the type of a wrapped template makes impossible. The builder and the sender find it in the options, because the type
-/// of the wrapper does not tell.
+/// The errors in the type of a wrapped template. The builder and the sender find them in the options, because the type
+/// of the wrapper does not contain them.
 struct TemplateDefect: Sendable {
-    /// Why no request can be built; nil when one can.
+    /// The reason why no request can be built; nil if one can.
     let misfit: String?
     private let undecodable: String?
     private let response: ObjectIdentifier
 
-    /// nil when nothing is wrong.
+    /// Returns nil without an error.
     init?(misfit: String?, undecodable: String?, response: Any.Type) {
         if misfit == nil, undecodable == nil { return nil }
         (self.misfit, self.undecodable) = (misfit, undecodable)
         self.response = ObjectIdentifier(response)
     }
 
-    /// Why no response can be decoded to a type; nil when one can, or when a decorator has another type.
+    /// Returns the reason why no response can be decoded to a type. Returns nil if it can, or if a decorator has
+    /// another response type.
     func undecodable(as type: Any.Type) -> String? { ObjectIdentifier(type) == response ? undecodable : nil }
 }
 
@@ -95,9 +97,9 @@ enum TemplateDefectOption: HTTPRequestOption {
     static let defaultOptionValue: TemplateDefect? = nil
 }
 
-/// In place of a body that is not an ``HTTPBody``.
+/// The replacement for a body that is not an ``HTTPBody``.
 private struct RefusedBody: HTTPBody {
     let type: String
 
-    func encode() throws -> Data { throw HTTPBodyError.invalid("the body is a \(type), which is not an HTTPBody") }
+    func encode() throws -> Data { throw HTTPBodyError.invalid("the body has type \(type), which is not an HTTPBody") }
 }

@@ -1,31 +1,31 @@
 // A type for each method, so that an API can declare functions for `Get<User>` and for `Post<User>`. Each is an Endpoint.
 
-/// A GET as a value: `Get<User>("users/\(login)")`. See ``Endpoint``.
+/// A GET request as a value: `Get<User>("users/\(login)")`. See ``Endpoint``.
 public struct Get<Response: Sendable>: RequestDecorator {
     /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     public init(_ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]) {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
 }
 
-/// A POST as a value: `Post<User>("users", body: JSONBody(user))`. See ``Endpoint``.
+/// A POST request as a value: `Post<User>("users", body: JSONBody(user))`. See ``Endpoint``.
 public struct Post<Response: Sendable>: RequestDecorator {
     /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -36,16 +36,16 @@ public struct Post<Response: Sendable>: RequestDecorator {
     }
 }
 
-/// A PUT as a value: `Put<User>("users/\(login)", body: JSONBody(user))`. See ``Endpoint``.
+/// A PUT request as a value: `Put<User>("users/\(login)", body: JSONBody(user))`. See ``Endpoint``.
 public struct Put<Response: Sendable>: RequestDecorator {
     /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -56,16 +56,16 @@ public struct Put<Response: Sendable>: RequestDecorator {
     }
 }
 
-/// A PATCH as a value: `Patch<User>("users/\(login)", body: JSONBody(change))`. See ``Endpoint``.
+/// A PATCH request as a value: `Patch<User>("users/\(login)", body: JSONBody(change))`. See ``Endpoint``.
 public struct Patch<Response: Sendable>: RequestDecorator {
     /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -76,16 +76,16 @@ public struct Patch<Response: Sendable>: RequestDecorator {
     }
 }
 
-/// A DELETE as a value: `Delete<Void>("users/\(login)")`. See ``Endpoint``.
+/// A DELETE request as a value: `Delete<Void>("users/\(login)")`. See ``Endpoint``.
 public struct Delete<Response: Sendable>: RequestDecorator {
     /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(

@@ -1,7 +1,7 @@
-/// A template as a value, for an endpoint that needs no type of its own.
+/// A template as a value, for an endpoint without a custom type.
 ///
-/// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` are the same for one method each. Declare the endpoints of an API as
-/// functions, and call them where you send:
+/// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` are endpoints with a fixed method. Declare the endpoints of an
+/// API as functions, and call these where you send:
 ///
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
@@ -12,8 +12,8 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// Its failures have no type of their own: use ``HTTPError/failure(as:)``. Write a ``RequestTemplate`` for an endpoint that
-/// decodes, finishes or fails in a way of its own.
+/// An endpoint has no ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``. Implement a ``RequestTemplate``
+/// for an endpoint with custom decoding or failures.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// The method.
     public let method: HTTPMethod
@@ -26,12 +26,12 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// The body.
     public let body: any HTTPBody
 
-    /// Makes a template.
+    /// Creates a template.
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: the path; a relative one is appended to the path of the base URL.
-    ///   - query: the query; a nil value is left out. Default: none.
+    ///   - path: the path. A relative path is appended to the path of the base URL.
+    ///   - query: the query; nil values are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(

@@ -1,23 +1,23 @@
-/// Where in a walk a page is: what its request says that those of the other pages do not.
+/// The position of a page: the part of its request that differs from the requests of the other pages.
 ///
-/// It is a value that can be kept: see ``PageCheckpoint``.
+/// It can be stored: see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
-    /// The template as it is.
+    /// The first page: the template without changes.
     case first
-    /// The page of a number.
+    /// The page with a number.
     case number(Int)
-    /// The page behind so many items.
+    /// The page after a number of items.
     case offset(Int)
-    /// The page that a cursor names.
+    /// The page that a cursor identifies.
     case cursor(JSONValue)
-    /// The page at a URL, byte for byte as the server gave it, apart from spaces and characters outside ASCII.
+    /// The page at a URL, byte for byte as sent by the server, except for spaces and characters outside ASCII.
     case url(String)
-    /// A page that only the answer of the page before it names; it cannot be asked for.
+    /// A page that only the response of the page before it identifies. It cannot be requested.
     case unknown
 }
 
 extension PagePosition: CustomStringConvertible, CustomReflectable {
-    /// What it is; of a URL and of a cursor only that it is one, for either may hold a secret.
+    /// The kind of position. The values of a URL and of a cursor are omitted, because they may contain a secret.
     public var description: String {
         switch self {
         case .first: "first"
@@ -29,11 +29,11 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// No more than ``description``.
+    /// A mirror of ``description`` only.
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
-/// A place from which a walk can go on later, in another process too.
+/// The position of a page from which an iteration can continue later, also in another process.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(page.checkpoint)
@@ -42,10 +42,10 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
 public struct PageCheckpoint: Sendable, Hashable, Codable {
     /// The number of the page.
     public var page: Int
-    /// Where it is.
+    /// The position of the page.
     public var position: PagePosition
 
-    /// Makes a checkpoint.
+    /// Creates a checkpoint.
     public init(page: Int, position: PagePosition) {
         self.page = page
         self.position = position
@@ -53,8 +53,8 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
 }
 
 extension PagePosition {
-    /// Why the page at ``unknown`` cannot be requested.
+    /// The reason why the page at ``unknown`` cannot be requested.
     static let unknownRule =
-        "this page is named by the answer of the page before it: use requestForNextPage(after:), or a checkpoint of the "
-        + "same kind of pagination"
+        "only the response of the page before this one identifies it: use requestForNextPage(after:), or a "
+        + "checkpoint of the same kind of pagination"
 }

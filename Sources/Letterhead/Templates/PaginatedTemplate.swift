@@ -1,53 +1,56 @@
-/// A template that asks for one page of several, and can make the template of the next.
+/// A template that requests one of several pages, and creates the template of the next page.
 ///
-/// Use: `template.paginated()` or `.paginated(by:)`, and a client's `pages(of:)` or `items(of:)`. Write one only when a
-/// ``Pagination`` of your own cannot say how your API pages. Laws: a template knows one page, and asking for the next makes
-/// a new value; whatever is wrapped around it, it stays paginated.
+/// Use `template.paginated()` or `.paginated(by:)` with a client's `pages(of:)` or `items(of:)`. Implement the protocol
+/// only if a custom ``Pagination`` cannot describe the API.
+///
+/// Laws: a template represents one page, requesting the next page creates a new value, and all decorators keep it
+/// paginated.
 public protocol PaginatedTemplate: RequestTemplate {
-    /// The number of the page that it asks for.
+    /// The number of the page.
     var page: Int { get }
 
-    /// Where in the walk that page is.
+    /// The position of the page.
     var position: PagePosition { get }
 
-    /// The template of the next page, when nothing of this one must be known for it.
+    /// Returns the template of the next page, without the response of this one.
     ///
-    /// Where the answer of this page names the next one, sending it is `.invalidRequest`: use
+    /// If only that response identifies the next page, sending the template is `.invalidRequest`: use
     /// ``requestForNextPage(after:)``.
     func requestForNextPage() -> Self
 
-    /// What follows a page that arrived.
+    /// Returns what follows a page that has arrived.
     ///
-    /// - Throws: when what arrived does not tell where the next page is, though it must.
+    /// - Throws: an error if the response must identify the next page but does not.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// The template at another place of the same walk.
+    /// Returns this template at the position of a checkpoint.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
-/// One page of a sequence.
+/// A page of a sequence.
 public struct Page<Value: Sendable>: Sendable {
-    /// What the page holds.
+    /// The decoded value.
     public let value: Value
-    /// How many items it holds; nil when that is unknown.
+    /// The number of items on the page; nil if unknown.
     public let itemCount: Int?
-    /// The response that it came with.
+    /// The response of the page.
     public let response: HTTPResponse
-    /// Its number, 1 for the first.
+    /// The number of the page, 1 for the first.
     public let number: Int
-    /// Where the page after it begins. It is nil for the last page, and while a template is asked for the next page.
+    /// The checkpoint of the next page. It is nil for the last page, and in the page that is passed to
+    /// `requestForNextPage(after:)`.
     ///
-    /// When the link to the next page is faulty, the checkpoint leads nowhere: a sequence from there is `.invalidRequest`.
+    /// If the link to the next page is invalid, a sequence that starts at the checkpoint is `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 
     /// Creates a page.
     ///
     /// - Parameters:
-    ///   - value: what the page holds.
-    ///   - itemCount: how many items; nil counts a collection, and leaves anything else uncounted. Default: nil.
-    ///   - response: the response that it came with.
-    ///   - number: its number. Default: 1.
-    ///   - checkpoint: where the page after it begins. Default: nil.
+    ///   - value: the decoded value.
+    ///   - itemCount: the number of items; nil counts a collection, and leaves any other value uncounted. Default: nil.
+    ///   - response: the response of the page.
+    ///   - number: the number of the page. Default: 1.
+    ///   - checkpoint: the checkpoint of the next page. Default: nil.
     public init(
         _ value: Value, itemCount: Int? = nil, response: HTTPResponse, number: Int = 1,
         checkpoint: PageCheckpoint? = nil
@@ -62,14 +65,14 @@ public struct Page<Value: Sendable>: Sendable {
 
 /// What follows a page.
 public enum PageContinuation<Next: Sendable>: Sendable {
-    /// The page held nothing, and the walk ended before it; it is not delivered.
+    /// The page is empty and the sequence has ended before it. The page is not returned.
     case ended
     /// The page is the last.
     case last
-    /// The page is delivered, and this leads to the one after it: its template, or its position.
+    /// The page is returned, and another one follows, with this template or position.
     case next(Next)
 
-    /// The same continuation with another value for the next page.
+    /// Returns the same continuation with another value for the next page.
     public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended
@@ -81,27 +84,27 @@ public enum PageContinuation<Next: Sendable>: Sendable {
 
 /// A decorator that stays paginated around a paginated template.
 ///
-/// Write it for a decorator of your own, whose `base` must be a variable:
+/// Adopt it in a custom decorator, whose `base` must be a variable:
 ///
 /// ```swift
 /// extension Traced: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 /// ```
 public protocol PageForwarding: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
-    /// What is wrapped; replaced by its next page.
+    /// The wrapped template, which is replaced by its next page.
     var base: Base { get set }
 }
 
 extension PageForwarding {
-    /// The base's.
+    /// The page number of the base.
     public var page: Int { base.page }
 
-    /// The base's.
+    /// The page position of the base.
     public var position: PagePosition { base.position }
 
-    /// The same decorator around the base's next page.
+    /// Returns this decorator around the next page of the base.
     public func requestForNextPage() -> Self { wrapping(base.requestForNextPage()) }
 
-    /// The same decorator around the base at another place.
+    /// Returns this decorator around the base at the position of a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self { wrapping(base.resumed(from: checkpoint)) }
 
     private func wrapping(_ base: Base) -> Self {
@@ -114,7 +117,7 @@ extension PageForwarding {
 extension PageContinuation: Equatable where Next: Equatable {}
 
 extension PageForwarding where Response == Base.Response {
-    /// What the base says, with this decorator around the next page.
+    /// Returns the continuation of the base, with this decorator around the next page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         try await base.requestForNextPage(after: arrival).map { wrapping($0) }
     }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A template that has a template: it changes one thing and leaves the rest to what it wraps.
+/// A template that wraps another template and changes a part of it.
 ///
-/// Use: the fluent methods of ``RequestTemplate`` make the decorators of this library. Write one: a generic type with a
-/// ``base``, and only the members that it changes.
+/// The modifiers of ``RequestTemplate`` create the decorators of this library. Implement a custom decorator as a
+/// generic type with a ``base`` and only the members that it changes:
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {
@@ -16,52 +16,52 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Laws, which `DecoratorLaws` of LetterheadTesting checks: every member that it does not change is the base's; what it
-/// changes it takes from the base; it changes nothing in place. Decorators nest in any order. To keep a paginated template
+/// Laws, which `DecoratorLaws` of LetterheadTesting checks: every other member is that of the base; changed members are
+/// derived from the base; nothing is changed in place. Decorators nest in any order. To keep a paginated template
 /// paginated, see ``PageForwarding``.
 public protocol RequestDecorator<Base>: RequestTemplate {
-    /// The type of what is wrapped.
+    /// The type of the wrapped template.
     associatedtype Base: RequestTemplate
 
-    /// Default: the base's.
+    /// The failure type. Default: that of the base.
     associatedtype Failure = Base.Failure
 
-    /// What is wrapped.
+    /// The wrapped template.
     var base: Base { get }
 }
 
 extension RequestDecorator {
-    /// The base's.
+    /// The path of the base.
     public var path: RequestPath { base.path }
-    /// The base's.
+    /// The base URL of the base.
     public var baseURL: URL? { base.baseURL }
-    /// The base's.
+    /// The method of the base.
     public var method: HTTPMethod { base.method }
-    /// The base's.
+    /// The query of the base.
     public var query: QueryParameters { base.query }
-    /// The base's.
+    /// The headers of the base.
     public var headers: HTTPHeaders { base.headers }
-    /// The base's.
+    /// The parameters of the base.
     public var parameters: RequestParameters { base.parameters }
-    /// The base's.
+    /// The boundary of the base.
     public var boundary: String? { base.boundary }
-    /// The base's.
+    /// The accepted statuses of the base.
     public var acceptedStatuses: HTTPStatusSet? { base.acceptedStatuses }
-    /// The base's.
+    /// The options of the base.
     public var options: HTTPRequestOptions { base.options }
 
-    /// Has the base hear it.
+    /// Calls `finish` of the base.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         try await base.finish(result)
     }
 }
 
 extension RequestDecorator where Body == Base.Body {
-    /// The base's.
+    /// The body of the base.
     public var body: Base.Body { base.body }
 }
 
 extension RequestDecorator where Response == Base.Response {
-    /// Has the base decode it.
+    /// Decodes the response with the base.
     public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
 }

@@ -1,25 +1,26 @@
-/// Named values that are the query of a GET or HEAD, and a JSON object in the body of any other method.
+/// Named values that are sent as the query of a GET or HEAD, and as a JSON object in the body of any other method.
 ///
 /// ```swift
 /// var parameters: RequestParameters { ["name": name, "tags": ["a", "b"], "note": note] }  // nil is left out
 /// ```
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
-    /// Why they cannot be sent: what a decorator had to write had no place in them.
+    /// The reason why the parameters cannot be sent: a decorator could not write a value into them.
     var conflict: String?
 
     /// No parameters.
     public init() {}
 
-    /// Parameters in the order written, nil left out; of a repeated name the last counts.
+    /// Creates parameters in the order written. nil values are omitted. If a name occurs more than once, the last value
+    /// is used.
     public init(dictionaryLiteral elements: (String, (any ParameterValue)?)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Whether there are none.
+    /// Whether the list of parameters is empty.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The value of a name; setting replaces it at its place, nil removes it.
+    /// The value of a name. Setting a value keeps its index; setting nil removes it.
     public subscript(name: String) -> (any ParameterValue)? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -40,7 +41,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension RequestParameters: CustomStringConvertible, CustomReflectable {
-    /// The parameters as the query that they would be, with the values of secret names redacted.
+    /// The parameters as a query, with the values of secret names redacted.
     public var description: String {
         var query = QueryParameters()
         append(to: &query)
@@ -68,5 +69,5 @@ extension RequestParameters: Encodable {
     }
 }
 
-/// What a parameter must be able to do: stand in a query and in a JSON document.
+/// The requirements of a parameter: it can be sent in a query and in a JSON document.
 public typealias ParameterValue = QueryValue & Encodable

@@ -1,9 +1,9 @@
-/// Where ``RequestTemplate/parameters`` go.
+/// The rules for sending ``RequestTemplate/parameters``.
 enum StandardParameters {
-    /// Whether parameters are the query of a method, and not its JSON body.
+    /// Returns whether parameters are sent as the query for a method, and not as a JSON body.
     static func areQuery(of method: HTTPMethod) -> Bool { method == .get || method == .head }
 
-    /// Whether the body of a template is nil or empty.
+    /// Returns whether the body of a template is nil or empty.
     static func isEmpty(_ body: some Any) -> Bool {
         if let body = body as? any HTTPBody { return body.isEmpty }
         let mirror = Mirror(reflecting: body)

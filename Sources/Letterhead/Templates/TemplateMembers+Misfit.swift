@@ -1,10 +1,10 @@
 import Foundation
 
 extension RequestTemplate {
-    /// Which member has a type that the library does not read; nil when all can be read.
+    /// The error of a member whose type the library does not support; nil without one.
     public static var _misfit: String? { ownMisfit }
 
-    /// Why no response can be decoded; nil when one can.
+    /// The reason why no response can be decoded; nil if one can.
     public static var _undecodable: String? { ownUndecodable }
 
     fileprivate static var ownMisfit: String? {
@@ -12,9 +12,9 @@ extension RequestTemplate {
     }
 
     fileprivate static var ownUndecodable: String? {
-        // A template that declares `decode(_:)` needs no decoder.
+        // A template that implements `decode(_:)` needs no decoder.
         guard _Decoded.self == _Unwritten.self, !ResponseDecoding.canDecode(Response.self) else { return nil }
-        return "the Response of \(Self.self), \(Response.self), is not Decodable: declare decode(_:) in the template"
+        return "the Response of \(Self.self), \(Response.self), is not Decodable; implement decode(_:) in the template"
     }
 
     private static var mistypedProperty: String? {
@@ -26,7 +26,7 @@ extension RequestTemplate {
             ?? misfit("options", _Options.self, HTTPRequestOptions.self)
     }
 
-    /// A member of any other type is the template's own business: a `timeout: Int` is a value of its query.
+    /// A member of any other type is unrelated: a `timeout: Int` may be a value for the query.
     private static var misplacedSetting: String? {
         if _Timeout.self == Duration.self || _Timeout.self == Duration?.self {
             return misplaced("timeout", "timeout")
@@ -42,16 +42,16 @@ extension RequestTemplate {
 
     private static var mistypedFunction: String? {
         if _Decoded.self == _Unwritten.self, _DecodedFromData.self != _Unwritten.self {
-            return "decode(_:) of \(Self.self) takes Data and would never be called: declare it with an HTTPResponse"
+            return "decode(_:) of \(Self.self) takes Data and would never be called; declare it with an HTTPResponse"
         }
         if _Decoded.self != _Unwritten.self, _Decoded.self != Response.self {
-            return "decode(_:) of \(Self.self) returns \(_Decoded.self) and would never be called: its Response is "
+            return "decode(_:) of \(Self.self) returns \(_Decoded.self) and would never be called; its Response is "
                 + "\(Response.self)"
         }
         if _Finished.self != HTTPResponse.self || _FinishedAny.self != _Unwritten.self
             || _FinishedResponse.self != _Unwritten.self
         {
-            return "finish(_:) of \(Self.self) would never be called: declare it as "
+            return "finish(_:) of \(Self.self) would never be called; declare it as "
                 + "finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse"
         }
         return nil
@@ -62,16 +62,17 @@ extension RequestTemplate {
     }
 
     private static func misplaced(_ member: String, _ option: String) -> String {
-        "the member \(member) of \(Self.self) would be ignored, since no template has such a member: write .\(member)(…) "
-            + "where the template is sent, or set \(option) in its options"
+        "the member \(member) of \(Self.self) would be ignored, because templates have no such member; write "
+            + ".\(member)(…) where the template is sent, or set \(option) in its options"
     }
 }
 
 extension RequestDecorator {
-    /// Which member of the decorator or of its base has a type that the library does not read; nil when all can be read.
+    /// The error of a member of the decorator or its base whose type the library does not support; nil if there is
+    /// none.
     public static var _misfit: String? { ownMisfit ?? Base._misfit }
 
-    /// Why no response can be decoded; nil when one can. A base with another response is not asked to decode.
+    /// The reason why no response can be decoded; nil if one can. A base with another response type is not considered.
     public static var _undecodable: String? {
         ownUndecodable ?? (Base.Response.self == Response.self ? Base._undecodable : nil)
     }

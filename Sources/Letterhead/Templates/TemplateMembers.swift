@@ -1,17 +1,17 @@
 public import Foundation
 
-// Swift uses the default of RequestTemplate when a member is declared with another type than the requirement has: a
-// `var method: String` would be a GET. These protocols repeat the requirements with any type, so that the builder can refuse
-// such a template. They are several because the compiler tries every combination of candidates within one protocol, and a
-// decorator has two for each member.
+// If a member is declared with another type than the requirement of RequestTemplate, Swift uses the default: a `var
+// method: String` would be a GET. These protocols have the same requirements with any type, so that the builder can
+// refuse such a template. There are several protocols because the compiler tries every combination of candidates within
+// one protocol, and a decorator has two for each member.
 
-/// The members of a template with the types with which they are declared. Do not use its members.
+/// The members of a template, with their declared types. Do not use its members.
 public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes,
     _Settings
 {
-    /// Which member has a type that the library does not read; nil when all can be read.
+    /// The error of a member whose type the library does not support; nil without one.
     static var _misfit: String? { get }
-    /// Why no response can be decoded; nil when one can.
+    /// The reason why no response can be decoded; nil if one can.
     static var _undecodable: String? { get }
 }
 
@@ -68,9 +68,9 @@ public protocol _SettingMembers {
 
 /// `decode(_:)` and `finish(_:)` with any result. Do not use its members.
 public protocol _FunctionMembers {
-    /// What `decode(_:)` is declared to return.
+    /// The declared result type of `decode(_:)`.
     associatedtype _Decoded = _Unwritten
-    /// What `finish(_:)` is declared to return.
+    /// The declared result type of `finish(_:)`.
     associatedtype _Finished = _Unwritten
 
     /// `decode(_:)` with any result.
@@ -79,7 +79,7 @@ public protocol _FunctionMembers {
     @_disfavoredOverload func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> _Finished
 }
 
-/// Members that look like those of a template and are not. Do not use them.
+/// Members that resemble those of a template but are not. Do not use them.
 public protocol _Lookalikes {
     /// The declared type of `timeout`.
     associatedtype _Timeout = _Unwritten
@@ -87,57 +87,57 @@ public protocol _Lookalikes {
     associatedtype _Deadline = _Unwritten
     /// The declared type of `environment`.
     associatedtype _Environment = _Unwritten
-    /// What a `decode(_:)` of data is declared to return.
+    /// The declared result type of a `decode(_:)` that takes data.
     associatedtype _DecodedFromData = _Unwritten
-    /// What a `finish(_:)` of a result with any error is declared to return.
+    /// The declared result type of a `finish(_:)` that takes a result with any error.
     associatedtype _FinishedAny = _Unwritten
-    /// What a `finish(_:)` of a response is declared to return.
+    /// The declared result type of a `finish(_:)` that takes a response.
     associatedtype _FinishedResponse = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var timeout: _Timeout { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var deadline: _Deadline { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var environment: _Environment { get }
-    /// The library never calls it.
+    /// A function that the library never calls.
     @_disfavoredOverload func decode(_ data: Data) async throws -> _DecodedFromData
-    /// The library never calls it.
+    /// A function that the library never calls.
     @_disfavoredOverload func finish(_ result: Result<HTTPResponse, any Error>) async throws -> _FinishedAny
-    /// The library never calls it.
+    /// A function that the library never calls.
     @_disfavoredOverload func finish(_ response: HTTPResponse) async throws -> _FinishedResponse
 }
 
-// What stands for a template that declares none of them.
+// The defaults for templates that declare none of these members.
 
 extension _Lookalikes where _Timeout == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var timeout: _Unwritten { _Unwritten() }
 }
 
 extension _Lookalikes where _Deadline == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var deadline: _Unwritten { _Unwritten() }
 }
 
 extension _Lookalikes where _Environment == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var environment: _Unwritten { _Unwritten() }
 }
 
 extension _Lookalikes where _DecodedFromData == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public func decode(_ data: Data) async throws -> _Unwritten { _Unwritten() }
 }
 
 extension _Lookalikes where _FinishedAny == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public func finish(_ result: Result<HTTPResponse, any Error>) async throws -> _Unwritten {
         _Unwritten()
     }
 }
 
 extension _Lookalikes where _FinishedResponse == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public func finish(_ response: HTTPResponse) async throws -> _Unwritten { _Unwritten() }
 }

@@ -1,4 +1,4 @@
-// The settings for the loaders, in the form of TemplateSettings.swift.
+// The settings for the links, declared like those in TemplateSettings.swift.
 
 /// `serverEnvironment`, `redirectPolicy`, `isIdempotent` with any type. Do not use its members.
 public protocol _RoutingSettings {
@@ -9,39 +9,39 @@ public protocol _RoutingSettings {
     /// The declared type of `isIdempotent`.
     associatedtype _IsIdempotent = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var serverEnvironment: _ServerEnvironment { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var redirectPolicy: _RedirectPolicy { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var isIdempotent: _IsIdempotent { get }
     /// Whether one of them is declared.
     static var _hasRoutingSettings: Bool { get }
 }
 
 extension _RoutingSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasRoutingSettings: Bool { true }
 }
 
 extension _RoutingSettings
 where _ServerEnvironment == _Unwritten, _RedirectPolicy == _Unwritten, _IsIdempotent == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasRoutingSettings: Bool { false }
 }
 
 extension _RoutingSettings where _ServerEnvironment == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var serverEnvironment: _Unwritten { _Unwritten() }
 }
 
 extension _RoutingSettings where _RedirectPolicy == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var redirectPolicy: _Unwritten { _Unwritten() }
 }
 
 extension _RoutingSettings where _IsIdempotent == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var isIdempotent: _Unwritten { _Unwritten() }
 }
 
@@ -54,38 +54,38 @@ public protocol _SharingSettings {
     /// The declared type of `onRetry`.
     associatedtype _OnRetry = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var deduplication: _Deduplication { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var throttling: _Throttling { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var onRetry: _OnRetry { get }
     /// Whether one of them is declared.
     static var _hasSharingSettings: Bool { get }
 }
 
 extension _SharingSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasSharingSettings: Bool { true }
 }
 
 extension _SharingSettings where _Deduplication == _Unwritten, _Throttling == _Unwritten, _OnRetry == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasSharingSettings: Bool { false }
 }
 
 extension _SharingSettings where _Deduplication == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var deduplication: _Unwritten { _Unwritten() }
 }
 
 extension _SharingSettings where _Throttling == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var throttling: _Unwritten { _Unwritten() }
 }
 
 extension _SharingSettings where _OnRetry == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var onRetry: _Unwritten { _Unwritten() }
 }
 
@@ -96,30 +96,30 @@ public protocol _ProgressSettings {
     /// The declared type of `progressReport`.
     associatedtype _ProgressReport = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var onProgress: _OnProgress { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var progressReport: _ProgressReport { get }
     /// Whether one of them is declared.
     static var _hasProgressSettings: Bool { get }
 }
 
 extension _ProgressSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasProgressSettings: Bool { true }
 }
 
 extension _ProgressSettings where _OnProgress == _Unwritten, _ProgressReport == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasProgressSettings: Bool { false }
 }
 
 extension _ProgressSettings where _OnProgress == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var onProgress: _Unwritten { _Unwritten() }
 }
 
 extension _ProgressSettings where _ProgressReport == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var progressReport: _Unwritten { _Unwritten() }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 extension RequestTemplate {
-    /// Describes a setting that the template declares as a member; nil when it declares none.
+    /// The error of a setting that the template declares as a member; nil without one.
     static var declaredSetting: String? {
-        // One answer for each group, because most templates declare none and each request asks.
+        // One check for each group of settings, because most templates declare none and each request runs it.
         guard
             _hasLimitSettings || _hasSigningSettings || _hasJudgingSettings || _hasReadingSettings
                 || _hasRoutingSettings || _hasSharingSettings || _hasProgressSettings
@@ -12,7 +12,7 @@ extension RequestTemplate {
         }
         for setting in lookalikes where setting.isDeclared {
             return
-                "the member \(setting.member) of \(Self.self) would be ignored, since no template has such a member: "
+                "the member \(setting.member) of \(Self.self) would be ignored, because templates have no such member; "
                 + setting.remedy
         }
         return nil
@@ -77,9 +77,9 @@ private struct DeclaredSetting {
 
     /// - Parameters:
     ///   - member: the name of the member.
-    ///   - written: the type with which it is declared.
-    ///   - names: the types of the setting, as texts, because most are declared in folders after this one.
-    ///   - remedy: what to do instead.
+    ///   - written: its declared type.
+    ///   - names: the types of the setting, as text, because most are declared in higher folders.
+    ///   - remedy: the alternative.
     init(_ member: String, _ written: Any.Type, is names: [String], remedy: String) {
         (self.member, self.written, self.names, self.remedy) = (member, written, names, remedy)
     }
@@ -88,7 +88,7 @@ private struct DeclaredSetting {
         self.init(member, written, is: names, remedy: "write \(modifier) where the template is sent")
     }
 
-    /// Whether the type of the member is that of the setting. A member of another type is the template's own value.
+    /// Whether the type of the member is that of the setting. A member of another type is unrelated.
     var isDeclared: Bool {
         guard written != _Unwritten.self else { return false }
         if member == "decoder" {
@@ -98,7 +98,7 @@ private struct DeclaredSetting {
         let text = String(reflecting: written)
         return names.contains { name in
             if name.hasPrefix("Swift.") { return text == name || text == "Swift.Optional<\(name)>" }
-            // In an optional, a list or a closure, too.
+            // The type may also be part of an optional, a list or a closure.
             return text.ranges(of: name).contains { range in
                 text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber } ?? true
             }

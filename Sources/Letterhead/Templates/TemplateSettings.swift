@@ -1,7 +1,7 @@
-// The settings of a request under the names of the properties of HTTPRequest. A template that declares one of them would be
-// sent without it. The protocols are several for the reason that TemplateMembers.swift states.
+// The settings of a request, with the names of the properties of HTTPRequest. A template that declared one of them
+// would be sent without it. TemplateMembers.swift explains why there are several protocols.
 
-/// Settings that look like members of a template and are not. Do not use its members.
+/// Settings that resemble members of a template but are not. Do not use its members.
 public protocol _Settings: _LimitSettings, _SigningSettings, _JudgingSettings, _ReadingSettings,
     _RoutingSettings, _SharingSettings, _ProgressSettings
 {}
@@ -15,38 +15,38 @@ public protocol _LimitSettings {
     /// The declared type of `maximumRetries`.
     associatedtype _MaximumRetries = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var idleTimeout: _IdleTimeout { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var responseLimit: _ResponseLimit { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var maximumRetries: _MaximumRetries { get }
     /// Whether one of them is declared.
     static var _hasLimitSettings: Bool { get }
 }
 
 extension _LimitSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasLimitSettings: Bool { true }
 }
 
 extension _LimitSettings where _IdleTimeout == _Unwritten, _ResponseLimit == _Unwritten, _MaximumRetries == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasLimitSettings: Bool { false }
 }
 
 extension _LimitSettings where _IdleTimeout == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var idleTimeout: _Unwritten { _Unwritten() }
 }
 
 extension _LimitSettings where _ResponseLimit == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var responseLimit: _Unwritten { _Unwritten() }
 }
 
 extension _LimitSettings where _MaximumRetries == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var maximumRetries: _Unwritten { _Unwritten() }
 }
 
@@ -59,38 +59,38 @@ public protocol _SigningSettings {
     /// The declared type of `isSecret`.
     associatedtype _IsSecret = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var authentication: _Authentication { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var requiredScopes: _RequiredScopes { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var isSecret: _IsSecret { get }
     /// Whether one of them is declared.
     static var _hasSigningSettings: Bool { get }
 }
 
 extension _SigningSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasSigningSettings: Bool { true }
 }
 
 extension _SigningSettings where _Authentication == _Unwritten, _RequiredScopes == _Unwritten, _IsSecret == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasSigningSettings: Bool { false }
 }
 
 extension _SigningSettings where _Authentication == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var authentication: _Unwritten { _Unwritten() }
 }
 
 extension _SigningSettings where _RequiredScopes == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var requiredScopes: _Unwritten { _Unwritten() }
 }
 
 extension _SigningSettings where _IsSecret == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var isSecret: _Unwritten { _Unwritten() }
 }
 
@@ -103,39 +103,39 @@ public protocol _JudgingSettings {
     /// The declared type of `retryStrategy`.
     associatedtype _RetryStrategy = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var validators: _Validators { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var responseTransformers: _ResponseTransformers { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var retryStrategy: _RetryStrategy { get }
     /// Whether one of them is declared.
     static var _hasJudgingSettings: Bool { get }
 }
 
 extension _JudgingSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasJudgingSettings: Bool { true }
 }
 
 extension _JudgingSettings
 where _Validators == _Unwritten, _ResponseTransformers == _Unwritten, _RetryStrategy == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasJudgingSettings: Bool { false }
 }
 
 extension _JudgingSettings where _Validators == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var validators: _Unwritten { _Unwritten() }
 }
 
 extension _JudgingSettings where _ResponseTransformers == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var responseTransformers: _Unwritten { _Unwritten() }
 }
 
 extension _JudgingSettings where _RetryStrategy == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var retryStrategy: _Unwritten { _Unwritten() }
 }
 
@@ -148,37 +148,37 @@ public protocol _ReadingSettings {
     /// The declared type of `redaction`.
     associatedtype _Redaction = _Unwritten
 
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var decoder: _Decoder { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var responseDelivery: _ResponseDelivery { get }
-    /// A modifier sets it, and a template cannot declare it.
+    /// A setting that only modifiers can set.
     @_disfavoredOverload var redaction: _Redaction { get }
     /// Whether one of them is declared.
     static var _hasReadingSettings: Bool { get }
 }
 
 extension _ReadingSettings {
-    /// One is declared.
+    /// True if a template declares one of these settings.
     public static var _hasReadingSettings: Bool { true }
 }
 
 extension _ReadingSettings where _Decoder == _Unwritten, _ResponseDelivery == _Unwritten, _Redaction == _Unwritten {
-    /// None is declared.
+    /// False if a template declares none of these settings.
     public static var _hasReadingSettings: Bool { false }
 }
 
 extension _ReadingSettings where _Decoder == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var decoder: _Unwritten { _Unwritten() }
 }
 
 extension _ReadingSettings where _ResponseDelivery == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var responseDelivery: _Unwritten { _Unwritten() }
 }
 
 extension _ReadingSettings where _Redaction == _Unwritten {
-    /// Not declared.
+    /// A placeholder for templates that do not declare this member.
     @_disfavoredOverload public var redaction: _Unwritten { _Unwritten() }
 }

@@ -32,7 +32,8 @@ private struct Closed: Error, Equatable {}
     @Test func `nothing given is noCredentials`() async throws {
         let error = try await error(.bearer { _ in nil })
         #expect(reason(error) == .noCredentials)
-        #expect("\(error)" == "cannotAuthenticate: GET https://api.example.com/me: no credentials were given")
+        #expect(
+            "\(error)" == "cannotAuthenticate: GET https://api.example.com/me: the provider returned no credentials")
     }
 
     @Test func `too many questions are limitReached`() async throws {

@@ -83,7 +83,7 @@ struct JSONValueTests {
         }
         let deep = "{\"value\":\(nested(64, open, close))}"
         let error = await #expect(throws: HTTPError.self) { try await client(deep).send(Wrapped()) }
-        #expect(error?.description.contains("a JSONValue is more than 64 levels deep in its document") == true)
+        #expect(error?.description.contains("a JSONValue is nested more than 64 levels deep in its document") == true)
         let tooDeep = "{\"title\":\"no\",\"more\":\(nested(64, open, close))}"
         #expect(problem(tooDeep).problem == nil)
     }

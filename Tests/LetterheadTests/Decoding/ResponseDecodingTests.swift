@@ -155,7 +155,7 @@ private struct Shouting: HTTPBodyDecoder {
     @Test func `a type that cannot be decoded is an error that says what to write`() async {
         let error = await #expect(throws: HTTPError.self) { try await send(Opaque.self, "x") }
         #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("declare decode(_:) in the template") == true)
+        #expect(error?.message.contains("implement decode(_:) in the template") == true)
     }
 
     @Test func `a template's own decoding is used`() async throws {

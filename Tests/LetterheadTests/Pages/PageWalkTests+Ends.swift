@@ -107,7 +107,9 @@ extension PageWalkTests {
         let error = await #expect(throws: HTTPError.self) {
             for try await _ in client.pages(of: Numbers().paginated(), walk: walk) { pages += 1 }
         }
-        #expect(error?.code == .timedOut && error?.message.contains("walk") == true && error?.mayHaveBeenSent == false)
+        #expect(
+            error?.code == .timedOut && error?.message.contains("page sequence") == true
+                && error?.mayHaveBeenSent == false)
         #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
     }
 

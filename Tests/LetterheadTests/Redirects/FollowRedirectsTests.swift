@@ -104,7 +104,7 @@ private struct Odd: Error {}
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/2": (302, "/1#x")])
         let first = try HTTPRequest.to("https://a.test/1")
         let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("circle") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true)
         #expect(error?.response?.status == .found && mock.requests.count == 2)
     }
 
@@ -116,7 +116,7 @@ private struct Odd: Error {}
         let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(limit)) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of \(limit)") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("more than \(limit) redirects") == true)
         #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
     }
 
@@ -154,7 +154,7 @@ private struct Odd: Error {}
         }
         let first = try HTTPRequest.to("https://a.test/1")
         let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("circle") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true)
         #expect(mock.requests.count == 2)
     }
 
@@ -169,7 +169,7 @@ private struct Odd: Error {}
         let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(7)) --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
-        #expect(error?.code == .tooManyRedirects && error?.message.contains("limit of 7") == true)
+        #expect(error?.code == .tooManyRedirects && error?.message.contains("more than 7 redirects") == true)
         #expect(mock.requests.count == 8)
     }
 

@@ -31,7 +31,7 @@ import Testing
     @Test func `the failure names what came and what was expected`() {
         #expect(
             message(["application/json", "text/csv"], "text/html; charset=utf-8")
-                == "the body is text/html, expected was application/json or text/csv")
+                == "the media type of the body is text/html, expected was application/json or text/csv")
     }
 
     @Test func `a missing type fails unless it is allowed`() {

@@ -69,7 +69,7 @@ private enum Note: HTTPRequestOption {
         #expect(error.underlying is Broken && error.mayHaveBeenSent)
         #expect(error.response?.status == 503 && error.response?.body.buffered == Data("why".utf8))
         #expect(journal.all == ["T1"] && mock.requests.count == 1)
-        #expect(error.attempts.map(\.reason) == ["not retried: a response transformer failed the load"])
+        #expect(error.attempts.map(\.reason) == ["not retried: a response transformer failed the request"])
     }
 
     @Test func `an error of the library passes as it is`() async {

@@ -104,7 +104,7 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         let undecodable = try await error(AnyTemplate(Get<NotDecodable>("a")).header("a", "b"))
         #expect(undecodable.code == .invalidRequest && undecodable.message.contains("is not Decodable"))
         let body = try await error(AnyTemplate(NotABody()))
-        #expect(body.code == .invalidRequest && "\(body)".contains("the body is a Int, which is not an HTTPBody"))
+        #expect(body.code == .invalidRequest && "\(body)".contains("the body has type Int, which is not an HTTPBody"))
         #expect(mock.requests.isEmpty)
     }
 

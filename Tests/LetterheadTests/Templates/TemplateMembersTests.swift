@@ -164,7 +164,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
     @Test func `a setting that no template has is refused, naming what sets it`() throws {
         #expect(
             try error(of: TimeoutOfItsOwn()).message
-                == "the member timeout of TimeoutOfItsOwn would be ignored, since no template has such a member: "
+                == "the member timeout of TimeoutOfItsOwn would be ignored, because templates have no such member; "
                 + "write .timeout(…) where the template is sent, or set timeout in its options")
         #expect(try error(of: DeadlineOfItsOwn()).message.contains(".deadline("))
         let environment = try error(of: EnvironmentOfItsOwn(environment: .of("https://h.example")))
@@ -234,7 +234,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
             let error = try await #require(throws: HTTPError.self) { _ = try await send(template) }
             #expect(error.code == .invalidRequest)
             #expect(error.message.contains("NotDecodable"))
-            #expect(error.message.hasSuffix("is not Decodable: declare decode(_:) in the template"))
+            #expect(error.message.hasSuffix("is not Decodable; implement decode(_:) in the template"))
         }
         let unwrapped = Answers<NotDecodable>().unwrapping(\.self)
         await #expect(throws: HTTPError.self) { _ = try await send(unwrapped) }

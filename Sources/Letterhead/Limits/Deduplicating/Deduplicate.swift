@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets equal requests that are in flight at the same time share one load.
+/// Shares one load among equal requests that are in flight at the same time.
 ///
 /// ```swift
 /// let chain = Authenticate(oauth) --> Deduplicate() --> Throttle(limit: 4) --> HTTPClient.defaultTransport
@@ -8,47 +8,50 @@ import Synchronization
 /// request.deduplication = .key("settings") // with others of this key
 /// ```
 ///
-/// Equal are requests of the same safe method, URL, headers, body and credentials. With a key, requests share when the key,
-/// the origin, the headers and the identity are equal: every secret query item, the authentication and the environment.
-/// Name the headers in which such requests may differ in `ignoring`. A secret header is compared in any case: it is secret by
-/// its name (see ``Redaction``), or when it was set by ``HTTPHeaders/setSecret(_:for:)``. The load belongs to all who wait: it is
-/// cancelled when the last of them leaves, and each leaves when its own task is cancelled or its own deadline passes. Each
-/// gets the response labelled with its own request; ``HTTPResponse/sharedFrom`` names the one that was sent. Failures are
-/// shared, and nothing is kept when the load is over. Streamed bodies are not shared.
+/// By default, requests are equal if they have the same safe method, URL, headers, body and credentials. Requests with
+/// a key share a load if the key, the origin, the headers and the identity are equal: every secret query item, the
+/// authentication and the environment. Headers in `ignoring` may differ. Secret headers are always compared: those with
+/// a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
 ///
-/// Put it behind whatever changes requests, so that it compares what is sent: redirects, environment, authentication.
+/// The load is cancelled when no request waits for it any longer. A request stops waiting when its own task is
+/// cancelled or its own deadline passes. Each request receives the response with itself as ``HTTPResponse/request``;
+/// ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. Nothing is stored after the
+/// load has ended. Streamed bodies are not shared.
+///
+/// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
+/// authentication.
 public final class Deduplicate: LoaderLink {
-    // A class, because all requests must see one list of loads.
+    // This type is a class because all requests share one list of loads.
 
     private let state = Mutex(SharedLoads())
     private let ignored: Set<HTTPHeaders.Name>
     private let clock: any Clock<Duration>
 
-    /// Makes the link.
+    /// Creates the link.
     ///
     /// - Parameters:
-    ///   - ignored: headers in which equal requests may differ, such as one with a fresh value each time. Secret headers
-    ///     are compared all the same. Default: none.
+    ///   - ignored: the headers in which equal requests may differ, such as one with a new value in each request.
+    ///     Secret headers are always compared. Default: none.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored
         self.clock = clock
     }
 
-    /// How many loads run now.
+    /// The number of loads that are running.
     public var running: Int { state.withLock { $0.running } }
 
-    /// How many requests wait for them.
+    /// The number of requests that wait for these loads.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Has the request answered, by a load that runs already if there is an equal one.
+    /// Sends the request, or waits for the load of an equal one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let key = DeduplicationKey(request, ignoring: ignored) else { return try await next.load(request) }
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
         let waiter = SharedLoads.Waiter()
-        // Each waiter keeps its own deadline, so the load itself has none.
+        // The load has no deadline, because each request that waits for it has its own.
         let place = state.withLock {
             $0.join(key, waiter) { OwnedLoad(request.withoutDeadline, next: next, owner: self) }
         }
@@ -68,7 +71,7 @@ public final class Deduplicate: LoaderLink {
         return try await result(of: outcome, for: request, next: next)
     }
 
-    /// Cancels what runs, waits until it has ended, and resets what is below.
+    /// Cancels the running loads, waits until they have ended, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let others = state.withLock { $0.all }.filter { !$0.cancelsCaller() }
         for load in others { await load.ended() }
@@ -98,7 +101,7 @@ public final class Deduplicate: LoaderLink {
 }
 
 extension Deduplicate: LoadOwner {
-    /// Tells all who wait. They own the load, and cancel it when the last of them leaves.
+    /// Passes the result to all waiting requests. They own the load, and cancel it when the last of them leaves.
     func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
         let waiters = state.withLock { $0.finish(load) }
         waiters.first?.set(.result(result))

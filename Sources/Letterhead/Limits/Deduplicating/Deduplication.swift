@@ -1,5 +1,5 @@
 extension RequestTemplate {
-    /// Says whether the request shares a load with equal ones.
+    /// Sets whether the request shares a load with equal ones.
     public func deduplication(_ deduplication: Deduplication) -> WithOptions<Self> {
         option(DeduplicationOption.self, deduplication)
     }
@@ -7,12 +7,11 @@ extension RequestTemplate {
 
 /// Whether a request shares a load with equal ones.
 enum DeduplicationOption: HTTPRequestOption {
-    /// When it is safe.
     static let defaultOptionValue = Deduplication.automatic
 }
 
 extension HTTPRequest {
-    /// Whether the request shares a load with equal ones, where ``Deduplicate`` stands in the chain.
+    /// Whether the request shares a load with equal ones in a chain with ``Deduplicate``.
     ///
     /// Default: ``Deduplication/automatic``.
     public var deduplication: Deduplication {
@@ -21,7 +20,7 @@ extension HTTPRequest {
     }
 }
 
-/// Whether a request shares a load with equal ones.
+/// Determines whether a request shares a load with equal ones.
 public struct Deduplication: Hashable, Sendable {
     enum Kind: Hashable {
         case automatic, never
@@ -30,18 +29,19 @@ public struct Deduplication: Hashable, Sendable {
 
     let kind: Kind
 
-    /// With those of the same method, URL, headers, body and credentials, if the method is safe (RFC 9110, 9.2.1).
+    /// Shares with requests of the same method, URL, headers, body and credentials, if the method is safe (RFC 9110,
+    /// 9.2.1).
     public static let automatic = Deduplication(kind: .automatic)
 
-    /// With none.
+    /// Never shares a load.
     public static let never = Deduplication(kind: .never)
 
-    /// With requests of the same key, whatever their method, path and body, but of the same origin and identity.
+    /// Shares with requests of the same key, origin and identity. Method, path and body may differ.
     ///
     /// Requests never share across origins, users or environments: every header, every secret query item, the
-    /// authentication and its scopes are compared. A header that ``Deduplicate`` ignores is compared only if it is secret.
-    /// The body is compared if the request is ``HTTPRequest/isSecret``. A user that is named in the path, in another query
-    /// item or in a body only must be part of the key.
+    /// authentication and its scopes are compared. A header that ``Deduplicate`` ignores is compared only if it is
+    /// secret. The body is compared if the request is ``HTTPRequest/isSecret``. If the path, another query item or only
+    /// the body identifies the user, include the user in the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 
@@ -50,7 +50,8 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// Which request was sent, when this response was shared with an equal one that came before; nil for that one itself.
+    /// The identifier of the request that was sent, if this response was shared with it; nil for the request that was
+    /// sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }

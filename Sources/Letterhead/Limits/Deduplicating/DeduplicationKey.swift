@@ -1,18 +1,20 @@
 import Foundation
 
-/// By what requests are equal. It hashes little and compares everything, as most loads are alone.
+/// The parts of a request that are compared. Hashing uses few of them, because most loads are not shared.
 ///
-/// A class, because it is passed around more than it is looked into.
+/// This type is a class because it is passed often and read rarely.
 final class DeduplicationKey: Hashable, Sendable {
     private let request: HTTPRequest
     private let key: String?
     private let headers: HTTPHeaders
     private let body: Data?
     private let authentication: AuthenticationIdentity?
-    /// What a key of the caller's does not name; nil without such a key, when everything is compared.
+    /// The identity of the request, which a custom key does not contain; nil without a custom key, when everything is
+    /// compared.
     private let identity: RequestIdentity?
 
-    /// nil when the request shares with none: it is not safe, its response is streamed, or its body cannot be compared.
+    /// Returns nil if the request cannot share a load: its method is not safe, its response is streamed, or its body
+    /// cannot be compared.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered else { return nil }
         switch request.deduplication.kind {
@@ -23,7 +25,7 @@ final class DeduplicationKey: Hashable, Sendable {
         case .key(let own): key = own
         }
         let headers: HTTPHeaders
-        // The caller vouches for what a key names, but a body that is secret as a whole may hold a password.
+        // The caller is responsible for what a key covers, but a secret body may contain a password.
         if request.body.isEmpty || key != nil && !request.isSecret {
             (headers, body) = (request.headers, nil)
         } else {
@@ -62,7 +64,7 @@ final class DeduplicationKey: Hashable, Sendable {
             && left.responseLimit == right.responseLimit
     }
 
-    /// Requests of different users never share, also where the link stands above what signs them.
+    /// Requests of different users never share, even if the link is above the authentication.
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes

@@ -1,9 +1,9 @@
-/// Who waits for which load; asked under a lock.
+/// The running loads and the requests that wait for them. Callers must hold a lock.
 struct SharedLoads {
-    /// How a waiter's part ended.
+    /// The result of waiting for a load.
     enum Outcome: Sendable {
         case result(Result<HTTPResponse, HTTPError>)
-        /// The response cannot be shared, and somebody else has it.
+        /// The response cannot be shared, and another request has received it.
         case notShared
         case cancelled
         case tooLate
@@ -11,21 +11,21 @@ struct SharedLoads {
 
     typealias Waiter = OneShot<Outcome>
 
-    /// One who waits, and for which load.
+    /// A waiting request and its load.
     struct Place {
         let load: OwnedLoad
         let number: UInt64
-        /// Whether it came first, and is to start the load.
+        /// Whether the request is the first of the load, which must start it.
         let isFirst: Bool
     }
 
     private struct Load {
         let key: DeduplicationKey
         let load: OwnedLoad
-        /// Apart from the others, since most loads have no other.
+        /// The first request is separate from the others, because most loads have only one.
         var first: (number: UInt64, waiter: Waiter)?
         var others: [(number: UInt64, waiter: Waiter)] = []
-        /// Whether newcomers may join it: somebody waits for it.
+        /// Whether other requests may join: at least one request still waits.
         var isOpen: Bool { first != nil }
 
         var count: Int { others.count + (first == nil ? 0 : 1) }
@@ -39,7 +39,7 @@ struct SharedLoads {
         }
     }
 
-    /// The load that runs while no other does, as is the case most of the time: nobody looks it up by a hash.
+    /// The running load, if there is only one, which is the most frequent case. It is found without hashing.
     private var lone: Load?
     private var open: [DeduplicationKey: OwnedLoad] = [:]
     private var loads: [ObjectIdentifier: Load] = [:]
@@ -49,7 +49,7 @@ struct SharedLoads {
     var waiting: Int { loads.values.reduce(lone?.count ?? 0) { $0 + $1.count } }
     var all: [OwnedLoad] { loads.values.map(\.load) + (lone.map { [$0.load] } ?? []) }
 
-    /// Waits for the load of an equal request, or for a new one.
+    /// Adds a waiter to the load of an equal request, or to a new load.
     mutating func join(_ key: DeduplicationKey, _ waiter: Waiter, make: () -> OwnedLoad) -> Place {
         last += 1
         if let load = equalLoad(key, waiter) { return Place(load: load, number: last, isFirst: false) }
@@ -58,9 +58,10 @@ struct SharedLoads {
         return Place(load: new.load, number: last, isFirst: true)
     }
 
-    /// Leaves before the end: nil when the end was first. Says, too, whether nobody waits for the load any more.
+    /// Removes a waiter. `waiter` is nil if the load has already ended; `isLast` is true if no request waits for the
+    /// load any longer.
     ///
-    /// A load that is left is kept until it has ended, but no newcomer joins it.
+    /// A load without waiters is kept until it has ended, but no request can join it.
     mutating func leave(_ place: Place) -> (waiter: Waiter?, isLast: Bool) {
         if lone?.load === place.load {
             guard let waiter = lone?.leave(place.number) else { return (nil, false) }
@@ -73,10 +74,10 @@ struct SharedLoads {
         return (waiter, true)
     }
 
-    /// Forgets a load that has ended; those who waited are to be told.
+    /// Removes a load that has ended. The caller must notify the waiters.
     ///
-    /// - Returns: who waited, and the key, which is to be released after the lock: it holds the data of a body, whose
-    ///   deallocator may cancel a load that waits here.
+    /// - Returns: the waiters, and the key. The key must be released after the lock: it contains the data of a body,
+    ///   whose deallocator may cancel a load that waits here.
     mutating func finish(_ load: OwnedLoad) -> (first: Waiter?, others: [Waiter], key: DeduplicationKey?) {
         let ended: Load
         if lone?.load === load, let own = lone.take() {
@@ -89,7 +90,7 @@ struct SharedLoads {
         return (ended.first?.waiter, ended.others.map(\.waiter), ended.key)
     }
 
-    /// Waits for a load that runs already, if there is an equal one.
+    /// Adds a waiter to a running load of an equal request, if there is one.
     private mutating func equalLoad(_ key: DeduplicationKey, _ waiter: Waiter) -> OwnedLoad? {
         if lone.map({ $0.isOpen && $0.key == key }) == true {
             lone?.others.append((last, waiter))

@@ -1,23 +1,23 @@
 public import Foundation
 import Synchronization
 
-/// Lets only so many requests go in a time, and learns from the server when fewer may.
+/// Limits the number of requests per period, and adapts to the rate limits that servers report.
 ///
 /// ```swift
-/// LimitRate(10, per: .seconds(1))        // to each host ten a second, ten at once when none went before
+/// LimitRate(10, per: .seconds(1))        // ten per second to each host, all at once after a pause
 /// LimitRate()                            // as many as the server allows
 /// ```
 ///
-/// Who comes too early waits in line, the higher priority first. When a response says that nothing is left of a window
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants), or asks for a pause (`Retry-After` of a 403, 429
-/// or 503), the whole host, or whatever is counted together, is held back until then, those in line and those who come later.
-/// A wait that would pass the deadline fails at once with `.timedOut`; a cancelled one ends at once. A reset forgets what
-/// was learned and sends away who waits, with `.cancelled`. ``Throttling/never`` passes by.
+/// Requests over the limit wait in a queue, ordered by priority. If a response reports that a window is exhausted
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or asks for a pause (`Retry-After` of a 403,
+/// 429, 503 or 529), all requests in the same scope wait until then, including those already in the queue. A wait that
+/// would pass the deadline fails at once with `.timedOut`. A wait ends when its task is cancelled. A reset forgets the
+/// reported limits and ends all waits with `.cancelled`. Requests with ``Throttling/never`` are not limited.
 ///
-/// Put it before ``Throttle``, so that a request that waits for its time holds no slot, and behind the environment, which
-/// names the host. A throttle of all requests before a limit for each host is refused with `.invalidRequest`.
+/// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
+/// host. A throttle for all requests above a limit for each host is refused with `.invalidRequest`.
 public final class LimitRate: LoaderLink {
-    // A class, because all chains that it stands in share its buckets.
+    // This type is a class because all chains that contain the link share its buckets.
 
     private typealias Turn = OneShot<TurnOutcome>
 
@@ -29,16 +29,18 @@ public final class LimitRate: LoaderLink {
     private let now: @Sendable () -> Date
     private let brokenRule: String?
 
-    /// Makes the link. A setting out of its range fails each load with `.invalidRequest`.
+    /// Creates the link. A setting out of range fails each request with `.invalidRequest`.
     ///
     /// - Parameters:
-    ///   - count: how many may go in a window, and how many at once; at least 1. Default: as many as the server allows.
-    ///   - window: the time, more than zero and at most a year. Default: a second.
-    ///   - scope: what is counted together. Default: each host.
-    ///   - queueLimit: how many may wait in one scope; one more fails with `.queueFull`. Default: no limit.
-    ///   - longestHold: the longest pause that a server can ask for. Default: an hour.
-    ///   - clock: the time. Default: the continuous clock.
-    ///   - now: the date, for headers that name one. Default: the system's.
+    ///   - count: the number of requests in a window, which may also be sent at once; at least 1. Default: as many as
+    ///     the server allows.
+    ///   - window: the period, more than zero and at most one year. Default: one second.
+    ///   - scope: the requests that share a limit. Default: those to one host.
+    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///     Default: no limit.
+    ///   - longestHold: the longest pause that a server can cause. Default: one hour.
+    ///   - clock: measures the time. Default: the continuous clock.
+    ///   - now: returns the current date, for headers that contain one. Default: the date of the system.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: ThrottleScope = .host,
         queueLimit: Int = .max, longestHold: Duration = .seconds(3_600),
@@ -48,8 +50,8 @@ public final class LimitRate: LoaderLink {
         let isBroken = count < 1 || window <= .zero || window > year || queueLimit < 0
         brokenRule =
             isBroken || longestHold < .zero || longestHold > year
-            ? "a setting of LimitRate is out of its range: a count of 1 or more, a window of more than zero, no limit "
-                + "below zero, nothing longer than a year" : nil
+            ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
+                + "limits not negative, and every duration at most one year" : nil
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
         state = Mutex(RateState(bucket, longestHold: longestHold))
         self.scope = scope
@@ -59,14 +61,15 @@ public final class LimitRate: LoaderLink {
         self.now = now
     }
 
-    /// How many wait now.
+    /// The number of requests in the queues.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Has the request answered when it is its time, and learns from the answer.
+    /// Sends the request when the rate allows it, and learns from the response.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
-        // While nobody is held back the key of a host is not needed; a caller's own is asked for, since it may refuse.
+        // If no request is limited, the key of a host is not needed. The closure for a custom key is always called,
+        // because it may throw.
         let isOpen = state.withLock { $0.isOpen }
         let key = isOpen && !scope.isOwn ? nil : try scope.key(of: request)
         if !isOpen, let key {
@@ -81,7 +84,7 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Forgets what was learned, sends away who waits, and resets what is below.
+    /// Removes the reported limits, ends all waits, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         for turn in state.withLock({ $0.clear() }) { turn.set(.reset) }
         await next.reset()
@@ -114,7 +117,8 @@ public final class LimitRate: LoaderLink {
         }
     }
 
-    /// Sleeps until the bucket lets go, and again as long as the server has asked for more meanwhile.
+    /// Sleeps until the bucket allows the request. If the server asks for a longer pause in the meantime, it sleeps
+    /// again.
     private func waitAsFirst(_ key: ThrottleKey, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
         while true {
             let turn = Turn()

@@ -1,7 +1,8 @@
-/// When the next request may go: so many in a window, evenly refilled, and never against what the server said.
+/// Calculates when the next request may be sent: at an evenly refilled rate, and within the limits that the server
+/// reported.
 ///
-/// A generic cell rate algorithm: `due` is when the bucket would be full again, and everything follows from it. All points
-/// are on the timeline of the link, which begins at zero.
+/// The algorithm is the generic cell rate algorithm: `due` is the time at which the bucket is full again, and
+/// everything follows from it. All times are on the timeline of the link, which begins at zero.
 struct RateBucket {
     private let interval: Duration
     private let burst: Duration
@@ -9,16 +10,16 @@ struct RateBucket {
     private var heldUntil = Duration.zero
     private var window: (remaining: Int, end: Duration)?
 
-    /// `count` requests in a window; that many may go at once when none went before.
+    /// Allows `count` requests in a window, and that many at once after a pause.
     init(count: Int, per window: Duration) {
         interval = count == .max ? .zero : window / count
         burst = interval * (count - 1)
     }
 
-    /// Whether it holds nobody back as long as it learns nothing.
+    /// Whether the bucket has no limit until a server reports one.
     var isUnlimited: Bool { interval == .zero }
 
-    /// How long to wait when so many others go first.
+    /// Returns the wait for a request with `ahead` other requests before it.
     func wait(at now: Duration, ahead: Int = 0) -> Duration {
         var start = max(now, heldUntil)
         if let window, start < window.end, window.remaining <= ahead { start = window.end }
@@ -26,18 +27,18 @@ struct RateBucket {
         return max(start, refilled) - now
     }
 
-    /// Whether it knows nothing that a new one would not.
+    /// Whether the state equals that of a new bucket.
     func isFull(at now: Duration) -> Bool { due <= now && heldUntil <= now && (window?.end ?? .zero) <= now }
 
-    /// Takes what one request needs.
+    /// Counts one request.
     mutating func take(at now: Duration) {
         due = max(due, now) + interval
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// Learns what the server said; it can only make the bucket stricter, until the server's window ends.
+    /// Applies a report of the server. It can only reduce the rate, until the window of the server ends.
     ///
-    /// Answers arrive in any order, so that of one window the smallest remainder counts.
+    /// Responses arrive in any order, so the smallest remainder of a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestHold: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestHold)) }
         guard let told = report.window, told.reset > .zero else { return }

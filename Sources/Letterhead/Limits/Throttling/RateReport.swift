@@ -1,26 +1,26 @@
 import Foundation
 
-/// What a response says of the rate that its server allows.
+/// The rate limit that a response reports.
 ///
-/// Read are `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers: `"default";r=0;t=30`, and
-/// `limit=10, remaining=0, reset=30` of the earlier ones), `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and
-/// `-Reset`, `X-Rate-Limit-Remaining` and `-Reset`; the same for requests and for tokens, as APIs of language models send
-/// them (`X-RateLimit-Remaining-Tokens` and `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`); and
+/// It reads `RateLimit` in its two forms (draft-ietf-httpapi-ratelimit-headers: `"default";r=0;t=30`, and `limit=10,
+/// remaining=0, reset=30` of earlier drafts), `RateLimit-Remaining` and `-Reset`, `X-RateLimit-Remaining` and `-Reset`,
+/// `X-Rate-Limit-Remaining` and `-Reset`; the same for requests and for tokens, as APIs of language models send them
+/// (`X-RateLimit-Remaining-Tokens` and `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`); and
 /// `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms` of a 403, 429, 503 or 529. A malformed value counts as absent.
 struct RateReport: Equatable {
-    /// How many requests are left until a window ends.
+    /// The number of requests left until a window ends.
     struct Window: Equatable {
         var remaining: Int
         var reset: Duration
     }
 
     var window: Window?
-    /// How long nothing is to be sent.
+    /// The pause that the server asks for.
     var hold: Duration?
 
-    /// nil when it says nothing.
+    /// Returns nil if the response reports no limit.
     ///
-    /// - Parameter now: seconds since 1970, asked only when a header needs it.
+    /// - Parameter now: returns the seconds since 1970. It is called only if a header needs it.
     init?(_ response: HTTPResponse, now: () -> Double) {
         let status = response.status.code
         var (remaining, reset): (Double?, Double?)
@@ -38,7 +38,7 @@ struct RateReport: Equatable {
             default: Self.note(field, in: &budgets, now: now)
             }
         }
-        // Once for all fields of the name, since it reads all of them.
+        // This is read once, because it combines all fields of that name.
         if asksForPause { hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) }
         if let remaining, let reset { note([(remaining, reset)]) }
         for budget in budgets.values {
@@ -56,7 +56,7 @@ struct RateReport: Equatable {
         }
     }
 
-    /// Notes what is left of a budget of requests or tokens, by the name of the budget.
+    /// Stores what is left of a budget of requests or tokens, by the name of the budget.
     private static func note(
         _ field: HTTPHeaders.Field, in budgets: inout [Substring: (remaining: Double?, reset: Double?)],
         now: () -> Double
@@ -87,7 +87,7 @@ struct RateReport: Equatable {
 
     private static let budgetNames: Set<Substring> = ["requests", "tokens", "input-tokens", "output-tokens"]
 
-    /// Seconds from now: a number, a time such as `6m0.5s` or `20ms`, or a date of RFC 3339.
+    /// Returns seconds from now: for a number, a duration such as `6m0.5s` or `20ms`, or a date (RFC 3339).
     private static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) { return delta(number, now: now) }
@@ -97,7 +97,8 @@ struct RateReport: Equatable {
         return duration(text)
     }
 
-    /// Seconds of hours, minutes, seconds and milliseconds in this order, each with its unit.
+    /// Returns the seconds of a duration in hours, minutes, seconds and milliseconds, in this order, each with its
+    /// unit.
     private static func duration(_ text: String) -> Double? {
         var (rest, seconds) = (Substring(text), 0.0)
         for (unit, factor) in [("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
@@ -111,7 +112,7 @@ struct RateReport: Equatable {
         return rest.isEmpty && !text.isEmpty ? min(seconds, 1e15) : nil
     }
 
-    /// A quick look, since almost no header is one of them.
+    /// A quick check that excludes most header names.
     private static func isCandidate(_ name: String) -> Bool {
         switch name.utf8.first {
         case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "X"), UInt8(ascii: "x"), UInt8(ascii: "A"),
@@ -140,14 +141,14 @@ struct RateReport: Equatable {
         }
     }
 
-    /// A count or a number of seconds, within what is sane.
+    /// Returns a count or a number of seconds, if it is in a plausible range.
     private static func number(_ text: String) -> Double? {
         let text = ASCII.trimmed(text)
         guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }
         return number.isFinite ? min(number, 1e15) : nil
     }
 
-    /// Seconds from now; a number as large as the seconds or milliseconds since 1970 is a point in time.
+    /// Returns seconds from now. A number as large as the seconds or milliseconds since 1970 is a date.
     private static func delta(_ number: Double, now: () -> Double) -> Double {
         if number > 1e11 { return max(0, number / 1_000 - now()) }
         return number > 1e9 ? max(0, number - now()) : number

@@ -1,9 +1,10 @@
-/// Who goes when, without a clock or a task: asked under a lock, it tells whom to wake.
+/// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock; methods return the
+/// requests to resume.
 ///
-/// In each lane, the first in line sleeps until the bucket lets it go; the others wait to become the first. So a hold that
-/// the server asks for holds all of them, and the order stays.
+/// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
+/// that the server asks for therefore delays all of them and keeps their order.
 struct RateState<Turn> {
-    /// What becomes of a newcomer.
+    /// The result for a new request.
     enum Arrival: Equatable {
         case passes
         case waits(place: UInt64, isFirst: Bool)
@@ -11,18 +12,18 @@ struct RateState<Turn> {
         case tooLate
     }
 
-    /// What the first in line does.
+    /// The next step of the first request in the queue.
     enum Step {
         case passes(next: Turn?)
         case sleeps(Duration)
-        /// It was sent away.
+        /// The request was removed from the queue.
         case gone
     }
 
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The point at which it must have gone.
+        /// The latest time at which the request must be sent.
         let latest: Duration?
     }
 
@@ -43,13 +44,13 @@ struct RateState<Turn> {
         self.longestHold = longestHold
     }
 
-    /// Whether nobody is held back, whoever comes: there is no limit, and no server has said anything.
+    /// Whether no request is limited: there is no rate, and no server has reported one.
     var isOpen: Bool { lanes.isEmpty && fresh.isUnlimited }
 
     var waiting: Int { lanes.values.reduce(0) { $0 + $1.line.count + ($1.first == nil ? 0 : 1) } }
     var laneCount: Int { lanes.count }
 
-    /// Goes at once, if nobody waits and nothing is against it.
+    /// Returns whether the request may be sent at once: no request waits, and the bucket allows it.
     mutating func pass(_ key: ThrottleKey, at now: Duration) -> Bool {
         sweep(at: now)
         return withLane(key) { lane in
@@ -59,7 +60,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Goes at once, or takes a place in the line, if it can come to its turn in time.
+    /// Lets the request pass, or adds it to the queue if it can be sent before its deadline.
     mutating func arrive(
         _ key: ThrottleKey, priority: Int, queueLimit: Int, timeLeft: Duration?, turn: Turn, at now: Duration
     ) -> Arrival {
@@ -82,7 +83,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// What the first in line does now; `turn` wakes it if it is to sleep.
+    /// Returns the next step of the first request. `turn` resumes it if it sleeps.
     mutating func step(_ key: ThrottleKey, place: UInt64, turn: Turn, at now: Duration) -> Step {
         withLane(key) { lane in
             guard let first = lane.first, first.place == place else { return .gone }
@@ -97,12 +98,12 @@ struct RateState<Turn> {
         }
     }
 
-    /// Leaves the line; nil when it has become the first already.
+    /// Removes a request from the queue; nil if it is already the first.
     mutating func leaveLine(_ key: ThrottleKey, place: UInt64) -> Turn? {
         withLane(key) { $0.line.leave(place)?.turn }
     }
 
-    /// Leaves as the first; with whoever is the first then.
+    /// Removes the first request, and returns the next one.
     mutating func leaveFirst(_ key: ThrottleKey, place: UInt64) -> Turn? {
         withLane(key) { lane in
             guard lane.first?.place == place else { return nil }
@@ -111,7 +112,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Learns what the server said; those who cannot come to their turn in time any more are to be sent away.
+    /// Applies a report of the server, and returns the requests that can no longer be sent before their deadlines.
     mutating func learn(_ report: RateReport, _ key: ThrottleKey, at now: Duration) -> [Turn] {
         let longestHold = longestHold
         return withLane(key) { lane in
@@ -133,7 +134,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Forgets everything; who waits is to be sent away.
+    /// Removes everything, and returns the waiting requests.
     mutating func clear() -> [Turn] {
         var turns: [Turn] = []
         for key in Array(lanes.keys) {
@@ -148,7 +149,7 @@ struct RateState<Turn> {
         body(&lanes[key, default: Lane(bucket: fresh)])
     }
 
-    /// Forgets lanes that know nothing any more, as often as their number has doubled.
+    /// Removes queues without state, each time their number has doubled.
     private mutating func sweep(at now: Duration) {
         guard lanes.count >= sweepsAt else { return }
         lanes = lanes.filter { $0.value.first != nil || !$0.value.bucket.isFull(at: now) }

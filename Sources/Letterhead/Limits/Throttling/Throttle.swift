@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Lets only so many loads run at a time; the others wait their turn.
+/// Limits the number of loads that run at the same time; further requests wait in a queue.
 ///
 /// ```swift
-/// let throttle = Throttle(limit: 4)                     // of this link together
+/// let throttle = Throttle(limit: 4)                     // all requests of this link
 /// let throttle = Throttle(limit: 2, per: .host)         // to each host
-/// throttle.limit = 0                                    // pause; what runs goes on
+/// throttle.limit = 0                                    // pause; running loads continue
 /// request.throttling = .priority(1)                     // before the others
-/// request.throttling = .never                           // past the throttle, and not counted
+/// request.throttling = .never                           // not throttled and not counted
 /// ```
 ///
-/// Whoever came first goes first, the higher priority before the lower. A slot is free again when its load has ended, in
-/// whatever way; the load of a streamed response when its body was read or dropped. Who is cancelled leaves the line at
-/// once; who has a deadline leaves it then, with `.timedOut`. A reset sends away who waits, with `.cancelled`.
+/// Requests are ordered by priority, and by arrival within a priority. A slot is released when its load ends; for a
+/// streamed response, when its body has been read or dropped. A cancelled request leaves the queue at once, and a
+/// request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
 ///
-/// Put it behind retry, so that a back-off holds no slot, and behind a cache, so that a hit needs none. Of several, put the
-/// one of the narrower scope first: a throttle of all requests before a ``Throttle`` or ``LimitRate`` for each host fails
-/// each load with `.invalidRequest`, since requests that wait for a slow host would hold the slots of all. Two scopes that
-/// are keys cannot be compared, and are not checked.
+/// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
+/// throttles, put the one with the narrower scope first. A throttle for all requests above a ``Throttle`` or
+/// ``LimitRate`` for each host fails each request with `.invalidRequest`, because requests that wait for a slow host
+/// would occupy the slots of all hosts. Two scopes with custom keys cannot be compared and are not checked.
 public final class Throttle: LoaderLink {
-    // A class, because all chains that it stands in share its slots, and its limit can be changed.
+    // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
 
     private typealias Turn = OneShot<TurnOutcome>
 
@@ -27,17 +27,17 @@ public final class Throttle: LoaderLink {
     let scope: ThrottleScope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
-    /// The type of a next loader that limits nothing, so that it is looked at once.
+    /// The type of a next loader without limits, so that each type is inspected once.
     private let unlimitedNext = Atomic<UInt>(0)
 
-    /// Makes the link.
+    /// Creates the link.
     ///
     /// - Parameters:
-    ///   - limit: how many run at a time. Default: no limit; 0 lets nobody run until it is raised; a negative one fails
-    ///     each load with `.invalidRequest`.
-    ///   - scope: what is counted together. Default: all requests of the link.
-    ///   - queueLimit: how many may wait in one scope; one more fails with `.queueFull`, and a negative number each load
-    ///     with `.invalidRequest`. Default: no limit.
+    ///   - limit: the number of loads that run at the same time. Default: no limit. 0 pauses all requests until it is
+    ///     raised; a negative limit fails each request with `.invalidRequest`.
+    ///   - scope: the requests that share a limit. Default: all requests of the link.
+    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`,
+    ///     and a negative number fails each request with `.invalidRequest`. Default: no limit.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
         limit: Int = .max, per scope: ThrottleScope = .client, queueLimit: Int = .max,
@@ -49,10 +49,11 @@ public final class Throttle: LoaderLink {
         self.clock = clock
     }
 
-    /// How many run at a time, in each scope.
+    /// The number of loads that run at the same time, in each scope.
     ///
-    /// When it is raised, those whose turn has come start at once. When it is lowered, what runs goes on, and nobody
-    /// starts until there is room. A negative limit sends away who waits, with `.invalidRequest`.
+    /// If it is raised, the next requests in the queue start at once. If it is lowered, running loads continue, and
+    /// further requests start when enough of them have ended. A negative limit fails all waiting requests with
+    /// `.invalidRequest`.
     public var limit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -64,15 +65,15 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// How many run now.
+    /// The number of loads that are running.
     public var running: Int { state.withLock { $0.running } }
 
-    /// How many wait now.
+    /// The number of requests in the queues.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Has the request answered when it is its turn.
+    /// Sends the request when a slot is free.
     ///
-    /// - Throws: `.invalidRequest`, before anything is sent, also for a broken order of throttles.
+    /// - Throws: `.invalidRequest`, before anything is sent, also for throttles in the wrong order.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
@@ -92,7 +93,7 @@ public final class Throttle: LoaderLink {
         return release(key, after: response)
     }
 
-    /// Sends away who waits, and resets what is below.
+    /// Ends all waits, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         for turn in state.withLock({ $0.clearLines() }) { turn.set(.reset) }
         await next.reset()
@@ -109,7 +110,7 @@ public final class Throttle: LoaderLink {
         return false
     }
 
-    private static let negative = TurnOutcome.refused("a limit of the Throttle is negative")
+    private static let negative = TurnOutcome.refused("limit or queueLimit of the Throttle is negative; use 0 or more")
     private static let slot = "a slot of the Throttle"
 
     private func waitTurn(of request: HTTPRequest, key: ThrottleKey, priority: Int) async throws(HTTPError) {
@@ -133,7 +134,7 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// A body that is still arriving keeps the slot until it has ended.
+    /// Releases the slot after the response. A body that is still arriving keeps the slot until it has ended.
     private func release(_ key: ThrottleKey, after response: HTTPResponse) -> HTTPResponse {
         guard response.body.buffered == nil else {
             leave(key)

@@ -1,10 +1,10 @@
-/// Whether a throttle of all requests stands before a link that holds back the requests to one host, or of one key.
+/// Checks whether a throttle for all requests is above a link that limits the requests to each host, or of each key.
 ///
-/// In that order, requests that wait for a slow host hold the slots that requests to quick hosts need.
+/// In that order, requests that wait for a slow host occupy the slots that requests to fast hosts need.
 enum ThrottleOrder {
-    /// No link below limits anything, which depends on the type of the next loader alone.
+    /// No link below has a limit. This depends on the type of the next loader only.
     case unlimited
-    /// What is below limits all requests together.
+    /// The links below limit all requests together.
     case allowed
     /// A link below has a narrower scope.
     case broken
@@ -17,10 +17,10 @@ enum ThrottleOrder {
         self = Self.order(of: chain.links)
     }
 
-    /// The rule that a broken order breaks, and the remedy.
+    /// The rule of the order, and the remedy.
     static let rule =
-        "a Throttle of all requests stands before a Throttle or LimitRate of a narrower scope: requests that wait for one "
-        + "host would hold the slots of all; put the link of the narrower scope first"
+        "a Throttle for all requests is above a Throttle or LimitRate with a narrower scope: requests that wait for "
+        + "one host would occupy the slots of all; put the link with the narrower scope first"
 
     private static func order(of links: [any LoaderLink]) -> ThrottleOrder {
         var order = ThrottleOrder.unlimited
@@ -29,7 +29,7 @@ enum ThrottleOrder {
                 if !limit.scope.isClient { return .broken }
                 order = .allowed
             } else if let composite = link as? any CompositeLink {
-                // Other values of the type may be made of other links.
+                // Other values of this type may contain other links.
                 let parts = composite.parts.map(\.link).flatMap { ($0 as? LinkChain)?.links ?? [$0] }
                 if case .broken = Self.order(of: parts) { return .broken }
                 order = .allowed
@@ -39,7 +39,7 @@ enum ThrottleOrder {
     }
 }
 
-/// A link that holds requests back, those of each scope apart.
+/// A link that limits the requests of each scope separately.
 protocol ScopedLimit: LoaderLink {
     var scope: ThrottleScope { get }
 }

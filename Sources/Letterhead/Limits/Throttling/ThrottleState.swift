@@ -1,9 +1,10 @@
-/// Who runs and who waits, without a clock or a task: asked under a lock, it tells whom to wake.
+/// The slots and queues of a throttle, without a clock or a task. Callers must hold a lock; methods return the requests
+/// to resume.
 ///
-/// As long as somebody waits, everything that the limit allows is running: a slot that becomes free goes to the next in
-/// line in the same step, so that no newcomer slips in between.
+/// While a request waits, the number of running loads equals the limit: a released slot passes to the next request in
+/// the queue in the same step, so that no new request can take it.
 struct ThrottleState<Waiter> {
-    /// What becomes of a newcomer.
+    /// The result for a new request.
     enum Arrival: Equatable {
         case runs
         case waits(place: UInt64)
@@ -17,11 +18,12 @@ struct ThrottleState<Waiter> {
         var isIdle: Bool { running == 0 && line.isEmpty }
     }
 
-    /// The lane of the link's own scope is apart, since most have no other.
+    /// The queue for the link's own scope is separate, because most throttles have no other.
     private var client = Lane()
-    /// So is the one asked for last, idle or not, since most talk to one host for a while.
+    /// The most recently used queue is also separate, because most clients send several requests to one host in
+    /// sequence.
     private var recent = (key: ThrottleKey.client, lane: Lane())
-    /// All others in which somebody is.
+    /// All other queues that are not empty.
     private var lanes: [ThrottleKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
@@ -30,7 +32,7 @@ struct ThrottleState<Waiter> {
 
     var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
     var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
-    /// How many lanes are kept beside the link's own.
+    /// The number of queues, without the one for the link's own scope.
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.
@@ -43,7 +45,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Takes a slot, or else a place in the line, if there is one.
+    /// Takes a slot, or adds the request to the queue if the queue is not full.
     mutating func arrive(_ key: ThrottleKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
         guard limit >= 0 else { return .refused }
         if enter(key) { return .runs }
@@ -56,12 +58,12 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Leaves the line; nil when it was its turn already.
+    /// Removes a request from the queue; nil if it already has a slot.
     mutating func leaveLine(_ key: ThrottleKey, place: UInt64) -> Waiter? {
         withLane(key) { $0.line.leave(place) }
     }
 
-    /// Gives a slot back; whoever has it now is to be woken.
+    /// Releases a slot, and returns the request that receives it.
     mutating func leave(_ key: ThrottleKey) -> Waiter? {
         let limit = limit
         return withLane(key) { lane in
@@ -71,7 +73,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Changes the limit; those whose turn has come are to be woken.
+    /// Changes the limit, and returns the requests that receive a slot.
     mutating func setLimit(_ limit: Int) -> [Waiter] {
         self.limit = limit
         return withEveryLane { lane, woken in
@@ -82,14 +84,14 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Sends everybody away who waits; they are to be woken.
+    /// Removes all waiting requests, and returns them.
     mutating func clearLines() -> [Waiter] {
         withEveryLane { lane, woken in
             while let next = lane.line.next() { woken.append(next) }
         }
     }
 
-    /// Works on a lane in place.
+    /// Changes a queue in place.
     @inline(__always)
     private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {
         if key.isClient { return body(&client) }
@@ -97,7 +99,7 @@ struct ThrottleState<Waiter> {
         return body(&recent.lane)
     }
 
-    /// Makes a lane the recent one.
+    /// Makes a queue the most recently used one.
     private mutating func bring(_ key: ThrottleKey) {
         if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
         recent = (key, lanes.removeValue(forKey: key) ?? Lane())

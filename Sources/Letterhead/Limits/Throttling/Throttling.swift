@@ -1,5 +1,5 @@
 extension RequestTemplate {
-    /// Says whether the request is throttled, and with which priority it waits.
+    /// Sets whether the request is throttled, and its priority in the queue.
     public func throttling(_ throttling: Throttling) -> WithOptions<Self> {
         option(ThrottlingOption.self, throttling)
     }
@@ -7,27 +7,27 @@ extension RequestTemplate {
 
 /// Whether a request is throttled.
 enum ThrottlingOption: HTTPRequestOption {
-    /// It is, with priority 0.
     static let defaultOptionValue = Throttling.always
 }
 
 extension HTTPRequest {
-    /// Whether the request is throttled, and with which priority it waits. Default: ``Throttling/always``.
+    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttling/always``.
     public var throttling: Throttling {
         get { self[option: ThrottlingOption.self] }
         set { self[option: ThrottlingOption.self] = newValue }
     }
 }
 
-/// Whether ``Throttle`` and `LimitRate` hold a request back.
+/// Determines whether ``Throttle`` and ``LimitRate`` limit a request.
 public struct Throttling: Hashable, Sendable {
-    /// Held back, with priority 0.
+    /// Throttles the request, with priority 0.
     public static let always = Throttling(priority: 0)
 
-    /// Passes at once and counts for nothing.
+    /// Sends the request at once, without counting it.
     public static let never = Throttling(priority: nil)
 
-    /// Held back; of those that wait, a higher priority goes first, and within one, whoever came first.
+    /// Throttles the request with a priority. Requests with a higher priority are sent first; within a priority,
+    /// requests are sent in order of arrival.
     public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
 
     let priority: Int?
@@ -48,7 +48,7 @@ extension WithOptions {
     }
 }
 
-/// What is counted together by ``Throttle`` and `LimitRate`.
+/// The requests that share a limit of ``Throttle`` or ``LimitRate``.
 public struct ThrottleScope: Sendable {
     private enum Kind: Sendable {
         case client, host
@@ -60,18 +60,18 @@ public struct ThrottleScope: Sendable {
     /// All requests of the link.
     public static let client = ThrottleScope(kind: .client)
 
-    /// Those to the same scheme, host and port. Put the link behind the environment, which names the host.
+    /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host.
     public static let host = ThrottleScope(kind: .host)
 
-    /// Those with the same key; what the closure throws fails the load, and nothing is sent.
+    /// The requests with the same key. If the closure throws, the request fails and nothing is sent.
     public static func key(_ key: @escaping @Sendable (HTTPRequest) throws -> String) -> ThrottleScope {
         ThrottleScope(kind: .key(key))
     }
 
-    /// Whether the key is a caller's, who may refuse to make one.
+    /// Whether the key is a custom one, whose closure may throw.
     var isOwn: Bool { if case .key = kind { true } else { false } }
 
-    /// Whether all requests are counted together.
+    /// Whether all requests share the limit.
     var isClient: Bool { if case .client = kind { true } else { false } }
 
     func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
@@ -85,14 +85,14 @@ public struct ThrottleScope: Sendable {
                 let own = HTTPError(error, request: request)
                 throw HTTPError(
                     own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
-                    message: "the key of a throttle could not be made: its closure threw \(type(of: error))",
+                    message: "the key of a throttle is missing: its closure threw \(type(of: error))",
                     mayHaveBeenSent: false)
             }
         }
     }
 }
 
-/// Which requests are counted together.
+/// Identifies the requests that share a limit.
 struct ThrottleKey: Hashable, Sendable {
     private enum Kind: Hashable {
         case client

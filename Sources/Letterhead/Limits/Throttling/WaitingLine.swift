@@ -1,6 +1,6 @@
-/// Who waits: the higher priority first, and within one priority whoever came first.
+/// A queue, ordered by priority, and by arrival within a priority.
 struct WaitingLine<Element> {
-    /// The places of one priority; those left before their turn stay until they are passed or swept.
+    /// The tickets of one priority. A ticket that was cancelled stays until it is reached or removed by a sweep.
     private struct Row {
         let priority: Int
         var places: ArraySlice<UInt64> = []
@@ -13,10 +13,10 @@ struct WaitingLine<Element> {
     var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 
-    /// Those who wait, in the order in which they will be served.
+    /// The tickets of the waiting requests, in order.
     var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
 
-    /// How many would go before a newcomer of a priority.
+    /// Returns the number of elements that precede a new one of a priority.
     func count(from priority: Int) -> Int {
         rows.reduce(0) { count, row in
             row.priority < priority ? count : count + row.places.count { elements[$0] != nil }
@@ -32,7 +32,7 @@ struct WaitingLine<Element> {
         rows[row].places.append(place)
     }
 
-    /// Leaves before the turn; nil when the turn has come already.
+    /// Removes an element before its turn; nil if it was already removed.
     mutating func leave(_ place: UInt64) -> Element? {
         guard let element = elements.removeValue(forKey: place) else { return nil }
         emptyPlaces += 1
@@ -40,7 +40,7 @@ struct WaitingLine<Element> {
         return element
     }
 
-    /// Whose turn it is, out of the line.
+    /// Removes and returns the next element.
     mutating func next() -> Element? {
         while let row = rows.indices.first {
             while let place = rows[row].places.popFirst() {
@@ -60,26 +60,26 @@ struct WaitingLine<Element> {
 }
 
 extension HTTPError.Code {
-    /// So many wait already that no more may; nothing was sent.
+    /// The queue of a throttle or a rate limit is full; nothing was sent.
     public static let queueFull = Self(rawValue: "queueFull")
 }
 
-/// How the wait of a request ended.
+/// The result of waiting in a queue.
 enum TurnOutcome: Sendable {
-    /// It is the request's turn.
+    /// The request may be sent.
     case turn
     /// The task was cancelled.
     case cancelled
-    /// A reset sent everybody away.
+    /// The link was reset.
     case reset
-    /// The deadline passed, or would.
+    /// The deadline passed, or would pass.
     case tooLate
-    /// So many wait already.
+    /// The queue is full; so many requests wait.
     case full(Int)
-    /// The link was given a setting that is none.
+    /// A setting of the link is invalid.
     case refused(String)
 
-    /// Why there was no turn.
+    /// Returns the error of a request that was not sent.
     func error(for request: HTTPRequest, waitingFor what: String) -> HTTPError {
         switch self {
         case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
@@ -89,7 +89,7 @@ enum TurnOutcome: Sendable {
         case .tooLate: request.deadlinePassed(while: "waiting for \(what)", mayHaveBeenSent: false)
         case .full(let count):
             HTTPError(
-                .queueFull, request: request, message: "\(count) requests wait for \(what) already",
+                .queueFull, request: request, message: "the queue is full: \(count) requests already wait for \(what)",
                 mayHaveBeenSent: false)
         case .refused(let rule): HTTPError(.invalidRequest, request: request, message: rule)
         }

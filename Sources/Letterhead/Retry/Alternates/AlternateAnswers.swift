@@ -1,24 +1,27 @@
-/// The last answer to each alternate request, kept as long as an attempt is under way that began before the answer.
+/// The latest response to each alternate request. A response is kept while an attempt is running that began before the
+/// response arrived.
 ///
-/// Asked under a lock. What it drops is returned, so that the caller releases it after the lock.
+/// The type has no lock; its owner calls it under one. Methods return the values that they remove, so that the caller
+/// can release them after the lock.
 struct AlternateAnswers {
     typealias Key = AlternateFlights.Key
     typealias Answer = AlternateFlights.Answer
 
-    /// When an attempt began: after so many answers.
+    /// The start of an attempt, as the number of responses that had arrived by then.
     struct Mark {
         fileprivate let number: Int
     }
 
     private var answers: [Key: (number: Int, answer: Answer)] = [:]
-    /// The keys in the order of their answers, those included that were answered again since.
+    /// The keys in the order of their responses. A key that received a newer response remains until its entry is
+    /// removed.
     private var order: ArraySlice<(number: Int, key: Key)> = []
-    /// How many attempts began after so many answers, in order.
+    /// The number of attempts that began after each response number, in ascending order.
     private var attempts: ArraySlice<(number: Int, count: Int)> = []
-    /// How many of these counts are zero.
+    /// The number of entries in `attempts` whose count is zero.
     private var emptyCounts = 0
     private var lastNumber = 0
-    /// Attempts that began before it get nothing.
+    /// The first valid response number. Attempts that began earlier receive no responses.
     private var firstNumber = 0
 
     var count: Int { answers.count }
@@ -33,13 +36,13 @@ struct AlternateAnswers {
         return Mark(number: lastNumber)
     }
 
-    /// The last answer since an attempt began; nil when there was none.
+    /// Returns the latest response that arrived after an attempt began, or nil.
     func lastAnswer(to key: Key, since mark: Mark) -> Answer? {
         guard mark.number >= firstNumber, let (number, answer) = answers[key], number > mark.number else { return nil }
         return answer
     }
 
-    /// Keeps an answer in place of an earlier one, when there is an attempt that may need it.
+    /// Stores a response in place of an earlier one, if a running attempt may need it.
     mutating func add(_ answer: Answer, to key: Key) -> Answer? {
         lastNumber += 1
         guard !attempts.isEmpty else { return nil }
@@ -51,7 +54,7 @@ struct AlternateAnswers {
         return earlier?.answer
     }
 
-    /// Ends an attempt, and drops the answers that it was the last to need.
+    /// Ends an attempt, and returns the responses that no other attempt needs.
     mutating func end(_ mark: Mark) -> [Answer] {
         leave(mark)
         var dropped: [Answer] = []
@@ -61,12 +64,12 @@ struct AlternateAnswers {
                 dropped.append(answer)
             }
         }
-        // A slice keeps the storage of its first elements, and these keys hold the values of secret headers.
+        // A slice keeps the storage of removed elements, and these keys contain the values of secret headers.
         if order.isEmpty { order = [] }
         return dropped
     }
 
-    /// Drops everything; attempts that began before get none of the answers to come.
+    /// Removes everything. Attempts that are already running receive no later responses.
     mutating func forget() -> [Answer] {
         let dropped = answers.values.map(\.answer)
         (answers, order) = ([:], [])
@@ -76,7 +79,7 @@ struct AlternateAnswers {
     }
 
     private mutating func leave(_ mark: Mark) {
-        // The oldest attempts end first, most of the time.
+        // The oldest attempts usually end first.
         var index = attempts.startIndex
         if attempts.first?.number != mark.number { index = position(of: mark.number) }
         guard index < attempts.endIndex, attempts[index].number == mark.number else { return }
@@ -93,7 +96,7 @@ struct AlternateAnswers {
         if attempts.isEmpty { attempts.removeAll(keepingCapacity: true) }
     }
 
-    /// Where the first attempts are that began after so many answers or more.
+    /// Returns the index of the first entry whose response number is at least `number`.
     private func position(of number: Int) -> Int {
         var (low, high) = (attempts.startIndex, attempts.endIndex)
         while low < high {

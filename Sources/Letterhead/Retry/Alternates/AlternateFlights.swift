@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The alternate requests that loads share: one is under way for all who ask, and who began before it ended uses its
-/// answer, too.
+/// The alternate requests that loads share. Concurrent loads wait for one alternate request, and a load whose attempt
+/// began before that request completed uses its response, too.
 ///
-/// A class, because all loads of a link share it. Its tasks belong to those who wait for them: the last who leaves cancels
-/// his, and a reset cancels and awaits all.
+/// This type is a class because all loads of a link share it. A task runs for the loads that wait for it: it is
+/// cancelled when the last of them leaves. A reset cancels and awaits all tasks.
 final class AlternateFlights: Sendable {
-    /// What is shared, and for whom.
+    /// The scope of one shared request: the sharing value of the caller, and the identity of the original request.
     struct Key: Hashable, Sendable {
         let sharing: HTTPRetryStrategy.Sharing.Key
         let identity: RequestIdentity
@@ -14,7 +14,7 @@ final class AlternateFlights: Sendable {
 
     typealias Answer = Result<HTTPResponse?, any Error>
 
-    /// What becomes of one who asks.
+    /// The result of waiting for an alternate request.
     enum Outcome: Sendable {
         case answer(Answer)
         case cancelled, reset, late
@@ -39,25 +39,26 @@ final class AlternateFlights: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// How many wait now.
+    /// The number of loads that are waiting.
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// How many answers are kept now.
+    /// The number of stored responses.
     var answerCount: Int { state.withLock { $0.answers.count } }
 
-    /// Begins an attempt, which may use every answer that arrives until ``end(_:)``.
+    /// Begins an attempt. Until ``end(_:)``, it may use every response that arrives.
     func begin() -> AlternateAnswers.Mark { state.withLock { $0.answers.begin() } }
 
-    /// Ends an attempt. Answers that no other attempt can use are released here, after the lock.
+    /// Ends an attempt. Responses that no other attempt can use are released here, after the lock.
     func end(_ mark: AlternateAnswers.Mark) { _ = state.withLock { $0.answers.end(mark) } }
 
-    /// The answer of an alternate request: of one that ended since an attempt began, of one under way, or of a new one.
+    /// Returns the outcome of an alternate request: one that completed after the attempt began, one that is in flight,
+    /// or a new one.
     ///
     /// - Parameters:
-    ///   - key: what is shared.
-    ///   - mark: when the attempt began.
-    ///   - limit: how long it may take; nil for as long as it does.
-    ///   - work: sends the request.
+    ///   - key: the scope of the shared request.
+    ///   - mark: the start of the attempt.
+    ///   - limit: the longest time to wait. nil means no limit.
+    ///   - work: sends the alternate request.
     func outcome(
         of key: Key, since mark: AlternateAnswers.Mark, within limit: Duration?,
         work: @escaping @Sendable () async -> Answer
@@ -72,8 +73,8 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// Cancels what is under way, sends away who waits, forgets what was answered, and returns when all of it is done
-    /// but what itself awaits the reset.
+    /// Cancels the requests in flight, ends all waits, and removes the stored responses. Returns when all tasks have
+    /// ended, except those that themselves wait for this reset.
     func reset() async {
         let (flights, _) = state.withLock { state in
             defer { state.flights = [:] }
@@ -94,7 +95,7 @@ final class AlternateFlights: Sendable {
                 state.flights[key]?.waiters[number] = waiter
                 return number
             }
-            // Made under the lock, so that no reset can miss it; it begins to run elsewhere.
+            // The task is created under the lock, so that no reset can miss it. It starts to run on another thread.
             let task = Task { [self] in end(key, number: number, with: await work()) }
             state.flights[key] = Flight(number: number, waiters: [number: waiter], task: task)
             return number
@@ -102,7 +103,8 @@ final class AlternateFlights: Sendable {
     }
 
     private func end(_ key: Key, number: Int, with answer: Answer) {
-        // What is taken out is released after the lock: it may hold data whose deallocator cancels a load that waits here.
+        // The removed values are released after the lock: a deallocator of their data may cancel a load that waits
+        // here.
         let (flight, _) = state.withLock { state -> (Flight?, Answer?) in
             guard let flight = state.flights[key], flight.number == number else { return (nil, nil) }
             state.flights[key] = nil

@@ -1,20 +1,22 @@
-/// Does what an alternate says, on behalf of one load.
+/// Performs the work of a retry alternate for one load.
 struct AlternateRun {
     let next: any HTTPLoader
     let flights: AlternateFlights
-    /// When the load's last attempt began.
+    /// The start of the load's last attempt.
     let mark: AlternateAnswers.Mark
 
-    /// The request for the next attempts; an error of the alternate goes to its catcher, and the request stays as it is.
+    /// Returns the request for the next attempts. If the alternate fails, its error is passed to `onError`, and the
+    /// original request is returned unchanged.
     ///
-    /// - Throws: `.cancelled`, when the load was cancelled or reset; `.timedOut`, when its deadline passed.
+    /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func request(after alternate: RetryAlternate, of original: HTTPRequest) async throws(HTTPError) -> HTTPRequest {
         do {
             let changed = try await changed(original, by: alternate)
             guard changed.id == original.id else {
                 throw HTTPError(
                     .invalidRequest, request: original,
-                    message: "an alternate replaced the request by another one; change the one that it is given")
+                    message: "a closure of the retry strategy replaced its request; modify the request that it receives"
+                )
             }
             return changed
         } catch let error as EndOfLoad {
@@ -63,7 +65,7 @@ struct AlternateRun {
         }
     }
 
-    /// Sends the alternate, marked so that no retry further down retries it.
+    /// Sends the alternate request, marked so that no other retry link retries it.
     private static func send(
         _ alternate: RetryAlternateRequest, for original: HTTPRequest, next: any HTTPLoader, sharesDeadline: Bool
     ) async throws -> HTTPResponse? {
@@ -74,7 +76,7 @@ struct AlternateRun {
     }
 }
 
-/// An error that ends the load, and is no matter of a catcher.
+/// An error that ends the load and is not passed to `onError`.
 private struct EndOfLoad: Error {
     let error: HTTPError
 }

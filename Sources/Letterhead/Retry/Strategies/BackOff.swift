@@ -4,16 +4,16 @@
     import Foundation
 #endif
 
-/// The arithmetic of waits: never negative, never longer than the cap, and no overflow however many retries there are.
+/// The arithmetic of waits: never negative, never longer than the cap, and without overflow for any number of retries.
 enum BackOff {
-    /// No wait is longer, whatever it was computed from: a year.
+    /// The upper limit of every wait: one year.
     static let longest = Duration.seconds(31_536_000)
 
     static func clamped(_ wait: Duration, cap: Duration = longest) -> Duration {
         min(max(wait, .zero), max(min(cap, longest), .zero))
     }
 
-    /// `base`, then each time `factor` times more.
+    /// `base`, multiplied by `factor` for each further retry.
     static func exponential(_ retry: Int, base: Duration, factor: Double, cap: Duration) -> Duration {
         guard factor > 1 else { return clamped(base, cap: cap) }
         return times(pow(factor, Double(max(retry, 1) - 1)), unit: base, cap: cap)
@@ -30,7 +30,7 @@ enum BackOff {
         return times(current, unit: unit, cap: cap)
     }
 
-    /// Judged as floating point first, since the product of durations would overflow.
+    /// The comparison uses floating point, because a product of durations would overflow.
     private static func times(_ multiple: Double, unit: Duration, cap: Duration) -> Duration {
         let (unit, cap) = (clamped(unit), clamped(cap))
         guard unit > .zero else { return .zero }

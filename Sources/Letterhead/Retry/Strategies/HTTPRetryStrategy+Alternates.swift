@@ -1,5 +1,5 @@
 extension HTTPRetryStrategy {
-    /// After another request: it is sent first, then comes the wait, then the original again.
+    /// Sends another request first, then waits, and then retries the original.
     ///
     /// ```swift
     /// .after(
@@ -10,17 +10,18 @@ extension HTTPRetryStrategy {
     ///     })
     /// ```
     ///
-    /// The other request goes through the links below the retry. Validators do not see it, it is never retried and not
-    /// counted, and its response may have any status. Whatever goes wrong with it reaches `onError` and not the caller:
-    /// the original is sent again all the same, unchanged.
+    /// The other request passes through the links below the retry. Validators do not see it, it is never retried or
+    /// counted, and its response may have any status. All errors of it are passed to `onError` and not to the caller:
+    /// the original is then retried unchanged.
     ///
     /// - Parameters:
-    ///   - request: makes it of the original; with nil the original is sent again at once.
-    ///   - delay: the wait behind it. Default: zero; a negative one is zero.
-    ///   - sharing: which loads send one together. Default: nil, each sends its own.
-    ///   - onResponse: hears the response, and may change the original for its next attempts; its identity stays. With
-    ///     `sharing` it runs once for each load that waited, with that load's own original.
-    ///   - onError: hears an error of the request, or one that another closure threw. Default: nobody does.
+    ///   - request: creates the other request from the original. If it returns nil, the original is retried at once.
+    ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
+    ///   - sharing: the loads that share one request. Default: nil (each load sends its own).
+    ///   - onResponse: receives the response, and may change the original for its next attempts. The identity of the
+    ///     original does not change. With `sharing`, it runs once for each load that waited, with the original of that
+    ///     load.
+    ///   - onError: receives an error of the request or of another closure. Default: does nothing.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
         delay: Duration = .zero, sharing: Sharing? = nil,
@@ -34,12 +35,12 @@ extension HTTPRetryStrategy {
         ) { _, _ in Wait(duration: delay, jitter: .none) }
     }
 
-    /// After a task: it runs first, then comes the wait, then the original again.
+    /// Runs a task first, then waits, and then retries the original.
     ///
     /// - Parameters:
-    ///   - delay: the wait behind it. Default: zero; a negative one is zero.
-    ///   - task: may change the original for its next attempts; its identity stays.
-    ///   - onError: hears what the task throws; the original is then sent again unchanged. Default: nobody does.
+    ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
+    ///   - task: may change the original for its next attempts. The identity of the original does not change.
+    ///   - onError: receives the error of the task; the original is then retried unchanged. Default: does nothing.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }

@@ -1,10 +1,10 @@
-/// How a request is sent again: after which wait, and after which work.
+/// Determines how a request is retried: the wait, and the work before the retry.
 ///
 /// ```swift
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Use: with `retry(_:maximumRetries:)` on a template, and as the verdict of a validator. Choose:
+/// Pass a strategy to `retry(_:maximumRetries:)` on a template, or return it as the verdict of a validator:
 ///
 /// | strategy | waits |
 /// |---|---|
@@ -14,33 +14,33 @@
 /// | ``fibonacci(unit:cap:)`` | u, u, 2u, 3u, 5u, up to a cap, with full jitter |
 /// | ``delays(_:)`` | those listed, and then no retry |
 /// | ``after(_:delay:sharing:onResponse:onError:)`` | sends another request first |
-/// | ``afterTask(delay:task:onError:)`` | does something first |
-/// | ``custom(_:)`` | what a closure says |
+/// | ``afterTask(delay:task:onError:)`` | runs a closure first |
+/// | ``custom(_:)`` | the result of a closure |
 ///
-/// A strategy is a value without memory: the retry that it waits for is counted for it, from 1, in each load anew. How
-/// many retries there may be is no matter of a strategy, but `maximumRetries`. It narrows with ``when(_:)``, and waits
-/// chain with ``then(_:)``.
+/// A strategy is a value without state: each load counts its retries from 1 and passes the number to the strategy. The
+/// number of retries is limited by `maximumRetries`, not by the strategy. ``when(_:)`` restricts a strategy, and
+/// ``then(_:)`` appends another one.
 public struct HTTPRetryStrategy: Sendable {
-    /// A wait, and how it may be varied.
+    /// A wait, and how it is varied at random.
     struct Wait: Sendable {
         var duration: Duration
         var jitter: RetryJitter
     }
 
-    /// The wait before a retry, by its number and the last result; nil gives up.
+    /// Returns the wait before a retry, from its number and the last result; nil ends the retries.
     typealias Plan = @Sendable (Int, Result<HTTPResponse, HTTPError>?) -> Wait?
 
     private var name: String
     private(set) var plan: Plan
-    /// How many waits there are; nil when there is no end to them.
+    /// The number of waits; nil if it is unlimited.
     private(set) var count: Int?
-    /// What is done before the request is sent again.
+    /// The work before the request is retried.
     private(set) var alternate: RetryAlternate?
-    /// When it applies; nil leaves it to who asks.
+    /// The condition under which the strategy applies; nil if the caller decides.
     private(set) var condition: RetryCondition?
-    /// Whether a wait that the server names, or the request's own strategy, counts more.
+    /// Whether a wait of the server, or the request's own strategy, takes precedence.
     private(set) var isFallback = false
-    /// Whether requests of any method are sent again when the server refused them unprocessed.
+    /// Whether requests of any method are retried if the server refused them without processing.
     private(set) var retriesRefusals = false
 
     init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
@@ -50,12 +50,12 @@ public struct HTTPRetryStrategy: Sendable {
         self.plan = plan
     }
 
-    /// The wait before a retry, before it is varied at random.
+    /// Returns the wait before a retry, without jitter.
     ///
     /// - Parameters:
-    ///   - retry: which retry, 1 for the first.
-    ///   - result: how the attempt before it ended. Default: nil; only ``custom(_:)`` looks at it.
-    /// - Returns: never less than zero and never more than a year; nil when there is to be no retry.
+    ///   - retry: the number of the retry, 1 for the first.
+    ///   - result: the result of the attempt before it. Default: nil; only ``custom(_:)`` uses it.
+    /// - Returns: a duration between zero and one year; nil if the request is not retried.
     public func delay(before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil) -> Duration? {
         wait(before: retry, after: result)?.duration
     }
@@ -66,17 +66,17 @@ public struct HTTPRetryStrategy: Sendable {
         return wait
     }
 
-    /// The same strategy with other waits.
+    /// Returns the strategy with other waits.
     func replacingPlan(_ name: String? = nil, count: Int? = nil, with plan: @escaping Plan) -> HTTPRetryStrategy {
         var copy = self
         (copy.name, copy.count, copy.plan) = (name ?? self.name, name == nil ? self.count : count, plan)
         return copy
     }
 
-    /// The same strategy, limited by a condition.
+    /// Returns the strategy, restricted by a condition.
     ///
-    /// On the strategy of a request or of ``RetrySettings``, a condition that selects outcomes replaces
-    /// ``RetryCondition/standard``, and one that only limits narrows it. The strategy of a validator applies when the
+    /// For the strategy of a request or of ``RetrySettings``, a condition that selects outcomes replaces
+    /// ``RetryCondition/standard``, and one that only limits narrows it. The strategy of a validator applies if the
     /// condition holds.
     public func when(_ condition: RetryCondition) -> HTTPRetryStrategy {
         var copy = self
@@ -84,24 +84,25 @@ public struct HTTPRetryStrategy: Sendable {
         return copy
     }
 
-    /// The same strategy, which also retries requests of any method that the server refused without having processed them.
+    /// Returns the strategy, extended to retry requests of any method that the server refused without processing them.
     ///
     /// ```swift
     /// CreateOrder().retry(.exponential(base: .seconds(1)).retryingRefusals())
     /// ```
     ///
-    /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after any of them,
-    /// because HTTP does not promise that nothing was done; use it for a server that documents it, such as one with a rate
-    /// limit. It makes a 403 with `Retry-After` worth a retry. All other limits of a retry hold (``Retry``): a one-shot body
-    /// is not sent again, and neither is a request that was redirected to a GET.
+    /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
+    /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
+    /// that documents it, such as one with a rate limit. It also makes a 403 with `Retry-After` eligible for a retry.
+    /// All other limits of a retry apply (``Retry``): a one-shot body is not sent again, and neither is a request that
+    /// was redirected to a GET.
     public func retryingRefusals() -> HTTPRetryStrategy {
         var copy = self
         copy.retriesRefusals = true
         return copy
     }
 
-    /// The same strategy as a mere suggestion of a validator: a wait that the server names (`Retry-After`) and the
-    /// request's own strategy count more, and when it cannot be followed, the next validator judges.
+    /// Returns the strategy as a suggestion of a validator. A wait of the server (`Retry-After`) and the request's own
+    /// strategy take precedence, and if the request cannot be retried, the next validator judges.
     public func asFallback() -> HTTPRetryStrategy {
         var copy = self
         copy.isFallback = true
@@ -110,6 +111,6 @@ public struct HTTPRetryStrategy: Sendable {
 }
 
 extension HTTPRetryStrategy: CustomStringConvertible {
-    /// What it is, for events and logs.
+    /// The name and the modifiers of the strategy, for events and logs.
     public var description: String { name }
 }

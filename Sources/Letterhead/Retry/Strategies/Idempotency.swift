@@ -1,4 +1,3 @@
-/// The mark of an idempotent request; nil for a request without it.
 enum IdempotencyOption: HTTPRequestOption {
     static let defaultOptionValue: Idempotency? = nil
 }
@@ -13,15 +12,15 @@ extension HTTPRequest {
     /// it was marked with ``markIdempotent(key:)``, or it has an `Idempotency-Key`.
     public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
 
-    /// Marks the request as idempotent, so that it may be retried whatever its method is.
+    /// Marks the request as idempotent, so that it may be retried with any method.
     ///
-    /// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server recognizes a retry
-    /// (draft-ietf-httpapi-idempotency-key-header). Mark only requests that the server handles so.
+    /// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server recognizes a
+    /// retry (draft-ietf-httpapi-idempotency-key-header). Mark only requests that the server handles this way.
     ///
-    /// - Parameter key: the key, such as one that is kept over a restart. Default: nil (a random key for each load).
+    /// - Parameter key: the key, such as one that is stored across launches. Default: nil (a random key for each load).
     public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
 
-    /// The mark that the request may be sent twice.
+    /// The mark of an idempotent request; nil if it is not marked.
     var idempotency: Idempotency? {
         get { self[option: IdempotencyOption.self] }
         set { self[option: IdempotencyOption.self] = newValue }

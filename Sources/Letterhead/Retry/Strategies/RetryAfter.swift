@@ -1,14 +1,16 @@
 public import Foundation
 
 extension HTTPHeaders {
-    /// How long the server asks to wait, by its `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil when neither is
-    /// there in a valid form.
+    /// Returns the wait that the server asks for in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil if
+    /// neither has a valid value.
     ///
-    /// `Retry-After` is whole seconds, or a date in any of the three forms of HTTP; a date in the past is zero. A negative,
-    /// signed, fractional or otherwise malformed value counts as absent; of several values the longest counts.
-    /// `Retry-After-Ms`, which some APIs send in addition, is milliseconds and wins. The time may be very long: set a limit.
+    /// `Retry-After` is in whole seconds, or a date in one of the three formats of HTTP. A date in the past is zero. A
+    /// negative, signed, fractional or otherwise malformed value counts as absent. Of several values, the longest
+    /// applies. `Retry-After-Ms`, which some APIs send in addition, is in milliseconds and takes precedence. The wait
+    /// may be very long: limit it.
     ///
-    /// - Parameter now: the present, which dates are measured against. Default: the system's time.
+    /// - Parameter now: the current date, from which a wait until a date is calculated. Default: the date of the
+    ///   system.
     public func retryAfter(now: Date = Date()) -> Duration? {
         let milliseconds = values(for: .retryAfterMilliseconds).compactMap { Self.milliseconds($0) }.max()
         return milliseconds
@@ -27,15 +29,15 @@ extension HTTPHeaders {
             return .seconds(Int64(value) ?? .max)
         }
         guard let date = HTTPDate.seconds(of: value, now: Int64(now)) else { return nil }
-        // By whole seconds first, since so large a time has no exact fractions.
+        // Whole seconds are subtracted first, because a date in seconds is too large for exact fractions.
         let second = Int64(now.rounded(.down))
         return Swift.max(.zero, .seconds(date - second) - .seconds(now - Double(second)))
     }
 }
 
 extension HTTPHeaders {
-    /// Whether the server wants the request to be sent again, by `X-Should-Retry`, which some APIs send with an error; nil
-    /// when the field is absent or neither `true` nor `false`.
+    /// The value of `X-Should-Retry`, which some APIs send with an error; nil if the field is absent or neither `true`
+    /// nor `false`.
     var shouldRetry: Bool? {
         switch self["X-Should-Retry"] {
         case "true": true

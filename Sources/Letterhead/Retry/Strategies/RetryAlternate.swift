@@ -1,4 +1,4 @@
-/// What is done before a request is sent again.
+/// The work before a request is retried.
 enum RetryAlternate: Sendable {
     /// Sends another request.
     case request(RetryAlternateRequest)
@@ -6,29 +6,31 @@ enum RetryAlternate: Sendable {
     case task(@Sendable (inout HTTPRequest) async throws -> Void, onError: @Sendable (any Error) async -> Void)
 }
 
-/// Another request that is sent before one is sent again.
+/// Another request that is sent before the original is retried.
 struct RetryAlternateRequest: Sendable {
-    /// Makes it of the request that is to be sent again; nil when there is none.
+    /// Creates the request from the original; nil to send none.
     let make: @Sendable (HTTPRequest) async throws -> HTTPRequest?
-    /// Hears its response, and may change the request that is sent again.
+    /// Receives the response, and may change the original.
     let onResponse: @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void
-    /// Hears what went wrong.
+    /// Receives an error of the request or of a closure.
     let onError: @Sendable (any Error) async -> Void
-    /// Which loads send one together.
+    /// The loads that share one request.
     let sharing: HTTPRetryStrategy.Sharing?
 }
 
 extension HTTPRetryStrategy {
-    /// Which loads share one alternate request, and how many one load may take part in.
+    /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
     ///
-    /// All that are made of one value, with an equal key, share: of loads that ask at the same time one sends the
-    /// alternate request, and its response goes to all. Whatever the key is, loads share only when their requests have the
-    /// same origin and identity: every secret header and query item, the authentication and the environment.
+    /// Loads share a request if their strategies were created with copies of one value, and with an equal key. Of loads
+    /// that need it at the same time, one sends the alternate request, and all receive its response. Regardless of the
+    /// key, loads share only if their requests have the same origin and identity: every secret header and query item,
+    /// the authentication and the environment.
     public struct Sharing: Sendable {
-        /// An identity, which is why it is a class: values are the same only when one is a copy of the other.
+        /// An object whose identity only the copies of one value share.
         fileprivate final class Identity: Sendable {}
 
-        /// What is shared: by whom it was made, and for whom. It holds the identity, so that no other takes its place.
+        /// The sharing value and the caller's key. It retains the identity, so that no other object can reuse the
+        /// address.
         struct Key: Hashable, Sendable {
             fileprivate let owner: Identity
             fileprivate let name: String
@@ -43,15 +45,16 @@ extension HTTPRetryStrategy {
 
         private let identity = Identity()
         private var name = ""
-        /// How many one load may take part in.
+        /// The maximum number of alternate requests for one load.
         let maximum: Int
 
-        /// Makes a value that shares with its copies only.
+        /// Creates a value that is shared only by its copies.
         ///
-        /// - Parameter maximum: how many one load may take part in; less than zero is none. Default: 1.
+        /// - Parameter maximum: the maximum number of alternate requests for one load. Default: 1; a negative number
+        ///   counts as zero.
         public init(maximum: Int = 1) { self.maximum = max(maximum, 0) }
 
-        /// The same, shared only with those that have an equal key, such as the name of a user.
+        /// Returns this value for one key, such as the name of a user. Only loads with an equal key share.
         public func forKey(_ key: String) -> Sharing {
             var copy = self
             copy.name = key

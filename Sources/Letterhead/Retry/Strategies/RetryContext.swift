@@ -1,17 +1,17 @@
-/// What is known when it is decided whether a request is sent again.
+/// The state of a load after an attempt, from which the decision about a retry is made.
 public struct RetryContext: Sendable {
-    /// The request, as it came to the retry, and as an alternate has changed it since.
+    /// The request as the retry link received it, including the changes of an alternate.
     public let request: HTTPRequest
-    /// How the last attempt ended.
+    /// The result of the last attempt.
     public let result: Result<HTTPResponse, HTTPError>
-    /// Which retry it would be: 1 behind the first attempt.
+    /// The number of the possible retry: 1 after the first attempt.
     public let retry: Int
-    /// How long the load has taken so far.
+    /// The time since the start of the load.
     public let elapsed: Duration
     /// The attempts before the last one.
     public let earlier: [HTTPAttempt]
 
-    /// Makes a context, for tests of conditions of your own.
+    /// Creates a context, for tests of custom conditions.
     public init(
         request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
         earlier: [HTTPAttempt] = []
@@ -23,10 +23,10 @@ public struct RetryContext: Sendable {
         self.earlier = earlier
     }
 
-    /// How the server answered; nil when it did not.
+    /// The response; nil if the attempt failed.
     public var response: HTTPResponse? { try? result.get() }
 
-    /// Why there is no response; nil when there is one.
+    /// The failure; nil if there is a response.
     public var failure: HTTPError? {
         if case .failure(let failure) = result { failure } else { nil }
     }
@@ -34,20 +34,20 @@ public struct RetryContext: Sendable {
 
 /// A retry that is about to happen.
 public struct RetryEvent: Sendable, CustomStringConvertible {
-    /// The request that is sent again, as far as it is known: an alternate may still change it.
+    /// The request that will be retried. An alternate may still change it.
     public let request: HTTPRequest
-    /// Which retry it is, 1 for the first.
+    /// The number of the retry, 1 for the first.
     public let retry: Int
-    /// How the attempt before it ended.
+    /// The result of the attempt before the retry.
     public let result: Result<HTTPResponse, HTTPError>
-    /// The strategy that asks for it.
+    /// The strategy that determines the wait.
     public let strategy: HTTPRetryStrategy
-    /// How long will be waited.
+    /// The wait before the retry.
     public let delay: Duration
-    /// The attempts so far, with the reason for the retry on the last.
+    /// All attempts so far. The last one carries the reason for the retry.
     public let attempts: [HTTPAttempt]
 
-    /// The last attempt and what follows, without secrets.
+    /// The last attempt and the retry, without secrets.
     public var description: String {
         "\(request.method.shown) \(request.redaction.outline(of: request)): "
             + (attempts.last?.description ?? "retried after \(delay)")

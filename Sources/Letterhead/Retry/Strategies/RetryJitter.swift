@@ -1,21 +1,20 @@
-/// How a wait is varied at random, so that clients that failed together do not come back together.
+/// Varies a wait at random, so that clients that failed together do not retry together.
 struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
-    /// How much of a wait is left to chance, 0...1.
+    /// The random share of a wait, 0...1.
     private let share: Double
 
     private init(share: Double) { self.share = share }
 
-    /// The wait as it is.
     static let none = RetryJitter(share: 0)
-    /// Anything between nothing and the wait, each as likely as the other.
+    /// A random time between zero and the wait, uniformly distributed.
     static let full = RetryJitter(share: 1)
 
-    /// The wait, shortened at random by at most a share of it: 0.2 gives 80 to 100 %. Clamped to 0...1; NaN is 0.
+    /// Shortens the wait at random by at most a share: with 0.2, to 80–100 %. Clamped to 0...1; NaN counts as 0.
     static func upTo(_ share: Double) -> RetryJitter {
         RetryJitter(share: share.isNaN ? 0 : min(max(share, 0), 1))
     }
 
-    /// A wait, varied by a random number from 0 to 1, of which 1 gives the longest.
+    /// Varies a wait with a random number from 0 to 1, of which 1 results in the full wait.
     func applied(to wait: Duration, random: () -> Double) -> Duration {
         guard share > 0, wait > .zero else { return wait }
         let drawn = random()
@@ -23,7 +22,6 @@ struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
         return chance == 1 ? wait : wait * (1 - share + share * chance)
     }
 
-    /// How much is left to chance.
     var description: String {
         switch share {
         case 0: "no jitter"

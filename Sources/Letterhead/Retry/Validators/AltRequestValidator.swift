@@ -1,4 +1,4 @@
-/// Sends another request when a response says that something has to be done first: by default, on 401 and 403.
+/// Sends another request before the retry, for responses that require it: by default, 401 and 403.
 ///
 /// ```swift
 /// AltRequestValidator(
@@ -13,22 +13,22 @@
 ///     })
 /// ```
 ///
-/// A header that `onResponse` sets is sent wherever the original goes. Decline, as the example does, for origins that must
-/// not get it.
+/// A header that `onResponse` sets is sent wherever the original goes. Return nil, as in the example, for origins that
+/// must not receive it.
 ///
-/// Choose it when one request makes another one possible; for tokens as such, an ``HTTPAuthentication`` is the better
-/// way. Put it before ``DefaultValidator``. The retry counts, so there must be one (`maximumRetries`); it is sent
-/// whatever the method is, if the body can be had again, since a server that answers 401 or 403 has done nothing.
+/// Use this validator if one request makes another one possible. For tokens, prefer an ``HTTPAuthentication``. Put it
+/// before ``DefaultValidator``. The retry counts, so `maximumRetries` must be at least 1. The request is retried with
+/// any method unless its body is a one-shot body, because a server that responds with 401 or 403 did not process it.
 ///
-/// Loads that need it at the same time share one alternate request: it is sent once, and `onResponse` runs for each of
-/// them with its own original. An attempt that began before that request was answered uses its answer, too. Loads share
-/// only when their originals have the same origin and identity: every secret header and query item, the authentication and
-/// the environment. Where the user is named by something else, such as an option, tell users apart by `key`.
+/// Loads that need it at the same time share one alternate request: it is sent once, and `onResponse` runs for each
+/// load with its own original. An attempt that began before that request completed uses its response, too. Loads share
+/// only if their originals have the same origin and identity: every secret header and query item, the authentication
+/// and the environment. If another value identifies the user, such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
-    /// Makes the alternate request, of the original and how its attempt ended; nil declines.
+    /// Creates the alternate request from the original and the result of its attempt; nil declines.
     public typealias Provider =
         @Sendable (_ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
-    /// Hears the answer, and may change the original for its next attempts.
+    /// Receives the response, and may change the original for its next attempts.
     public typealias OnResponse =
         @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void
 
@@ -41,19 +41,21 @@ public struct AltRequestValidator: HTTPValidator {
     private let onResponse: OnResponse
     private let onError: @Sendable (any Error) async -> Void
 
-    /// Makes the validator.
+    /// Creates the validator.
     ///
     /// - Parameters:
-    ///   - statuses: after which it is sent. Default: 401 and 403.
-    ///   - includesFailures: whether it is sent after a failure without a response, too. Default: false.
-    ///   - maximum: how many one load may take part in; behind them the load fails with `.retriesExhausted` and the
-    ///     response. Default: 1; less than zero is none.
-    ///   - delay: the wait between it and the original. Default: zero; a negative one is zero.
-    ///   - key: which loads share one, among those of the same origin and identity. Default: all of these.
-    ///   - request: makes it; with nil, or when it throws, the next validator judges. It is asked for each load, also for
-    ///     those that then share another's.
-    ///   - onResponse: hears its response, whatever its status.
-    ///   - onError: hears what goes wrong with it, and what a closure throws. Default: nobody does.
+    ///   - statuses: the statuses that require the alternate request. Default: 401 and 403.
+    ///   - includesFailures: whether it is also sent after a failure without a response. Default: false.
+    ///   - maximum: the maximum number of alternate requests for one load. After the last one, the load fails with
+    ///     `.retriesExhausted` and the response. Default: 1; a negative number counts as zero.
+    ///   - delay: the wait between the alternate request and the original. Default: zero; a negative wait counts as
+    ///     zero.
+    ///   - key: returns a key; of the loads with the same origin and identity, only those with an equal key share.
+    ///     Default: all of them share.
+    ///   - request: creates the alternate request. If it returns nil or throws, the next validator judges. It is called
+    ///     for each load, including those that then share another load's request.
+    ///   - onResponse: receives the response, which may have any status.
+    ///   - onError: receives an error of the request or of a closure. Default: does nothing.
     public init(
         statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
         delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
@@ -70,12 +72,12 @@ public struct AltRequestValidator: HTTPValidator {
         self.onError = onError
     }
 
-    /// Asks for the alternate request after one of the statuses.
+    /// Requests a retry after the alternate request, if the status is one of `statuses`.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         statuses.contains(response.status) ? try await verdict(on: .success(response), of: request) : .nextValidator
     }
 
-    /// Asks for it after a failure, if failures are included.
+    /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         includesFailures ? try await verdict(on: .failure(failure), of: request) : .nextValidator
     }

@@ -1,27 +1,26 @@
-/// Fails responses whose media type is none of those expected, such as the HTML page of a proxy instead of JSON.
+/// Fails responses with an unexpected media type, such as the HTML page of a proxy instead of JSON.
 ///
 /// ```swift
 /// ContentTypeValidator(["application/json", "application/*+json"])
 /// ```
 ///
-/// Only accepted statuses with a body are judged: the body of an error may be anything. The body of a download is what was
-/// saved. The failure is
-/// `.validationFailed`, naming what came and what was expected.
+/// Only accepted statuses with a body are checked: the body of an error may have any type. The body of a download is
+/// the saved file. The failure is `.validationFailed`, and its message names the received and the expected types.
 public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
     private let allowsMissing: Bool
 
-    /// Makes the validator.
+    /// Creates the validator.
     ///
     /// - Parameters:
-    ///   - types: what is expected, without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`.
-    ///   - allowsMissing: whether a response may leave its type out. Default: false.
+    ///   - types: the expected types, without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`.
+    ///   - allowsMissing: whether a response may omit its media type. Default: false.
     public init(_ types: [String], allowsMissing: Bool = false) {
         self.types = types.map { ASCII.lowercased(ASCII.trimmed($0)) }
         self.allowsMissing = allowsMissing
     }
 
-    /// Fails another media type.
+    /// Fails an accepted response whose media type is not expected.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         guard request.accepts(response.status), request.method != .head, response.contentCount != 0 else {
             return .nextValidator
@@ -32,11 +31,11 @@ public struct ContentTypeValidator: HTTPValidator {
         return .failChain(
             HTTPError(
                 .validationFailed, request: request, response: response,
-                message: "the body is \(type ?? "of no known media type"), expected was "
+                message: "the media type of the body is \(type ?? "missing or malformed"), expected was "
                     + types.joined(separator: " or ")))
     }
 
-    /// A star stands for a whole type, a whole subtype, or what is before the suffix of one.
+    /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.
     private static func pattern(_ pattern: String, matches type: String) -> Bool {
         let wanted = pattern.split(separator: "/", maxSplits: 1)
         let given = type.split(separator: "/", maxSplits: 1)

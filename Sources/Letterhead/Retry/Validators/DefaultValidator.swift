@@ -1,4 +1,4 @@
-/// Suggests to try again what usually passes: statuses and failures that are about the moment, not about the request.
+/// Suggests a retry after temporary problems: statuses and failures that are not caused by the request itself.
 ///
 /// ```swift
 /// var validator = DefaultValidator()
@@ -8,30 +8,30 @@
 ///
 /// A server that sends `X-Should-Retry` with an error decides itself whether a retry is suggested.
 ///
-/// What it suggests is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server counts more, and so
-/// does the request's own strategy; and when it cannot be followed, because no retry is left (there is none unless the
-/// request or the client says so) or the request must not be sent twice, the next validator judges. It never fails a
-/// status: that is judged at the front door.
+/// The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the request's
+/// own strategy take precedence. If the request cannot be retried, the next validator judges. This happens if no retry
+/// is left (by default, `maximumRetries` is 0) or if the request must not be sent twice. The validator does not fail
+/// statuses: the client does so when it returns the response.
 public struct DefaultValidator: HTTPValidator {
-    /// The statuses that are worth a retry, each with its strategy.
+    /// The statuses after which a retry is suggested, each with its strategy.
     ///
-    /// Default: 429 after 3 seconds; 408, 425, 500, 502, 503, 504 and 529 by exponential back-off from a second.
+    /// Default: 429 after 3 seconds; 408, 425, 500, 502, 503, 504 and 529 with exponential back-off from one second.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
-    /// The failures that are worth a retry. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
+    /// The failures after which a retry is suggested. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// How to retry after such a failure. Default: exponential back-off from a second.
+    /// The strategy for these failures. Default: exponential back-off from one second.
     public var failureStrategy: HTTPRetryStrategy
 
-    /// Whether a response may be empty. Default: true.
+    /// Whether a response may have an empty body. Default: true.
     ///
-    /// If not, one with a 2xx status and no body is `.emptyResponse`; 204, 205 and 304 and the answer to a HEAD, which
-    /// never have one, may be empty all the same (RFC 9110, 6.4.1), and so may a body that is still arriving. A download is empty when nothing was
-    /// saved.
+    /// If false, a response with a 2xx status and no body is `.emptyResponse`. Exceptions are responses that never have
+    /// a body (204, 205, 304 and responses to HEAD, RFC 9110, 6.4.1) and a body that is still arriving. A download is
+    /// empty if nothing was saved.
     public var allowsEmptyResponses: Bool
 
-    /// Makes the validator; see its properties for the defaults.
+    /// Creates the validator; see its properties for the defaults.
     public init(
         retriableStatuses: [HTTPStatus: HTTPRetryStrategy] = DefaultValidator.standardStatuses,
         retriableFailures: Set<HTTPError.Code> = RetryCondition.standardFailures,
@@ -43,7 +43,7 @@ public struct DefaultValidator: HTTPValidator {
         self.allowsEmptyResponses = allowsEmptyResponses
     }
 
-    /// The strategies of ``retriableStatuses`` that it starts with.
+    /// The default of ``retriableStatuses``.
     public static let standardStatuses: [HTTPStatus: HTTPRetryStrategy] = {
         var statuses = RetryCondition.standardStatuses.reduce(into: [:]) { statuses, status in
             statuses[status] = HTTPRetryStrategy.exponential(base: .seconds(1))
@@ -52,7 +52,7 @@ public struct DefaultValidator: HTTPValidator {
         return statuses
     }()
 
-    /// Suggests a retry, else judges whether it may be empty.
+    /// Suggests a retry after a retriable status; otherwise checks for an empty body.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         if let strategy = suggestion(for: response, request) { return .retry(strategy.asFallback()) }
         guard !allowsEmptyResponses, response.status.isSuccess, response.body.buffered != nil,
@@ -60,7 +60,7 @@ public struct DefaultValidator: HTTPValidator {
             ![.noContent, .resetContent].contains(response.status), request.method != .head
         else { return .nextValidator }
         return .failChain(
-            HTTPError(.emptyResponse, request: request, response: response, message: "a body was expected"))
+            HTTPError(.emptyResponse, request: request, response: response, message: "the response has no body"))
     }
 
     private func suggestion(for response: HTTPResponse, _ request: HTTPRequest) -> HTTPRetryStrategy? {
@@ -69,7 +69,7 @@ public struct DefaultValidator: HTTPValidator {
         return shouldRetry ? strategy ?? failureStrategy : nil
     }
 
-    /// Suggests a retry.
+    /// Suggests a retry after a retriable failure.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) -> HTTPValidatorResult {
         retriableFailures.contains(failure.code) ? .retry(failureStrategy.asFallback()) : .nextValidator
     }

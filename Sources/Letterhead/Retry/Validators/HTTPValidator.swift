@@ -1,8 +1,9 @@
-/// Judges how an attempt ended: a response, or a failure without one.
+/// Judges the result of an attempt: a response, or a failure without a response.
 ///
-/// Use: give a list to a client, or to one endpoint with `validated(by:)`; they are asked in order, once for each attempt,
-/// until one gives a verdict. Choose: ``DefaultValidator``, ``ContentTypeValidator``, ``AltRequestValidator``, or
-/// ``ClosureValidator`` for a closure. Write one for what only your API knows, such as an envelope around every answer:
+/// Pass a list of validators to a client, or to one endpoint with `validated(by:)`. They are called in order, once for
+/// each attempt, until one returns a verdict. Use ``DefaultValidator``, ``ContentTypeValidator``,
+/// ``AltRequestValidator``, or ``ClosureValidator`` for a closure. Implement the protocol for rules of your API, such
+/// as an envelope around every response:
 ///
 /// ```swift
 /// struct Envelope: Decodable { var code: Int; var message: String? }
@@ -19,73 +20,76 @@
 /// }
 /// ```
 ///
-/// What a validator learns it hands to the caller as a typed value of the response (``HTTPResponse/subscript(option:)``): it changes its
-/// copy and answers ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
+/// A validator passes values to the caller as typed options of the response (``HTTPResponse/subscript(option:)``): it
+/// changes a copy and returns ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
-/// Laws: it keeps no state of a load, since one validator serves many at once; which attempt it is stands in
-/// ``HTTPRequest/attemptNumber``. An error that it throws is the same as ``HTTPValidatorResult/failChain(_:)``. On a
-/// streamed response it sees the head; asking for the body throws ``HTTPBodyError/withheld``, and takes nothing from the caller.
+/// Laws:
+///
+/// - A validator keeps no state of a load, because it serves many loads at once. ``HTTPRequest/attemptNumber`` is the
+///   number of the attempt.
+/// - An error that it throws has the same effect as ``HTTPValidatorResult/failChain(_:)``.
+/// - It sees only the head of a streamed response. Reading the body throws ``HTTPBodyError/withheld``, and consumes
+///   nothing.
 public protocol HTTPValidator: Sendable {
-    /// Judges a response of any status, behind all redirects. Default: asks the next validator.
+    /// Judges a response of any status, after all redirects. Default: continues with the next validator.
     ///
     /// - Parameters:
-    ///   - response: how the server answered; what validators before this one put in its place.
-    ///   - request: the request as it came to the validators, with the number of the attempt.
+    ///   - response: the response of the server, or the one with which an earlier validator replaced it.
+    ///   - request: the request as the retry link received it, with the number of the attempt.
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 
-    /// Judges a failure, when there is no response. Default: asks the next validator.
+    /// Judges a failure without a response. Default: continues with the next validator.
     ///
     /// - Parameters:
-    ///   - failure: why there is none.
-    ///   - request: the request as it came to the validators, with the number of the attempt.
+    ///   - failure: the error of the attempt.
+    ///   - request: the request as the retry link received it, with the number of the attempt.
     func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 }
 
 extension HTTPValidator {
-    /// Asks the next validator.
+    /// Continues with the next validator.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
 
-    /// Asks the next validator.
+    /// Continues with the next validator.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         .nextValidator
     }
 }
 
-/// Which attempt a request is.
+/// The number of an attempt.
 enum AttemptNumberOption: HTTPRequestOption {
     static let defaultOptionValue: Int? = nil
 }
 
 extension HTTPRequest {
-    /// Which attempt of its load it is, for validators and for links behind the retry: 1 for the first.
+    /// The number of this attempt of the load, for validators and for links below the retry: 1 for the first.
     public var attemptNumber: Int { self[option: AttemptNumberOption.self] ?? 1 }
 }
 
-/// What a validator says of an attempt.
+/// The verdict of a validator on an attempt.
 public enum HTTPValidatorResult: Sendable {
-    /// Nothing: the next validator judges; behind the last one, the attempt stands as it is.
+    /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
     case nextValidator
 
-    /// The next validator judges this response instead, and the caller gets it; of a failure, it makes a response.
+    /// Continues with this response in place of the result. The caller receives it, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// The load fails, and no other validator is asked.
+    /// Fails the load. No other validator is called.
     ///
-    /// An ``HTTPError`` reaches the caller as it is; any other is inside one, unchanged, with the code
-    /// `.validationFailed`.
+    /// An ``HTTPError`` is thrown unchanged. Any other error becomes the underlying error of a `.validationFailed`.
     case failChain(any Error)
 
-    /// The request is sent again, as the strategy says, and no other validator is asked.
+    /// Retries the request with a strategy. No other validator is called.
     ///
-    /// It counts as a retry and is bound to the same limits as any other (``Retry``). When the request cannot be retried, a
-    /// failure stays what it is. A response becomes an error that carries it: `.retriesExhausted` after at least one retry,
-    /// else `.unacceptableStatus`, or `.validationFailed` when its status counts as success.
+    /// The retry is subject to the same limits as any other (``Retry``). If the request cannot be retried, a failure is
+    /// thrown unchanged. A response is thrown inside of an error: `.retriesExhausted` after at least one retry, else
+    /// `.unacceptableStatus`, or `.validationFailed` if its status counts as success.
     case retry(HTTPRetryStrategy)
 }
 
-/// Closures as a validator.
+/// A validator made of closures.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
@@ -99,11 +103,11 @@ public struct ClosureValidator: HTTPValidator {
     private let judgeResponse: JudgeResponse
     private let judgeFailure: JudgeFailure
 
-    /// Makes a validator.
+    /// Creates a validator.
     ///
     /// - Parameters:
     ///   - response: judges responses.
-    ///   - failure: judges failures. Default: asks the next validator.
+    ///   - failure: judges failures. Default: continues with the next validator.
     public init(
         response: @escaping JudgeResponse, failure: @escaping JudgeFailure = { _, _ in .nextValidator }
     ) {
@@ -111,12 +115,12 @@ public struct ClosureValidator: HTTPValidator {
         judgeFailure = failure
     }
 
-    /// Asks the closure for responses.
+    /// Calls the closure for responses.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         try await judgeResponse(response, request)
     }
 
-    /// Asks the closure for failures.
+    /// Calls the closure for failures.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         try await judgeFailure(failure, request)
     }
