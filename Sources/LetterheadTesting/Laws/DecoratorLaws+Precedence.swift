@@ -13,7 +13,8 @@ extension DecoratorLaws {
         if decorated.options[LawTemplate.Mark.self] != base.variant { lost.append(.options) }
         return lost.filter { changed.contains($0) }.map {
             LawViolation(
-                law: "precedence", member: $0, reason: "loses values that only the base has: start from base.\($0.rawValue)")
+                law: "precedence", member: $0,
+                reason: "loses values that only the base has: start from base.\($0.rawValue)")
         }
     }
 
@@ -62,7 +63,8 @@ extension DecoratorLaws {
 
     private var reason: String {
         switch precedence {
-        case .decorator, .unchecked: "of the base is not replaced where both set a value: the decorator must take precedence"
+        case .decorator, .unchecked:
+            "of the base is not replaced where both set a value: the decorator must take precedence"
         case .base: "of the base is replaced where both set a value: the base must take precedence"
         case .both: "of base and decorator are not both present, the base's first, where both set a value"
         }

@@ -49,7 +49,7 @@ public struct DecoratorLaws: Sendable {
         self.decorate = decorate
     }
 
-    /// Returns the violated laws; empty if there are none.
+    /// Returns the violated laws; an empty array if all laws hold.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for variant in 1...2 {

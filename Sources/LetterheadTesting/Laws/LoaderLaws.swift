@@ -48,7 +48,7 @@ public struct LoaderLaws: Sendable {
         makeScene = { try await WireScene(loader()) }
     }
 
-    /// Returns the violated laws; empty if there are none.
+    /// Returns the violated laws; an empty array if all laws hold.
     ///
     /// - Throws: an error if the server of the check cannot be started.
     public func violations() async throws -> [LawViolation] {

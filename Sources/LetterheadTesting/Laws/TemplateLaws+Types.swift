@@ -19,7 +19,8 @@ extension TemplateLaws {
         if !(template.body is any HTTPBody), body.displayStyle != .optional || !body.children.isEmpty {
             found.append(
                 LawViolation(
-                    law: "types", member: .body, reason: "is a \(Swift.type(of: template.body)), which is not an HTTPBody"))
+                    law: "types", member: .body,
+                    reason: "is a \(Swift.type(of: template.body)), which is not an HTTPBody"))
         }
         return found
     }

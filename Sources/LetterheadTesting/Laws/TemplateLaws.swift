@@ -17,7 +17,7 @@ public import Letterhead
 ///   instance. A computed member is found in the source, where its type must be spelled like that of the requirement.
 /// - **Stability**: every read of a member returns the same.
 public enum TemplateLaws {
-    /// Returns the violated laws; empty if there are none.
+    /// Returns the violated laws; an empty array if all laws hold.
     ///
     /// - Parameters:
     ///   - template: a value of the template's type.

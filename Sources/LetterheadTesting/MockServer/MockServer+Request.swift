@@ -2,7 +2,7 @@ public import Foundation
 public import Letterhead
 
 extension MockServer {
-    /// A request as it was received.
+    /// A received request, undecoded.
     ///
     /// ```swift
     /// let request = server.requests[0]

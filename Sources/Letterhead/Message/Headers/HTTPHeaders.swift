@@ -67,7 +67,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// The value of a name; nil if there is no such field. Several values are joined by `, ` (RFC 9110, 5.2), those of
+    /// The value of a name; nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), those of
     /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` cannot be joined, so only the first one is returned.
     ///
     /// Setting a value replaces all fields of the name by one field, at the position of the first. Setting nil removes

@@ -9,7 +9,7 @@
 /// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling. A request with a
 /// malformed literal is refused before anything is sent.
 public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The media type as it is sent, with its parameters.
+    /// The text of the media type with its parameters, for a header.
     public let description: String
     /// The type and subtype in lower case, such as `text/plain`; empty for a malformed media type.
     public let essence: String

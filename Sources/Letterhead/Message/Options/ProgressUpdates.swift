@@ -69,7 +69,7 @@ extension HTTPRequest {
 
     /// Makes the caller responsible for ending the updates when the request ends.
     ///
-    /// - Returns: the updates to end; nil if there are none, or if a caller further up is already responsible.
+    /// - Returns: the updates to end; nil if the request has no updates, or if an outer caller is already responsible.
     mutating func ownProgressReport() -> ProgressUpdates.Report? {
         guard options.contains(ProgressReportOption.self), let report = progressReport, !report.isOwned else {
             return nil

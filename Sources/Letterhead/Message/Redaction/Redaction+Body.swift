@@ -9,7 +9,7 @@ extension Redaction {
         guard body.isReplayable, let data = try? body.chunks().data else {
             return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
         }
-        // The headers as they are sent: the type of the request takes precedence, except for a multipart boundary,
+        // The headers of the sent request: the type of the request takes precedence, except for a multipart boundary,
         // which is the body's.
         if let type = Self.multipart(body.additionalHeaders) { return "(\(type), \(data.count) bytes)" }
         var merged = headers

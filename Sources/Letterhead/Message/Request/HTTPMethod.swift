@@ -4,7 +4,7 @@
 /// method that is not a token (RFC 9110, 5.6.2) is refused with ``HTTPError/Code/invalidRequest`` before anything is
 /// sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The method as it is sent.
+    /// The text of the method.
     public let rawValue: String
 
     /// Creates a method from any text.
@@ -28,7 +28,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// PUT and DELETE.
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-    /// The method as it is sent.
+    /// The text of the method.
     public var description: String { rawValue }
 
     /// The method in a text about a request. A malformed method is not shown.

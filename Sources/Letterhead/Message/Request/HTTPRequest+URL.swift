@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPRequest {
-    /// The path and the query as they are sent in the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
+    /// The path and the query for the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
     public var target: String {
         var text = path.string.hasPrefix("/") ? path.string : "/" + path.string
         if !query.isEmpty {

@@ -20,7 +20,7 @@ extension HTTPRequest {
 
     private var brokenRule: String? {
         if !ASCII.isToken(method.rawValue) {
-            return "the method is not a token of RFC 9110: use letters, digits and !#$%&'*+-.^_`|~"
+            return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
         }
         if let rule = headers.brokenRule { return rule }
         if !body.isEmpty, let rule = body._misfit ?? body.additionalHeaders.brokenBodyRule {
@@ -105,11 +105,12 @@ extension HTTPHeaders {
         for place in fields.indices {
             // The field is read in the array, because copying it costs as much as checking it.
             guard ASCII.isToken(fields[place].name.rawValue) else {
-                return "the name of header \(place + 1) is not a token of RFC 9110: use letters, digits and !#$%&'*+-.^_`|~"
+                return
+                    "the name of header \(place + 1) is not a token: use letters, digits and !#$%&'*+-.^_`|~"
             }
             guard ASCII.isFieldValue(fields[place].value) else {
                 return
-                    "the value of the header \(fields[place].name) contains a control character (CR, LF, NUL or another)"
+                    "the value of the header \(fields[place].name) contains a control character (CR, LF, NUL …)"
             }
             // The lengths of Host, Content-Type, Content-Length, Transfer-Encoding and Proxy-Authorization. Few other
             // names have one of these lengths, so few names are compared.

@@ -36,7 +36,7 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// The request as it was sent.
+    /// The request that was sent, after the changes of all links.
     public var request: HTTPRequest {
         get { answered.value }
         set { answered = SharedRequest(newValue) }

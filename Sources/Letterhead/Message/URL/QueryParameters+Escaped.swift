@@ -1,5 +1,5 @@
 extension QueryParameters {
-    /// The escaped query as it is sent, without the `?`.
+    /// The escaped query, without the `?`.
     public var escaped: String {
         ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
     }

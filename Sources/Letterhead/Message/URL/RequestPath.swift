@@ -6,7 +6,7 @@ public import Foundation
 /// slash, a query or a host:
 ///
 /// ```swift
-/// "users/\(login)/followers"       // login "a/b ?" gives users/a%2Fb%20%3F/followers
+/// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
 /// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
 /// "files/\(raw: "2026/report")"    // raw: a value that brings its own slashes
 /// ```

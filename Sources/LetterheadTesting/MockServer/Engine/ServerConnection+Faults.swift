@@ -37,7 +37,8 @@ extension ServerConnection {
         }
     }
 
-    /// Returns how many of `count` bytes may be transferred now. If it is none, it starts a pause and returns nil.
+    /// Returns how many of `count` bytes may be transferred now. If the interval is used up, it starts a pause and
+    /// returns nil.
     func allowance(_ count: Int) -> Int? {
         guard let pace else { return count }
         if pace.left > 0 { return min(count, pace.left) }

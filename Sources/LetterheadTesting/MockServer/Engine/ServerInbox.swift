@@ -32,7 +32,7 @@ final class ServerInbox: Sendable {
         if isClosed { message.giveUp() }
     }
 
-    /// Returns all messages. If there are none, the next message ends a wait.
+    /// Returns all messages. If the inbox is empty, the next message ends a wait.
     func take() -> [ServerMessage] {
         state.withLock { state in
             state.loopWaits = state.messages.isEmpty
