@@ -23,7 +23,7 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
-    /// The memory does not suffice for the body. The value is the number of bytes that had been received.
+    /// The memory does not suffice for more than this number of bytes of the body.
     case outOfMemory(after: Int)
 
     /// No decoder reads this media type. It is nil for a response without a media type.

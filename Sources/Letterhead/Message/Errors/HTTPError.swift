@@ -41,7 +41,7 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// An existential instead of the class: the compiler (6.3.1) crashes at `catch let error as HTTPError` around a
+    /// An existential instead of the class: the compiler (6.3.1) fails at `catch let error as HTTPError` around a
     /// call with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
