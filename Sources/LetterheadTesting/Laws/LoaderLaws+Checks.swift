@@ -11,10 +11,10 @@ extension LoaderLaws {
         for (path, load) in zip(paths, loads) {
             switch await load.result(within: patience) {
             case nil: reasons.append("a load does not end")
-            case .failure(let error): reasons.append("a load that is answered fails: \(error)")
+            case .failure(let error): reasons.append("a request that has a response fails: \(error)")
             case .success(let response):
                 let body = try? await response.body.data()
-                if body != Data(path.utf8) { reasons.append("a load ends with the answer to another request") }
+                if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
             }
             let count = scene.record.now.arrivals[path] ?? 0
             if count != 1 { reasons.append("a load reaches what is below \(count) times instead of once") }
@@ -31,9 +31,9 @@ extension LoaderLaws {
         else { return [] }
         var reasons: [String] = []
         if !scene.isWire, scene.record.now.ids != [request.id] {
-            reasons.append("the request has another id on its way down: change the one that came, make none anew")
+            reasons.append("the next loader received another id: change the request, do not create a new one")
         }
-        if response.request.id != request.id { reasons.append("the response is labelled with another request") }
+        if response.request.id != request.id { reasons.append("the response belongs to another request") }
         return violations("identity", reasons)
     }
 
@@ -88,7 +88,7 @@ extension LoaderLaws {
         } else {
             reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
         }
-        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request is sent") }
+        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request was sent") }
         return violations("validation", reasons)
     }
 
