@@ -2,7 +2,7 @@ public import Foundation
 public import Letterhead
 
 extension HTTPResponse {
-    /// `200 OK` with a value as JSON.
+    /// Returns a `200 OK` response with a value as JSON.
     public static func ok(
         _ request: HTTPRequest, json value: some Encodable, encoder: JSONEncoder = JSONEncoder()
     ) throws -> HTTPResponse {
@@ -11,7 +11,7 @@ extension HTTPResponse {
             body: HTTPResponseBody(try encoder.encode(value)))
     }
 
-    /// `200 OK` with bytes. Default: none.
+    /// Returns a `200 OK` response with bytes. Default: no bytes.
     public static func ok(_ request: HTTPRequest, body: Data = Data()) -> HTTPResponse {
         HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(body))
     }

@@ -1,7 +1,7 @@
 public import Letterhead
 import Synchronization
 
-/// Answers requests by a script, without a network.
+/// A loader that responds from a script, without a network.
 ///
 /// ```swift
 /// let mock = MockLoader { request in try .ok(request, json: User(id: 3, login: "mock")) }
@@ -12,18 +12,18 @@ import Synchronization
 ///     .then { request in try .ok(request, json: user) }
 /// ```
 ///
-/// Answers of the script are used once each, in order; behind the last one the default handler answers, and without one
-/// the load fails with `.cannotConnect`, naming the request, so that nothing passes unnoticed. Requests are checked as a
-/// transport checks them, their bodies too unless they can be had only once, and kept in ``requests``. A handler may be
-/// async, sees the cancellation of its task, and may throw: the error reaches the caller as a transport's would. A download
-/// is saved to its file as a transport saves it, and the `responseLimit` holds, also its default.
+/// Each response of the script is used once, in order. After the last one, the default handler responds. Without a
+/// default handler the request fails with `.cannotConnect`, and the error names the request. Requests are validated as
+/// by a transport, including replayable bodies, and recorded in ``requests``. A handler may be async, observes the
+/// cancellation of its task, and may throw: the caller receives the error as from a transport. A download is saved to
+/// its file, and the `responseLimit` is enforced, including its default.
 ///
-/// The time limits of a request hold: `timeout`, `deadline` and `idleTimeout` end the load with `.timedOut`, and the task of
-/// the handler is cancelled. Give the loader a ``TestClock`` to move the time yourself.
+/// The time limits of a request are enforced: `timeout`, `deadline` and `idleTimeout` end the request with `.timedOut`,
+/// and the handler's task is cancelled. Pass a ``TestClock`` to control the time.
 public final class MockLoader: HTTPLoader {
-    // A class, because all who hold it must see one script and one record.
+    // A class, because all references share one script and one record.
 
-    /// Answers one request.
+    /// Responds to one request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     private struct State {
@@ -35,29 +35,29 @@ public final class MockLoader: HTTPLoader {
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
 
-    /// Makes a loader.
+    /// Creates a loader.
     ///
     /// - Parameters:
     ///   - clock: measures the time limits of requests. Default: the continuous clock.
-    ///   - fallback: answers when the script is at its end. Default: nil, such a load fails.
+    ///   - fallback: responds after the script has ended. Default: nil (the request fails).
     public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
         (self.clock, self.fallback) = (clock, fallback)
     }
 
-    /// Adds an answer at the end of the script.
+    /// Appends a response to the script.
     @discardableResult
     public func then(_ handler: @escaping Handler) -> MockLoader {
         state.withLock { $0.script.append(handler) }
         return self
     }
 
-    /// The requests that arrived, in order.
+    /// The requests that were received, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// How many answers of the script were not asked for.
+    /// The number of responses of the script that have not been used.
     public var unused: Int { state.withLock { $0.script.count } }
 
-    /// Answers by the script, then by the default handler.
+    /// Responds with the script, then with the default handler.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
         if request.body.isReplayable { _ = try request.framedBody() }
@@ -73,7 +73,7 @@ public final class MockLoader: HTTPLoader {
                     "the MockLoader has no answer left for \(request.method) \(request.redaction.outline(of: request))")
         }
         var response = try await response(to: request, by: handler)
-        // A body that still arrives stays a stream unless the request asks for something else, so that tests can watch it.
+        // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
         let isLeftAlone =
             request.responseDelivery == .buffered && response.body.buffered == nil
             && !request.hasResponseLimit

@@ -2,13 +2,13 @@ import Foundation
 import Letterhead
 import Synchronization
 
-/// The time limits of one request to a ``MockLoader``, kept as a transport keeps them.
+/// The time limits of one request to a ``MockLoader``, enforced as in a transport.
 struct MockTime: Sendable {
     private let request: HTTPRequest
     private let clock: any Clock<Duration>
     private let timeline: Timeline
 
-    /// Starts the limits of a request; nil when it has none.
+    /// Starts the limits of a request; nil if it has none.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>) {
         guard request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil else { return nil }
         (self.request, self.clock, timeline) = (request, clock, Timeline(clock))
@@ -19,7 +19,7 @@ struct MockTime: Sendable {
         try await limited("waiting for the response", isOpenEnded: false, work)
     }
 
-    /// The response with the same limits on a body that is still arriving.
+    /// Returns the response with the same limits on a streamed body.
     func timing(_ response: HTTPResponse) -> HTTPResponse {
         guard response.body.buffered == nil else { return response }
         var response = response
@@ -34,7 +34,7 @@ struct MockTime: Sendable {
         return response
     }
 
-    /// Does some work, and fails as soon as a limit passes, whether or not the work ends when it is cancelled.
+    /// Runs an operation, and fails as soon as a limit is exceeded, even if the operation ignores its cancellation.
     private func limited<Value: Sendable>(
         _ phase: String, isOpenEnded: Bool, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -47,7 +47,7 @@ struct MockTime: Sendable {
         let worker = Task {
             do {
                 let value = try await work()
-                // Work that moves the clock past a limit itself is late, whether or not the timer has noticed it.
+                // An operation that moves the clock past a limit is late, even if the timer has not noticed it yet.
                 let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first { $0.left <= .zero }
                 end.set(late.map { .failure($0.error) } ?? .success(value))
             } catch {
@@ -55,7 +55,7 @@ struct MockTime: Sendable {
             }
         }
         let timer = Task {
-            // Limits are read anew, since a deadline may run on another clock.
+            // The limits are read again after each wait, because a deadline may use another clock.
             while let next = limits(since: start, isOpenEnded: isOpenEnded, phase).min(by: { $0.left < $1.left }) {
                 if next.left <= .zero {
                     end.set(.failure(next.error))

@@ -1,34 +1,35 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, so that no test ever sleeps.
+/// A clock that advances only when a test moves it, so that tests never sleep.
 ///
-/// Give it to whatever takes a clock, and tell the time yourself:
+/// Pass it to any API that takes a clock, and advance the time yourself:
 ///
 /// ```swift
 /// let clock = TestClock()
 /// let chain = Retry(RetrySettings(clock: clock)) --> mock
 /// async let response = chain.load(request)
-/// await clock.waitForSleepers(1)           // the retry waits for its repeat
-/// clock.advance(by: .seconds(3))           // and goes on
+/// await clock.waitForSleepers(1)           // the retry waits for its delay
+/// clock.advance(by: .seconds(3))           // and continues
 /// _ = try await response
 /// #expect(clock.sleeps == [.seconds(3)])
 /// ```
 ///
-/// Where only the waits are of interest, `TestClock(isAutomatic: true)` moves itself: each sleep ends at once, having moved
-/// the clock to its end. A sleep whose task is cancelled ends at once with `CancellationError`, as with any clock.
+/// If only the durations are of interest, `TestClock(isAutomatic: true)` advances itself: each sleep ends immediately
+/// and moves the clock to its end. A sleep whose task is cancelled throws `CancellationError` immediately, as with any
+/// clock.
 public final class TestClock: Clock {
-    // A class, because all who hold it see one time.
+    // A class, because all references share one time.
 
-    /// A point in time: so long after the clock was made.
+    /// A point in time, measured from the creation of the clock.
     public struct Instant: InstantProtocol {
-        /// How long after the clock was made.
+        /// The duration since the clock was created.
         public let offset: Duration
 
-        /// A later instant.
+        /// Returns a later instant.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// How long it is until another.
+        /// Returns the duration until another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether one is earlier.
+        /// Returns whether an instant is earlier than another.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -41,24 +42,25 @@ public final class TestClock: Clock {
     private let isAutomatic: Bool
     private let state = Mutex(State())
 
-    /// Makes a clock at zero.
+    /// Creates a clock at zero.
     ///
-    /// - Parameter isAutomatic: whether a sleep moves the clock to its own end, at once. Default: false.
+    /// - Parameter isAutomatic: whether each sleep ends immediately and moves the clock to its end. Default: false.
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
-    /// The time: what it was moved by so far.
+    /// The current time: the sum of all movements.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// Always zero.
+    /// Returns zero.
     public var minimumResolution: Duration { .zero }
 
-    /// How many sleep now.
+    /// The number of tasks that are sleeping.
     public var sleepers: Int { state.withLock { $0.line.count } }
 
-    /// How long each sleep was to last, in the order in which they began.
+    /// The duration of each sleep, in the order in which the sleeps began.
     public var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-    /// Sleeps until the clock is moved there; one that is not in the future ends at once.
+    /// Sleeps until the clock has been moved to the deadline. If the deadline is not in the future, it returns
+    /// immediately.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -83,9 +85,10 @@ public final class TestClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Moves the clock, and wakes whoever has slept long enough, the earliest first. Less than zero moves nothing.
+    /// Moves the clock, and resumes the tasks whose deadlines have passed, the earliest first. Negative durations have
+    /// no effect.
     ///
-    /// Who is woken runs when the system lets it: one who then sleeps again does so from the new time.
+    /// Resumed tasks run when the system schedules them. If one sleeps again, its sleep starts at the new time.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: max(duration, .zero))
@@ -94,9 +97,9 @@ public final class TestClock: Clock {
         for sleeper in woken { sleeper.resume() }
     }
 
-    /// Waits until at least so many sleep; it is how a test knows that what it tests has come to its wait.
+    /// Waits until at least `count` tasks are sleeping. Use it to wait until the code under test has started its sleep.
     ///
-    /// It ends, too, when its task is cancelled: give a test that might hang a time limit.
+    /// It also ends when its task is cancelled, so set a time limit for a test that could hang.
     public func waitForSleepers(_ count: Int) async {
         let number = state.withLock { $0.line.nextNumber() }
         await withTaskCancellationHandler {

@@ -1,8 +1,8 @@
-/// Who sleeps on a ``TestClock``.
+/// The tasks that sleep on a ``TestClock``.
 struct TestClockLine {
     typealias Continuation = CheckedContinuation<Void, any Error>
 
-    /// What becomes of one who wants to sleep.
+    /// The result of starting a sleep.
     enum Woken {
         case awake, asleep, cancelled
 
@@ -28,7 +28,7 @@ struct TestClockLine {
 
     private var sleeping: [Sleeper] = []
     private var watchers: [Int: Watcher] = [:]
-    /// Who was cancelled before it could fall asleep.
+    /// The sleeps that were cancelled before they started.
     private var cancelled: Set<Int> = []
     private var lastNumber = 0
 
@@ -39,7 +39,7 @@ struct TestClockLine {
         return lastNumber
     }
 
-    /// Lies down; with whoever waited for that.
+    /// Adds a sleep. Returns the tasks that wait for this number of sleeps.
     mutating func join(
         _ number: Int, until deadline: TestClock.Instant, _ continuation: Continuation
     ) -> (Woken, [CheckedContinuation<Void, Never>]) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Bytes as they are.
+/// A body of given bytes.
 ///
 /// ```swift
 /// DataBody(png, contentType: "image/png")
@@ -8,24 +8,24 @@ public import Foundation
 public struct DataBody: HTTPBody {
     /// The bytes.
     public let data: Data
-    /// The headers that come with them.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
 
-    /// Makes a body of bytes.
+    /// Creates a body from bytes.
     ///
     /// - Parameters:
     ///   - data: the bytes.
-    ///   - contentType: what they are. Default: not said.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - contentType: the media type. Default: nil (no Content-Type).
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(_ data: Data, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.data = data
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// Whether there are no bytes.
+    /// Whether the body has zero bytes.
     public var isEmpty: Bool { data.isEmpty }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var contentLength: Int? { data.count }
 
     /// The bytes.
@@ -33,7 +33,7 @@ public struct DataBody: HTTPBody {
 }
 
 extension HTTPHeaders {
-    /// These headers with a Content-Type in front, unless there is one already.
+    /// Returns these headers with a Content-Type at the beginning, unless they already have one.
     func describing(_ type: MediaType?) -> HTTPHeaders {
         guard let type else { return self }
         var headers: HTTPHeaders = [.contentType: type.description]

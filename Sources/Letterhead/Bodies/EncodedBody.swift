@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Any value, encoded by any encoder when the request is sent.
+/// A body that encodes a value with any encoder when the request is sent.
 ///
 /// ```swift
 /// EncodedBody(settings, encoder: PropertyListEncoder(), contentType: "application/x-plist")
 /// ```
 ///
-/// What the encoder throws fails the load as `.invalidRequest`, with that error underneath; nothing is sent.
+/// If the encoder throws, the request fails with `.invalidRequest` and the underlying error, and nothing is sent.
 public struct EncodedBody: HTTPBody {
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
     private let make: @Sendable () throws -> Data
 
-    /// Makes a body of a value.
+    /// Creates a body from a value.
     ///
     /// - Parameters:
-    ///   - value: what to send.
-    ///   - encoder: what turns it into bytes.
-    ///   - contentType: what the bytes are.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - value: the value to send.
+    ///   - encoder: encodes the value.
+    ///   - contentType: the media type of the encoded bytes.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(
         _ value: some Encodable & Sendable, encoder: some HTTPBodyEncoder, contentType: MediaType,
         additionalHeaders: HTTPHeaders = [:]
@@ -27,16 +27,17 @@ public struct EncodedBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// The bytes, made anew.
+    /// Returns the encoded bytes. The value is encoded each time.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: the error of the encoder.
     public func encode() throws -> Data { try make() }
 }
 
-/// Turns values into bytes: `JSONEncoder`, `PropertyListEncoder`, or one of your own for another format.
+/// An encoder for the values of bodies: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
 ///
-/// Use: hand one to ``EncodedBody`` or ``JSONBody``. Write one: a single function, called when the request is sent, and
-/// once more for each repeat. Law: the same value gives the same bytes, and what cannot be encoded throws.
+/// To use one, pass it to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is called
+/// when the request is sent, and once more for each retry. Law: the same value is always encoded to the same bytes, and
+/// a value that cannot be encoded throws an error.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {
@@ -44,7 +45,7 @@ public struct EncodedBody: HTTPBody {
 /// }
 /// ```
 public protocol HTTPBodyEncoder: Sendable {
-    /// The bytes of a value.
+    /// Returns the bytes of a value.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 

@@ -1,54 +1,56 @@
 public import Foundation
 
-/// A file, pulled while it is sent: it is never held in memory and never copied.
+/// A body that reads a file while it is sent. The file is never held in memory and never copied.
 ///
 /// ```swift
-/// FileBody(at: url)                       // the media type is that of the extension
+/// FileBody(at: url)                       // the extension determines the media type
 /// ```
 ///
-/// A file that is missing, unreadable, a directory, a pipe or a device is ``HTTPBodyError/invalid(_:file:)`` before anything is sent; one
-/// that changes its size while it is sent breaks the sending off.
+/// A file that is missing, unreadable, a directory, a pipe or a device is ``HTTPBodyError/invalid(_:file:)`` before
+/// anything is sent. If the size of the file changes while it is sent, the upload is aborted.
 public struct FileBody: HTTPBody {
-    /// Where the file is.
+    /// The URL of the file.
     public let url: URL
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
 
-    /// Makes a body of a file, which is looked at only when the request is sent.
+    /// Creates a body from a file. The file is accessed only when the request is sent.
     ///
     /// - Parameters:
-    ///   - url: where the file is.
-    ///   - contentType: what it is. Default: by its extension, `application/octet-stream` for an unknown one.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - url: the URL of the file.
+    ///   - contentType: the media type. Default: determined by the extension, or `application/octet-stream` for an
+    ///     unknown one.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(at url: URL, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.url = url
         self.additionalHeaders = additionalHeaders.describing(
             contentType ?? MediaType(filename: url.lastPathComponent))
     }
 
-    /// The size of the file now; nil when it cannot be sent.
+    /// The current size of the file; nil if it cannot be sent.
     public var contentLength: Int? { try? RegularFile(url).size }
 
-    /// The whole file in memory; ``chunks()`` does not need that.
+    /// Returns the whole file in memory. ``chunks()`` does not load it into memory.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func encode() throws -> Data {
         let file = try RegularFile(url)
         return try file.open().all()
     }
 
-    /// The file from its first byte, in pieces of 64 KiB; it is opened when the first one is asked for.
+    /// Returns the file from its first byte, in pieces of 64 KiB. The file is opened when the first piece is requested.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it cannot be sent.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
     }
 }
 
-/// One walk over a file. An actor, because it remembers how far it is, and so that reading never blocks a caller's actor.
+/// An iteration of a file. It is an actor, because it stores its position, and so that reading does not block a
+/// caller's actor.
 actor FileWalk {
-    /// How much is read at once.
+    /// The number of bytes of one read.
     static let pieceSize = 64 << 10
 
     let file: RegularFile
@@ -60,7 +62,7 @@ actor FileWalk {
         left = file.size
     }
 
-    /// The next piece; nil at the end, when the file still has the size it had at the beginning.
+    /// Returns the next piece; nil at the end, if the size of the file has not changed.
     func next() throws -> Data? {
         let open = try open ?? file.open()
         self.open = open

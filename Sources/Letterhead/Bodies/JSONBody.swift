@@ -1,26 +1,26 @@
 public import Foundation
 
-/// Any value as JSON (RFC 8259), encoded when the request is sent.
+/// A body that encodes a value as JSON (RFC 8259) when the request is sent.
 ///
 /// ```swift
 /// JSONBody(user)
 /// JSONBody(user, encoder: snakeCase)
 /// ```
 ///
-/// It is never empty: an empty text is two bytes of JSON. A value that JSON cannot hold, such as a number that is not
-/// finite, fails the load as `.invalidRequest` with the `EncodingError` underneath; nothing is sent.
+/// It is never empty: an empty text is two bytes of JSON. If JSON cannot represent a value, such as a number that is
+/// not finite, the request fails with `.invalidRequest` and the underlying `EncodingError`, and nothing is sent.
 public struct JSONBody: HTTPBody {
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
     private let make: @Sendable () throws -> Data
 
-    /// Makes a body of a value.
+    /// Creates a body from a value.
     ///
     /// - Parameters:
-    ///   - value: what to send.
-    ///   - encoder: what turns it into JSON; keys, dates and order are its strategies. Default: a plain `JSONEncoder`.
-    ///   - contentType: what it is called. Default: `application/json; charset=utf-8`.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - value: the value to send.
+    ///   - encoder: encodes the value. Its strategies determine keys, dates and order. Default: a new `JSONEncoder`.
+    ///   - contentType: the media type. Default: `application/json; charset=utf-8`.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(
         _ value: some Encodable & Sendable, encoder: some HTTPBodyEncoder = JSONEncoder(),
         contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]
@@ -29,7 +29,7 @@ public struct JSONBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// The JSON, made anew.
+    /// Returns the JSON. The value is encoded each time.
     ///
     /// - Throws: the `EncodingError` of the encoder.
     public func encode() throws -> Data { try make() }

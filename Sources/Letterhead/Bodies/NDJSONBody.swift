@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Values as newline-delimited JSON, encoded one at a time while the request is sent.
+/// A body of values as newline-delimited JSON. The values are encoded one at a time while the request is sent.
 ///
 /// ```swift
 /// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
 /// NDJSONBody { database.rows() }                       // created anew for each attempt, so that it can be retried
 /// ```
 ///
-/// Each value becomes one line of JSON, encoded when the connection accepts more bytes. A value that cannot be encoded and
-/// an encoder that writes line breaks, such as one with `.prettyPrinted`, fail the request as `.invalidRequest`; the
-/// connection is closed, so that the server does not take the beginning for the whole.
+/// Each value becomes one line of JSON, which is encoded when the connection accepts more bytes. The request fails with
+/// `.invalidRequest` if a value cannot be encoded, or if the encoder writes line breaks, for example with
+/// `.prettyPrinted`. The connection is then closed, so that the server does not treat the beginning as the whole body.
 public struct NDJSONBody: HTTPBody {
     private var stream: StreamBody
 
@@ -18,7 +18,7 @@ public struct NDJSONBody: HTTPBody {
     /// - Parameters:
     ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
     ///   - contentType: the media type. Default: `application/x-ndjson`.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     ///   - make: creates the sequence when its first value is needed; an error that it throws fails the request.
     public init<Values: AsyncSequence & SendableMetatype>(
         encoder: any HTTPBodyEncoder = JSONEncoder(), contentType: MediaType = "application/x-ndjson",
@@ -29,14 +29,14 @@ public struct NDJSONBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a sequence that can be iterated once. The body is never sent twice: not by a retry, a redirect,
-    /// or after a refresh of credentials.
+    /// Creates a body from a sequence that can be iterated once. The body is never sent twice: neither by a retry or a
+    /// redirect, nor after a refresh of credentials.
     ///
     /// - Parameters:
     ///   - values: the values.
     ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
     ///   - contentType: the media type. Default: `application/x-ndjson`.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init<Values: AsyncSequence & Sendable>(
         once values: Values, encoder: any HTTPBodyEncoder = JSONEncoder(),
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
@@ -52,7 +52,7 @@ public struct NDJSONBody: HTTPBody {
     /// Whether the sequence can be created anew.
     public var isReplayable: Bool { stream.isReplayable }
 
-    /// The lines; the sequence begins when the first of them is read.
+    /// Returns the lines. The sequence is started when the first of them is read.
     public func chunks() throws -> BodyChunks { try stream.chunks() }
 
     fileprivate static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {

@@ -1,13 +1,14 @@
 import Foundation
 
-/// A file that can be sent: looked at without opening it, since opening a pipe waits and opening a device may act.
+/// A file that can be sent. It is inspected without opening it, because opening a pipe blocks, and opening a device may
+/// have side effects.
 struct RegularFile: Sendable {
     let url: URL
     let size: Int
 
     init(_ url: URL) throws(HTTPBodyError) {
         self.url = url
-        guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is no file URL", file: url) }
+        guard url.isFileURL else { throw HTTPBodyError.invalid("the URL of the file is not a file URL", file: url) }
         var status = stat()
         let found = url.withUnsafeFileSystemRepresentation { path in path.map { stat($0, &status) } }
         guard found == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
@@ -16,9 +17,9 @@ struct RegularFile: Sendable {
         guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
     }
 
-    /// Opens the file, which must be what it was when it was looked at.
+    /// Opens the file. It must be the file that was inspected.
     func open() throws(HTTPBodyError) -> OpenFile {
-        // Should a pipe have taken its place since, O_NONBLOCK keeps the opening from waiting for a writer.
+        // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { Foundation.open($0, flags) } ?? -1
         }
@@ -28,7 +29,7 @@ struct RegularFile: Sendable {
         return file
     }
 
-    /// The size of a regular file.
+    /// Returns the size of a regular file.
     static func size(of status: stat, at url: URL) throws(HTTPBodyError) -> Int {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
@@ -38,7 +39,7 @@ struct RegularFile: Sendable {
             return size
         case S_IFDIR: throw HTTPBodyError.invalid("the file is a directory", file: url)
         case S_IFIFO:
-            throw HTTPBodyError.invalid("the file is a pipe; send what comes out of it as a stream", file: url)
+            throw HTTPBodyError.invalid("the file is a pipe; send its bytes with StreamBody", file: url)
         default: throw HTTPBodyError.invalid("the file is a device or a socket", file: url)
         }
     }
@@ -52,7 +53,7 @@ struct RegularFile: Sendable {
     }
 }
 
-/// A file while it is read. A class, because it owns the descriptor and closes it when it is dropped.
+/// An open file. It is a class, because it owns the descriptor and closes it when it is released.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     private let file: RegularFile
@@ -63,7 +64,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Throws when the file has another size than it had when it was looked at.
+    /// Throws an error if the size of the file has changed since it was inspected.
     func checkSize() throws(HTTPBodyError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -72,21 +73,22 @@ final class OpenFile: Sendable {
         guard try RegularFile.size(of: status, at: file.url) == file.size else { throw changed }
     }
 
-    /// Throws when the file has another size than it had, or holds more than it says: those of `/proc` say nothing.
+    /// Throws an error if the size of the file has changed, or if the file has more bytes than its size, as files in
+    /// `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard try read(1).isEmpty else {
             throw HTTPBodyError.invalid(
-                "the file holds more bytes than its size says; send what it holds as data", file: file.url)
+                "the file has more bytes than its size; read it and send its bytes with DataBody", file: file.url)
         }
     }
 
-    /// The next bytes, at most as many as asked for; none at the end.
+    /// Returns at most `count` further bytes, or empty data at the end.
     func read(_ count: Int) throws(HTTPBodyError) -> Data {
         try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in try read(into: buffer) }
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     func all() throws(HTTPBodyError) -> Data {
         let data = try Data.filled(count: file.size, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
             var written = 0

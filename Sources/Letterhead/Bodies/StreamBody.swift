@@ -1,31 +1,33 @@
 public import Foundation
 import Synchronization
 
-/// Bytes from an asynchronous sequence, pulled as fast as they can be sent, never faster.
+/// A body that reads an asynchronous sequence of bytes, no faster than they can be sent.
 ///
 /// ```swift
-/// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // made anew for every try
+/// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // created anew for every attempt
 /// StreamBody(once: camera.live)                                                   // can be sent once
 /// ```
 ///
-/// With a length it is sent with exactly that Content-Length, and a stream that is longer or shorter is ``HTTPBodyError/invalid(_:file:)``;
-/// without, in chunks of unknown number. A stream in hand is never sent twice: not by a retry, a redirect or a refresh.
+/// With a length, it is sent with that Content-Length, and a stream that is longer or shorter is
+/// ``HTTPBodyError/invalid(_:file:)``. Without a length, it is sent in chunks. A one-shot stream is never sent twice:
+/// neither by a retry or a redirect, nor after a token refresh.
 public struct StreamBody: HTTPBody {
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
-    /// How many bytes it has, when that was said.
+    /// The number of bytes; nil if it was not specified.
     public let contentLength: Int?
-    /// Whether the stream can be made anew.
+    /// Whether the stream can be created anew.
     public let isReplayable: Bool
     private let walk: @Sendable () -> BodyChunks
 
-    /// Makes a body of a stream that is made anew each time the body is sent.
+    /// Creates a body from a stream that is created anew each time the body is sent.
     ///
     /// - Parameters:
-    ///   - length: how many bytes it has; a negative one is refused at the load. Default: not known.
-    ///   - contentType: what it is. Default: not said.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
-    ///   - make: makes the stream, when its first bytes are asked for; what it throws fails the load.
+    ///   - length: the number of bytes. A negative number is refused when the request is sent. Default: nil (not
+    ///     known).
+    ///   - contentType: the media type. Default: nil (no Content-Type).
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    ///   - make: creates the stream when its first bytes are requested. If it throws, the request fails.
     public init<Stream: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:],
         _ make: @escaping @Sendable () async throws -> Stream
@@ -39,13 +41,14 @@ public struct StreamBody: HTTPBody {
         }
     }
 
-    /// Makes a body of a stream that there is only once.
+    /// Creates a body from a stream that can be iterated once.
     ///
     /// - Parameters:
     ///   - stream: the bytes.
-    ///   - length: how many bytes it has; a negative one is refused at the load. Default: not known.
-    ///   - contentType: what it is. Default: not said.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins. Default: none.
+    ///   - length: the number of bytes. A negative number is refused when the request is sent. Default: nil (not
+    ///     known).
+    ///   - contentType: the media type. Default: nil (no Content-Type).
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Stream.Element == Data {
@@ -62,13 +65,14 @@ public struct StreamBody: HTTPBody {
         }
     }
 
-    /// The bytes; the stream is begun when the first of them are asked for.
+    /// Returns the bytes. The stream is started when the first of them are requested.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// One walk over an asynchronous sequence. An actor, because the iterator must not be used by two callers at once.
+/// An iteration of an asynchronous sequence. It is an actor, because two callers must not use the iterator
+/// simultaneously.
 actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     private let make: @Sendable () async throws -> Stream
     private var iterator: Stream.AsyncIterator?
@@ -84,7 +88,7 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     }
 }
 
-/// Lets the first one through. A class, because copies of a body share the one stream.
+/// Allows the stream to be used once. It is a class, because copies of a body share one stream.
 final class OneTimeTicket: Sendable {
     private let isTaken = Mutex(false)
 
@@ -95,7 +99,7 @@ final class OneTimeTicket: Sendable {
         }
         if wasTaken {
             throw HTTPBodyError.invalid(
-                "the stream was sent already, and there is only one; give a closure that makes it")
+                "the stream can be sent only once and has already been sent; pass a closure that creates it")
         }
     }
 }

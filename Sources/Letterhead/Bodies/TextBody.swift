@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A text, in the charset that its media type names.
+/// A body with a text, encoded in the charset of its media type.
 ///
 /// ```swift
 /// TextBody("hé")                                              // text/plain; charset=utf-8
@@ -10,19 +10,21 @@ public import Foundation
 public struct TextBody: HTTPBody {
     /// The text.
     public let text: String
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 
-    /// Makes a body of a text.
+    /// Creates a body from a text.
     ///
-    /// A character that the charset cannot hold, or a charset that is not known here, is ``HTTPBodyError/invalid(_:file:)`` at the load.
+    /// An unknown charset, or a character that the charset cannot represent, is ``HTTPBodyError/invalid(_:file:)`` when
+    /// the request is sent.
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - contentType: what it is; without a `charset` it is sent in, and labelled as, UTF-8. Default: text/plain.
-    ///   - additionalHeaders: further headers; a Content-Type among them wins, but does not change the bytes. Default:
-    ///     none.
+    ///   - contentType: the media type. If it has no `charset`, the text is encoded in UTF-8, and the charset is added.
+    ///     Default: text/plain.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence, but does not change the
+    ///     bytes. Default: empty.
     public init(_ text: String, contentType: MediaType = .plainText, additionalHeaders: HTTPHeaders = [:]) {
         self.text = text
         charset = contentType["charset"] ?? "utf-8"
@@ -32,22 +34,22 @@ public struct TextBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(type)
     }
 
-    /// Whether the text has no characters.
+    /// Whether the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 
-    /// How many bytes the text has in its charset; nil when it cannot be encoded.
+    /// The number of bytes of the text in its charset; nil if it cannot be encoded.
     public var contentLength: Int? { isUTF8 ? text.utf8.count : try? encode().count }
 
-    /// The text in its charset.
+    /// Returns the text in its charset.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when the charset is not known, or cannot hold a character.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the charset is unknown or cannot represent a character.
     public func encode() throws -> Data {
         if isUTF8 { return Data(text.utf8) }
         guard let encoding = TextEncoding.encoding(of: charset) else {
-            throw HTTPBodyError.invalid("the charset of the text is not known here; use utf-8")
+            throw HTTPBodyError.invalid("the charset of the text is unknown; use utf-8")
         }
         guard let data = text.data(using: encoding, allowLossyConversion: false) else {
-            throw HTTPBodyError.invalid("the text holds a character that its charset cannot hold; use utf-8")
+            throw HTTPBodyError.invalid("the text contains a character that its charset cannot represent; use utf-8")
         }
         return data
     }
@@ -56,10 +58,10 @@ public struct TextBody: HTTPBody {
 }
 
 extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The beginning of the text; of JSON or a form, the values of secret names are redacted.
+    /// The beginning of the text. In JSON and forms, the values of secret names are redacted.
     public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// The redacted text only, so that no dump prints a secret.
+    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,4 +1,4 @@
-/// A loader whose answer is a closure, or another loader behind a plain type.
+/// A loader that responds with a closure, or that erases the type of another loader.
 ///
 /// ```swift
 /// let offline = AnyLoader { request in throw HTTPError(.cannotConnect, request: request, message: "offline") }
@@ -6,17 +6,17 @@
 public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     private let wipe: @Sendable () async -> Void
-    /// What it prints as in a chain.
+    /// The description of the loader in a chain.
     public let description: String
 
-    /// A loader behind a plain type; its reset is passed on.
+    /// Erases the type of a loader. A reset is passed on to it.
     public init(_ loader: any HTTPLoader) {
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
     }
 
-    /// A closure as a loader; an error that it throws is mapped to an ``HTTPError``.
+    /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
             do { return try await answer(request) } catch { throw HTTPError(error, request: request) }
@@ -25,9 +25,9 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
         description = "AnyLoader"
     }
 
-    /// Has the closure or the loader answer.
+    /// Returns the response of the closure or the loader.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await answer(request) }
 
-    /// Resets the loader.
+    /// Resets the erased loader.
     public func reset() async { await wipe() }
 }

@@ -1,7 +1,8 @@
-/// Answers requests: a transport, a mock, or a whole chain.
+/// A component that responds to requests: a transport, a mock, or a whole chain.
 ///
-/// Use: `HTTPClient` has one; `chain.load(request)` needs no client. Choose: `HTTPClient.defaultTransport` for the
-/// network, a link in front of it for everything else. Write one when something other than the network answers:
+/// `HTTPClient` has a loader, and `chain.load(request)` works without a client. Use `HTTPClient.defaultTransport` for
+/// the network, and links before it for everything else. Write a loader for responses that do not come from the
+/// network:
 ///
 /// ```swift
 /// struct Canned: HTTPLoader {
@@ -11,20 +12,23 @@
 /// }
 /// ```
 ///
-/// Laws: it answers once, with a response of any status or an ``HTTPError``; it ends at once, with
-/// ``HTTPError/Code/cancelled``, when its task is cancelled; the response's request has the id of the request; nothing of
-/// a load is kept when it is over; and a transport calls ``HTTPRequest/validate()`` before it sends.
+/// Laws:
+/// - It completes once, with a response of any status or an ``HTTPError``.
+/// - If its task is cancelled, it ends immediately with ``HTTPError/Code/cancelled``.
+/// - The request in the response has the id of the request.
+/// - Nothing of a request is retained after it has ended.
+/// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
 public protocol HTTPLoader: Sendable {
-    /// Answers a request.
+    /// Returns the response to a request.
     ///
-    /// - Throws: an ``HTTPError`` when there is no response. A response with any status is a success here.
+    /// - Throws: an ``HTTPError`` if no response was received. A response with any status is returned.
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// Ends what is in flight, forgets what is kept, and returns when all of it is done. Default: does nothing.
+    /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
 }
 
 extension HTTPLoader {
-    /// Nothing to reset.
+    /// Does nothing, because a loader without state needs no reset.
     public func reset() async {}
 }

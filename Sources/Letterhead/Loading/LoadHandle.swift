@@ -1,7 +1,7 @@
 import Synchronization
 
 extension HTTPLoader {
-    /// Starts a load from code that is not async, and returns at once.
+    /// Starts a request from code that is not async, and returns immediately.
     ///
     /// ```swift
     /// let handle = chain.start(request) { result in … }
@@ -9,9 +9,10 @@ extension HTTPLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: what to load.
-    ///   - completion: called exactly once, on no thread in particular, with how the load ended; `.cancelled` when it was.
-    /// - Returns: what cancels it. The load goes on without it.
+    ///   - request: the request to send.
+    ///   - completion: called exactly once, on an arbitrary thread, with the response or the error; with `.cancelled`
+    ///     after a cancellation.
+    /// - Returns: a handle that can cancel the request. The request continues if the handle is dropped.
     @discardableResult
     public func start(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
@@ -31,9 +32,10 @@ extension HTTPLoader {
     }
 }
 
-/// Cancels a load that was started by code that is not async, and tells others that it was cancelled.
+/// A handle for a request that was started by code that is not async. It cancels the request and calls cancellation
+/// handlers.
 public final class LoadHandle: Sendable {
-    // A class, because whoever holds it and the load itself share its state.
+    // A class, because the owner of the handle and the request share its state.
 
     private enum State {
         case running([@Sendable () -> Void])
@@ -44,9 +46,9 @@ public final class LoadHandle: Sendable {
     private let state = Mutex(State.running([]))
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// Starts an operation that gives what is to be called when it has ended.
+    /// Starts an operation that returns a closure to call when the operation has ended.
     ///
-    /// Its task belongs to the handle, keeps it until it has ended, and is cancelled by it.
+    /// The task of the operation retains the handle until it has ended, and the handle can cancel the task.
     package init(_ operation: @escaping @Sendable () async -> @Sendable () -> Void) {
         task.withLock { task in
             task = Task {
@@ -57,14 +59,14 @@ public final class LoadHandle: Sendable {
         }
     }
 
-    /// Whether it was cancelled before it had ended.
+    /// Whether the request was cancelled before it ended.
     public var isCancelled: Bool {
         state.withLock { if case .cancelled = $0 { true } else { false } }
     }
 
-    /// Cancels the load, which then ends with `.cancelled`, and calls the handlers, the last added first.
+    /// Cancels the request, which then ends with `.cancelled`, and calls the handlers in reverse order.
     ///
-    /// A second time, or when the load has ended, it does nothing.
+    /// It has no effect if the request has ended or was already cancelled.
     public func cancel() {
         let handlers = state.withLock { state -> [@Sendable () -> Void]? in
             guard case .running(let handlers) = state else { return nil }
@@ -76,7 +78,8 @@ public final class LoadHandle: Sendable {
         for handler in handlers.reversed() { handler() }
     }
 
-    /// Adds what is called when the load is cancelled: at once if it was already, never if it has ended.
+    /// Adds a handler for cancellation. It is called immediately if the request was already cancelled, and never if the
+    /// request has ended.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             switch state {
@@ -90,7 +93,7 @@ public final class LoadHandle: Sendable {
     }
 
     private func finish() {
-        // Handlers are released after the lock: what they hold may cancel this handle when it is freed.
+        // Handlers are released outside the lock, because releasing their captures may cancel this handle.
         _ = state.withLock { state in
             defer { if case .running = state { state = .finished } }
             return state

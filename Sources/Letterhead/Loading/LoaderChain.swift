@@ -1,12 +1,12 @@
 infix operator --> : LoaderChainPrecedence
 
-/// Joins from the right, and binds just tighter than `??`: `x ?? a --> b` is `x ?? (a --> b)`.
+/// Right-associative, with a precedence just above `??`: `x ?? a --> b` is `x ?? (a --> b)`.
 precedencegroup LoaderChainPrecedence {
     associativity: right
     higherThan: NilCoalescingPrecedence
 }
 
-/// Puts a link before a loader; without the link, it is the loader alone.
+/// Returns a chain of a link and a loader. If the link is nil, it returns the loader.
 ///
 /// ```swift
 /// let chain = PrintLoader() --> ApplyEnvironment(local) --> HTTPClient.defaultTransport
@@ -16,21 +16,21 @@ public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoade
     link.map { chain($0, next) } ?? next
 }
 
-/// Puts a link before a loader.
+/// Returns a chain of a link and a loader.
 public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
 
-/// Puts a link before a loader of a known type.
+/// Returns a chain of a link and a loader of a known type.
 @inlinable
 public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> some HTTPLoader {
     LoaderChain(link: link, next: next)
 }
 
-/// Links that were joined are taken apart here, once, so that a load makes no chain of its own for them.
+/// Joined links are separated here, once, so that a request does not create another chain for them.
 private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
 
-/// Joins two links into one; without the second, it is the first.
+/// Joins two links into one. If the second is nil, it returns the first.
 public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any LoaderLink {
     second.map { LinkChain(first: first, second: $0) } ?? first
 }
@@ -40,20 +40,21 @@ public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderL
     LinkChain(first: first, second: second)
 }
 
-/// Joins two links into one; without the first, it is the second; without both, nothing.
+/// Joins two links into one. If one of them is nil, it returns the other; if both are nil, it returns nil.
 public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any LoaderLink)? {
     guard let first else { return second }
     return second.map { LinkChain(first: first, second: $0) } ?? first
 }
 
-/// A link and what stands behind it: a chain, which is itself a loader. Made with `-->`; its description is its composition.
+/// A chain of a link and the following loader. It is a loader, is created with `-->`, and describes its composition.
 ///
-/// It knows the types of its parts, so that the compiler can make one function of a chain that is written in one place and
-/// used there. A class, because a link gets its next loader as `any HTTPLoader`, and a reference is that without a copy.
+/// It has generic parameters for its parts, so that the compiler can specialize a chain that is created and used in one
+/// place. It is a class, because a link receives its next loader as `any HTTPLoader`, and a class reference needs no
+/// copy for that.
 @usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next
-    /// The next loader as links get it, made once.
+    /// The next loader as links receive it. The existential is created once.
     @usableFromInline let behind: any HTTPLoader
 
     @inlinable
@@ -63,9 +64,10 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         behind = next
     }
 
-    /// Has the link answer, with the rest of the chain behind it.
+    /// Calls the link, followed by the rest of the chain.
     ///
-    /// Where the compiler knows the next loader it can go on into it; where it does not, it would copy it for each load.
+    /// If the compiler knows the type of the next loader, it can specialize the call. Otherwise it would copy the
+    /// loader for each request.
     @inlinable
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -73,7 +75,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         return try await link.load(request, next: behind)
     }
 
-    /// Resets every link once, from the first to the last; an object that stands in several places once, too.
+    /// Resets every link once, from the first to the last. An object that occurs several times is also reset once.
     @usableFromInline func reset() async {
         await ResetRound.join { round in
             if round.comes(to: link) { await link.reset(next: next) } else { await next.reset() }
@@ -84,11 +86,11 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }
 }
 
-/// A chain, whatever it is made of.
+/// A chain of any type.
 protocol LinkedLoader: HTTPLoader {
     /// The links in order.
     var links: [any LoaderLink] { get }
-    /// What answers at the end.
+    /// The loader at the end of the chain.
     var end: any HTTPLoader { get }
 }
 
@@ -98,7 +100,7 @@ extension LoaderChain: LinkedLoader {
     var end: any HTTPLoader { (next as? any LinkedLoader)?.end ?? next }
 }
 
-/// Two links as one link. Made with `-->`.
+/// Two links that form one link. It is created with `-->`.
 struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate let first: any LoaderLink
     fileprivate let second: any LoaderLink
@@ -110,12 +112,12 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
 
     fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { first --> (second --> next) }
 
-    /// Has the first answer, with the second and the next loader behind it.
+    /// Calls the first link, followed by the second and the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await first.load(request, next: second --> next)
     }
 
-    /// Resets both, and what is below them, once.
+    /// Resets both links, and then the next loader once.
     func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
 
     /// The links in order.
@@ -123,11 +125,11 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
         [first, second].flatMap { ($0 as? LinkChain)?.links ?? [$0] }
     }
 
-    /// The links in order.
+    /// The links in order, separated by `-->`.
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
-/// What a part of a chain is called: its own description if it has one, else the name of its type.
+/// Returns the description of a part of a chain, or the name of its type if it has no description.
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }

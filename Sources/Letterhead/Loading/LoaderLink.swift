@@ -1,7 +1,8 @@
-/// A link of a chain: it does something to a request or a response, and has the next loader do the rest.
+/// A link of a chain. It processes a request or a response, and calls the next loader for the rest.
 ///
-/// Use: join links with `-->`, and end the chain with a loader. Choose: the links of this library are named for what they
-/// do. Write one in a few lines, and keep its manners: fill in only what is missing, undo only what you did.
+/// To use links, join them with `-->`, and end the chain with a loader. Each link of this library is named after its
+/// function. To write one, implement ``load(_:next:)``. Set only what is missing, and remove only what the link itself
+/// has added.
 ///
 /// ```swift
 /// struct ApplyTenant: LoaderLink {
@@ -13,20 +14,20 @@
 /// }
 /// ```
 ///
-/// Laws: those of ``HTTPLoader``; and the id of a request stays the same on its way down. A link gets its next loader as
-/// an argument and holds none, so that one link can serve several chains, and a chain without an end or in a circle
-/// cannot be written.
+/// Laws: the laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader. A link receives
+/// its next loader as an argument and does not store it. One link can therefore be part of several chains, and a chain
+/// always ends in a loader and cannot contain a loop.
 public protocol LoaderLink: Sendable {
-    /// Answers a request, usually with the help of the next loader.
+    /// Returns the response to a request, usually by calling the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse
 
-    /// Resets itself and what is below it, once. Default: resets what is below it.
+    /// Resets the link and the next loader, each once. Default: resets the next loader.
     ///
-    /// A link with state ends what it has in flight, forgets what it keeps, and awaits `next.reset()`.
+    /// A link with state ends its requests in progress, discards what it has stored, and awaits `next.reset()`.
     func reset(next: any HTTPLoader) async
 }
 
 extension LoaderLink {
-    /// Resets what is below; the link itself has nothing to reset.
+    /// Resets the next loader. The link has no state to reset.
     public func reset(next: any HTTPLoader) async { await next.reset() }
 }

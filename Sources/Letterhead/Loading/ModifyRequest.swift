@@ -1,25 +1,25 @@
-/// Changes each request on its way down.
+/// A link that changes each request before the next loader receives it.
 ///
 /// ```swift
 /// ModifyRequest { $0.headers["X-Mark"] = "1" }
 /// ```
 ///
-/// The closure may be async and may throw, which fails the load before anything is sent. It may change everything but the
-/// identity: a request that it replaces by another one is `.invalidRequest`.
+/// The closure may be async and may throw. If it throws, the request fails with its error, and nothing is sent. It may
+/// change everything except the identity: replacing the request by another one is `.invalidRequest`.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
-    /// Makes the link.
+    /// Creates the link.
     public init(_ modify: @escaping @Sendable (inout HTTPRequest) async throws -> Void) { self.modify = modify }
 
-    /// Changes the request, and has it answered.
+    /// Changes the request, and calls the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
         do { try await modify(&modified) } catch { throw HTTPError(error, request: request) }
         guard modified.id == request.id else {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "ModifyRequest replaced the request by another one; change the one that it is given")
+                message: "ModifyRequest replaced the request by another one; change the request in its argument")
         }
         return try await next.load(modified)
     }

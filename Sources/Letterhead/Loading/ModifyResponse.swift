@@ -1,8 +1,9 @@
-/// Changes responses: each one on its way up, as a link of a chain, or the one that ends an attempt, as a transformer.
+/// A link or a transformer that changes responses. As a link, it changes each response of the next loader. As a
+/// transformer, it changes the response that ends an attempt.
 ///
 /// ```swift
 /// extension ModifyResponse {
-///     /// Some servers write JSON and call it text.
+///     /// Some servers label JSON as text.
 ///     static let jsonByName = ModifyResponse { response in
 ///         if response.headers["Content-Type"] == "text/json" { response.headers["Content-Type"] = "application/json" }
 ///     }
@@ -12,15 +13,16 @@
 /// let chain = ModifyResponse.jsonByName --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Use it as a transformer to change what validators judge and the caller receives: give a list to a client, or to one
-/// endpoint with ``RequestTemplate/transformed(by:)``. Transformers run in order, the client's first, once for each attempt,
-/// on the response after all redirects. One that throws ends the load with its error: no later transformer runs, no
-/// validator judges, and nothing is sent again. Use it as a link to change every response at its position in the chain,
-/// those of redirects and of token endpoints too.
+/// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
+/// to one endpoint with ``RequestTemplate/transformed(by:)``. Transformers run in order, the client's first, once for
+/// each attempt, on the response after all redirects. If a transformer throws, the request ends with its error: no
+/// later transformer or validator runs, and nothing is retried. Use it as a link to change every response at its
+/// position in the chain, including those of redirects and of token endpoints.
 ///
-/// It is not called when there is no response; ``result(_:)`` is called then, too. The closure may be async and may throw, which
-/// fails the load. It may change everything except which request was answered: a response to another request is
-/// `.invalidResponse`. A streamed response has its body as it arrives: the closure may wrap it, and what it reads is gone.
+/// The closure is not called after an error; use ``result(_:)`` to handle errors as well. The closure may be
+/// async and may throw, which ends the request with its error. It may change everything except the request of the
+/// response: the response to another request is `.invalidResponse`. The body of a streamed response has not been read
+/// yet. The closure may wrap it; bytes that it reads are not available to the caller.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -31,10 +33,10 @@ public struct ModifyResponse: LoaderLink {
 
     /// Creates a link or a transformer.
     ///
-    /// - Parameter modify: changes the response, which was sent for its ``HTTPResponse/request``.
+    /// - Parameter modify: changes the response, whose request is ``HTTPResponse/request``.
     public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
 
-    /// Creates a link that changes how each load ends.
+    /// Creates a link that changes the result of each request, which is a response or an error.
     ///
     /// ```swift
     /// ModifyResponse.result { result in
@@ -43,8 +45,9 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// - Parameter modify: receives the response or the error; what it returns or throws is the result. A response to
-    ///   another request, or the error of another request, is `.invalidResponse`. A transformer receives responses only.
+    /// - Parameter modify: receives the response or the error. Its return value or error is the result. A response to
+    ///   another request, or the error of another request, is `.invalidResponse`. A transformer receives responses
+    ///   only.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -53,7 +56,7 @@ public struct ModifyResponse: LoaderLink {
 
     private init(_ change: Change) { self.change = change }
 
-    /// Sends the request on, and changes what comes of it.
+    /// Calls the next loader, and changes its result.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard case .result(let modify) = change else {
             return try await changed(try await next.load(request), to: request)
@@ -83,7 +86,7 @@ public struct ModifyResponse: LoaderLink {
 
     /// Changes a response.
     ///
-    /// - Throws: what the closure throws.
+    /// - Throws: the error of the closure.
     public func transform(_ response: inout HTTPResponse) async throws {
         switch change {
         case .response(let modify): try await modify(&response)
@@ -93,20 +96,20 @@ public struct ModifyResponse: LoaderLink {
 }
 
 extension HTTPResponse {
-    /// This response, if it answers a request.
+    /// Returns this response if it belongs to the request; otherwise throws an error.
     func answering(_ asked: HTTPRequest, by link: String) throws(HTTPError) -> HTTPResponse {
         if request.id == asked.id { return self }
         throw HTTPError(
             .invalidResponse, request: asked,
-            message: "\(link) gave the response to another request; change the one that it is given")
+            message: "\(link) returned the response to another request; change the response in its argument")
     }
 }
 
 extension HTTPError {
-    /// What becomes of the error of another request.
+    /// Returns the error for a closure that throws the error of another request.
     fileprivate static func replacedError(_ error: HTTPError, for request: HTTPRequest) -> HTTPError {
         HTTPError(
             .invalidResponse, request: request, underlying: error,
-            message: "ModifyResponse threw the error of another request; make one for the request that it is given")
+            message: "ModifyResponse threw the error of another request; create one for the request in its argument")
     }
 }

@@ -1,4 +1,4 @@
-/// Writes a line for each request and each result that passes, and changes nothing.
+/// A link that prints each request and each result, and changes nothing.
 ///
 /// ```
 /// --> GET https://api.example.com/users?page=2
@@ -6,21 +6,21 @@
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// Secrets are redacted, as ``Redaction`` describes; bodies are not written. Use it to see what happens while you write a
-/// program, and pass `write` to send the lines elsewhere.
+/// Secrets are redacted, as described in ``Redaction``. Bodies are not printed. Use it during development, and pass
+/// `write` to send the lines elsewhere.
 ///
-/// In the `links` of an ``HTTPClient`` it writes the URL that the client's environment completes. In a chain of your own,
-/// above ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response names the URL that was requested last when the
-/// line of the request does not.
+/// In the `links` of an ``HTTPClient`` it prints the URL that the client's environment completes. In a custom chain,
+/// before ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response contains the last requested URL if it
+/// differs from the URL in the line of the request.
 public struct PrintLoader: LoaderLink {
     private let write: @Sendable (String) -> Void
     private let clock: any Clock<Duration>
 
-    /// Makes the link.
+    /// Creates the link.
     ///
     /// - Parameters:
-    ///   - clock: measures how long a load takes. Default: the continuous clock.
-    ///   - write: takes each text, without a line break at its end. Default: `print`.
+    ///   - clock: measures the duration of a request. Default: the continuous clock.
+    ///   - write: receives each text, without a line break at its end. Default: `print`.
     public init(
         clock: any Clock<Duration> = ContinuousClock(), write: @escaping @Sendable (String) -> Void = { print($0) }
     ) {
@@ -28,7 +28,7 @@ public struct PrintLoader: LoaderLink {
         self.write = write
     }
 
-    /// Writes the request, has it answered, and writes the result.
+    /// Prints the request, calls the next loader, and prints the result.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         write(lines(of: request))
         let elapsed = stopwatch(clock)
@@ -57,7 +57,7 @@ public struct PrintLoader: LoaderLink {
     }
 }
 
-/// Tells how long it is since the call, on a clock of any kind.
+/// Returns a closure that returns the time since this call, on any clock.
 private func stopwatch<Time: Clock<Duration>>(_ clock: Time) -> () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }

@@ -1,6 +1,6 @@
 /// Comparisons and character classes that must not depend on a locale (RFC 9110, 5.6.2).
 package enum ASCII {
-    /// Whether two texts are the same but for the case of ASCII letters.
+    /// Returns whether two texts are equal, ignoring the case of ASCII letters.
     @inline(__always)
     package static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && isSameIgnoringCase(left, right)
@@ -18,28 +18,28 @@ package enum ASCII {
         }
     }
 
-    /// An ASCII letter in lower case, any other byte as it is.
+    /// Returns an ASCII letter in lower case, and any other byte unchanged.
     @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
-    /// The text with its ASCII letters in lower case.
+    /// Returns the text with its ASCII letters in lower case.
     package static func lowercased(_ text: String) -> String {
         if allBytes(of: text, fit: { !(65...90).contains($0) }) { return text }
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 
-    /// Whether a text is a token: at least one character, each of them one that ``isTokenCharacter(_:)`` allows.
+    /// Returns whether a text is a token: at least one character, for each of which ``isTokenCharacter(_:)`` is true.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && allBytes(of: text, standIn: tokens)
     }
 
-    /// Whether a part of a text is a token.
+    /// Returns whether a part of a text is a token.
     package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
-    /// Whether a text holds neither blanks nor control characters, and nothing beyond ASCII.
+    /// Returns whether a text contains only visible ASCII characters.
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
 
-    /// Whether every byte of a text fits.
+    /// Returns whether all bytes of a text fulfill a condition.
     @inline(__always)
     package static func allBytes(of text: String, fit: (UInt8) -> Bool) -> Bool {
         text.withBytes { bytes in
@@ -48,12 +48,12 @@ package enum ASCII {
         }
     }
 
-    /// Whether a text can be the value of a header field (RFC 9110, 5.5): it holds no control character but tabs.
+    /// Returns whether a text is a valid value of a header field (RFC 9110, 5.5): tabs are its only control characters.
     package static func isFieldValue(_ text: String) -> Bool { allBytes(of: text, standIn: fieldValues) }
 
-    /// Whether every byte of a text is a `.` in a table.
+    /// Returns whether a table has a `.` for each byte of a text.
     ///
-    /// All are looked at, since texts are short and few are refused: a branch for each costs more than the rest of it.
+    /// All bytes are inspected without a branch for each, which is faster: texts are short, and few are refused.
     @inline(__always)
     private static func allBytes(of text: String, standIn table: StaticString) -> Bool {
         let marks = table.utf8Start
@@ -61,11 +61,11 @@ package enum ASCII {
         return found == UInt8(ascii: ".")
     }
 
-    /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
+    /// Returns whether a byte is allowed in a token (RFC 9110, 5.6.2).
     @inline(__always)
     package static func isTokenCharacter(_ byte: UInt8) -> Bool { tokens.utf8Start[Int(byte)] == UInt8(ascii: ".") }
 
-    // One character a byte, `.` may stand in a token: a byte costs one load, and no branch depends on its kind.
+    // One character for each byte; `.` is allowed in a token. A byte costs one load, without a branch on its class.
     private static let tokens: StaticString = """
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
         x.x.....xx..x..x..........xxxxxx\
@@ -77,7 +77,7 @@ package enum ASCII {
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         """
 
-    // The same for the value of a header field.
+    // The same table for the value of a header field.
     private static let fieldValues: StaticString = """
         xxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxx\
         ................................\
@@ -89,7 +89,7 @@ package enum ASCII {
         ................................
         """
 
-    /// The text without spaces and tabs at its ends (OWS of RFC 9110, 5.6.3).
+    /// Returns the text without leading and trailing spaces and tabs (OWS of RFC 9110, 5.6.3).
     package static func trimmed(_ text: String) -> String {
         let hasBlanks = text.withBytes { bytes in
             bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false

@@ -1,16 +1,16 @@
-/// A text that is put together byte by byte, where the pieces are many and small: one buffer, no text in between.
+/// A buffer for a text of many small pieces, without intermediate strings.
 package struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
-    /// How many bytes were appended.
+    /// The number of bytes that were appended.
     package private(set) var count = 0
 
     private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// The text that is appended.
+    /// Returns the text that a closure appends.
     ///
-    /// - Parameter capacity: how many bytes it has at most; appending more is a mistake in the caller.
+    /// - Parameter capacity: the largest number of bytes. Appending more is a programming error.
     package static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
-        // A byte more, because an escape is stored as four bytes of which three count.
+        // One more byte, because an escape is stored as four bytes, of which three count.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in
             var text = ByteText(memory)
             append(&text)
@@ -18,24 +18,24 @@ package struct ByteText: ~Copyable {
         }
     }
 
-    /// Writes to memory that is there, and says how many bytes; it must have room for one more.
+    /// Writes to existing memory, and returns the number of bytes. The memory must have room for one more byte.
     package static func write(to memory: UnsafeMutableBufferPointer<UInt8>, _ append: (inout ByteText) -> Void) -> Int {
         var text = ByteText(memory)
         append(&text)
         return text.count
     }
 
-    /// Whether the character was appended last.
+    /// Returns whether the last appended byte is this character.
     @inline(__always)
     package func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
-    /// Appends a text as it is.
+    /// Appends a text unchanged.
     @inline(__always)
     package mutating func append(_ text: String) {
         text.withBytes { append($0) }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     @inline(__always)
     package mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
         guard let source = piece.baseAddress else { return }
@@ -43,7 +43,7 @@ package struct ByteText: ~Copyable {
         count += piece.count
     }
 
-    /// Appends one character of ASCII.
+    /// Appends an ASCII character.
     @inline(__always)
     package mutating func append(_ character: Unicode.Scalar) {
         take(1).pointee = UInt8(ascii: character)
@@ -64,16 +64,16 @@ package struct ByteText: ~Copyable {
         digits.reverse()
     }
 
-    /// Appends a text with every byte of the set as `%XX`: three times as many bytes at most.
+    /// Appends a text with every byte of the set as `%XX`. It has at most three times as many bytes.
     @inline(__always)
     package mutating func append(_ text: String, escaping set: EscapeSet) {
         count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
     }
 
-    /// Where the next bytes go.
+    /// The address for the next bytes.
     @inline(__always)
     private func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {
-        precondition(count + length < bytes.count, "a text is longer than it was said to be")
+        precondition(count + length < bytes.count, "a text is longer than its declared capacity")
         return bytes.baseAddress.unsafelyUnwrapped + count
     }
 }

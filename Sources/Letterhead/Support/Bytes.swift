@@ -1,13 +1,13 @@
 package import Foundation
 
 extension String {
-    /// What is made of the bytes of the text, where they lie; unlike `withUTF8`, no variable is needed, and so no copy.
+    /// Calls a closure with the bytes of the text in place. Unlike `withUTF8`, it needs no variable and makes no copy.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
     }
 
-    /// A text that Objective-C made may lie in another encoding.
+    /// Calls the closure for a text from Objective-C, which may have another encoding.
     @inline(never)
     private func withCopiedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var copy = self
@@ -16,12 +16,12 @@ extension String {
 }
 
 extension Data {
-    /// Returns data of an exact size, written once: nothing is zeroed, grown or copied.
+    /// Returns data of an exact size that is written once. Nothing is zeroed, grown or copied.
     ///
     /// - Parameters:
-    ///   - count: how many bytes there is room for.
-    ///   - failure: what is thrown when there is no memory for them.
-    ///   - fill: writes the bytes, and returns how many it wrote; the rest is left out.
+    ///   - count: the number of bytes to allocate.
+    ///   - failure: the error that is thrown if the memory does not suffice.
+    ///   - fill: writes the bytes, and returns their number. The rest of the memory is not used.
     package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -39,23 +39,23 @@ extension Data {
     }
 }
 
-// By positions, without iterators: a base URL is taken apart for every request that is built.
+// These use positions instead of iterators for speed: a base URL is parsed for every request that is built.
 extension UnsafeBufferPointer<UInt8> {
-    /// Where a mark of ASCII stands first in a part of the bytes.
+    /// Returns the first position of an ASCII character in a range of the bytes.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = baseAddress, let place = memchr(base + start, Int32(mark.value), end - start)
         else { return nil }
         return UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
-    /// Where a mark of ASCII stands last in a part of the bytes.
+    /// Returns the last position of an ASCII character in a range of the bytes.
     func last(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         var place = first(mark, from: start, to: end)
         while let found = place, let next = first(mark, from: found + 1, to: end) { place = next }
         return place
     }
 
-    /// The text of a part of the bytes.
+    /// Returns the text of a range of the bytes.
     func text(_ range: Range<Int>) -> String {
         let part = UnsafeBufferPointer(rebasing: self[range])
         return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }
@@ -63,7 +63,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Array {
-    /// Replaces all elements that fit by one, at the place of the first of them, or at the end; nil removes them.
+    /// Replaces all elements that fulfill a condition by one, at the position of the first of them, or at the end. An
+    /// element of nil removes them.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
         guard let place = firstIndex(where: fits) else {
             if let element { append(element) }

@@ -1,11 +1,11 @@
 extension Mirror {
-    /// A mirror that shows the description only, so that no dump prints a secret.
+    /// Creates a mirror that shows only the description, so that `dump` prints no secrets.
     init<Subject: CustomStringConvertible>(describing subject: Subject, as style: DisplayStyle = .struct) {
         self.init(subject, unlabeledChildren: [subject.description], displayStyle: style)
     }
 }
 
-/// Why a document of a server was refused before its values were decoded; the rule, and never what the document holds.
+/// The rule that a document violates. It never contains content of the document, which the server controls.
 struct InvalidDocument: Error, CustomStringConvertible {
     let description: String
 

@@ -1,7 +1,7 @@
-/// Which bytes of a text are escaped: one character a byte, `.` stays, `x` becomes `%XX`.
+/// A set of bytes that are escaped. In its text form, each byte has a character: `.` is kept, `x` becomes `%XX`.
 package struct EscapeSet: Sendable {
-    /// For each byte what is written for it, the first in the lowest bits, and in the highest eight how many these are.
-    /// So a byte costs one load and one store, and no branch depends on the text.
+    /// The output for each byte: the first byte in the lowest bits, and the number of bytes in the highest eight bits.
+    /// A byte thus costs one load and one store, without branches that depend on the text.
     private var words: [UInt32]
 
     init(table: StaticString) {
@@ -12,23 +12,23 @@ package struct EscapeSet: Sendable {
         }
     }
 
-    /// Whether a byte is escaped.
+    /// Returns whether a byte is escaped.
     @inline(__always)
     package func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
 
-    /// The same set with `+` for a space, as forms may write it.
+    /// The same set with `+` for a space, as in forms.
     private var spaceAsPlus: EscapeSet {
         var set = self
         set.words[Int(UInt8(ascii: " "))] = UInt32(UInt8(ascii: "+")) | 1 << 24
         return set
     }
 
-    /// The 256 words.
+    /// Calls a closure with the 256 words.
     func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
         words.withUnsafeBufferPointer(body)
     }
 
-    /// `%XX`, the percent sign in the lowest bits.
+    /// Returns `%XX` with the percent sign in the lowest bits.
     static func escape(_ byte: UInt8) -> UInt32 {
         UInt32(UInt8(ascii: "%")) | UInt32(hexDigit(byte >> 4)) << 8 | UInt32(hexDigit(byte & 15)) << 16
     }
@@ -39,7 +39,7 @@ package struct EscapeSet: Sendable {
 }
 
 extension EscapeSet {
-    /// Everything but `ALPHA DIGIT - . _ ~` (RFC 3986, 2.3): one value, wherever it stands in a URL.
+    /// Everything except `ALPHA DIGIT - . _ ~` (RFC 3986, 2.3): for a single value anywhere in a URL.
     package static let unreserved = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -52,7 +52,7 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// What may stand in a path as it is (RFC 3986, 3.3), with `/`; `%` is looked at apart.
+    /// The bytes that a path cannot contain unescaped (RFC 3986, 3.3). `/` is kept, and `%` is handled separately.
     package static let pathLiteral = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -65,7 +65,7 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// What may stand in a query or a fragment as it is (RFC 3986, 3.4); `%` is looked at apart.
+    /// The bytes that a query or a fragment cannot contain unescaped (RFC 3986, 3.4). `%` is handled separately.
     package static let queryLiteral = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -78,7 +78,7 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// What no URL contains on the wire: control characters, spaces and everything outside ASCII; `%` stays.
+    /// The bytes that are never sent in a URL: control characters, spaces and everything outside ASCII. `%` is kept.
     package static let unprintable = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -91,7 +91,7 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// Everything but ASCII letters and digits: the strictest form encoding.
+    /// Everything except ASCII letters and digits: the strictest form encoding.
     package static let alphanumeric = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -104,7 +104,7 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// The set of the WHATWG serialiser of `application/x-www-form-urlencoded` (URL Standard, 5.2).
+    /// The set of the WHATWG serializer for `application/x-www-form-urlencoded` (URL Standard, 5.2).
     package static let formSerializer = EscapeSet(
         table: """
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
@@ -117,10 +117,10 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// Everything but ASCII letters and digits, a space as `+`.
+    /// Everything except ASCII letters and digits, with `+` for a space.
     package static let alphanumericPlus = alphanumeric.spaceAsPlus
 
-    /// The set of the WHATWG serialiser, a space as `+`, as that serialiser writes it.
+    /// The set of the WHATWG serializer, with `+` for a space, as in its specification.
     package static let formSerializerPlus = formSerializer.spaceAsPlus
 
     /// The same as ``unreserved``, with `+` for a space.

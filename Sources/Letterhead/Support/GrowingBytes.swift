@@ -1,19 +1,20 @@
 import Foundation
 
-/// Bytes whose number another party decides. A failed allocation is reported, where `Data` and `Array` end the process.
+/// Bytes whose number another party determines. A failed allocation is reported, whereas `Data` and `Array` would end
+/// the process.
 struct GrowingBytes: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
 
-    /// - Parameter capacity: how many bytes are allocated at once. Default: 0.
+    /// - Parameter capacity: the number of bytes to allocate immediately. Default: 0.
     init(capacity: Int = 0) {
         if capacity > 0 { _ = reserve(capacity) }
     }
 
     deinit { free(memory) }
 
-    /// Appends bytes; returns false, and appends nothing, when there is no memory for them.
+    /// Appends bytes. If the memory does not suffice, it appends nothing and returns false.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let (sum, isOver) = count.addingReportingOverflow(bytes.count)
@@ -25,7 +26,7 @@ struct GrowingBytes: ~Copyable {
 
     mutating func append(_ data: Data) -> Bool { data.withUnsafeBytes { append($0) } }
 
-    /// Returns the bytes without copying them, and is empty after that.
+    /// Returns the bytes without copying them. The buffer is empty afterwards.
     mutating func take() -> Data {
         guard count > 0, let memory else { return Data() }
         defer { (self.memory, capacity, count) = (nil, 0, 0) }

@@ -1,12 +1,13 @@
 package import Foundation
 
-/// The dates of HTTP in their three forms, as seconds since 1970 (RFC 9110, 5.6.7).
+/// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {
-    /// Reads a date; nil when it is none.
+    /// Parses a date. Returns nil if the text is not a date.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    ///   - now: the present, by which a year of two digits finds its century: none is more than 50 years ahead.
+    ///   - now: the current time. It determines the century of a two-digit year, which is at most 50 years in the
+    ///     future.
     package static func seconds(of text: String, now: Int64) -> Int64? {
         let parts = text.split(separator: " ").map(String.init)
         switch parts.count {
@@ -34,7 +35,7 @@ package enum HTTPDate {
             let day = number(day, digits: 2), let year, let month = months.firstIndex(of: month),
             hour < 24, minute < 60, second <= 60, (1...length(of: month, year: year)).contains(day)
         else { return nil }
-        // By 64 bits, since those of an Int end in 2038 where it has 32.
+        // 64 bits, because an Int with 32 bits overflows in 2038.
         return Int64(days(year: year, month: month + 1, day: day)) * 86_400
             + Int64(hour * 3_600 + minute * 60 + second)
     }
@@ -55,7 +56,7 @@ package enum HTTPDate {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month]
     }
 
-    /// Days since 1970, counted in years that begin in March, so that the leap day is the last.
+    /// Returns the days since 1970. Years are counted from March, so that the leap day is the last day.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let monthFromMarch = (month + 9) % 12
@@ -66,7 +67,7 @@ package enum HTTPDate {
 }
 
 extension Date {
-    /// The time in UTC as RFC 3339 writes it, `2026-01-31T08:00:00Z`; nil outside of the years 0 to 9999, which it cannot.
+    /// The time in UTC in the format of RFC 3339, `2026-01-31T08:00:00Z`; nil outside of the years 0 to 9999.
     package var internetTime: String? {
         (-62_167_219_200..<253_402_300_800).contains(timeIntervalSince1970) ? formatted(.iso8601) : nil
     }

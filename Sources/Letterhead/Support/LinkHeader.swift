@@ -1,18 +1,18 @@
-/// The links of `Link` fields, read as RFC 8288, appendix B.2 reads them: once over the bytes, whatever they are.
+/// The links of `Link` fields, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
 package struct LinkHeader: Sendable {
     /// One link.
     package struct Link: Sendable, Equatable {
-        /// The target as it stands between the angle brackets.
+        /// The text between the angle brackets.
         package var target: String
-        /// The parameters, names in lower case; a repeated name stands several times.
+        /// The parameters, with names in lower case. Several parameters may have the same name.
         package var parameters: [(name: String, value: String)]
 
-        /// The relation types, in lower case; of several `rel` the first counts.
+        /// The relation types in lower case. Only the first `rel` counts.
         package var relations: [String] {
             (self["rel"] ?? "").split { $0 == " " || $0 == "\t" }.map { ASCII.lowercased(String($0)) }
         }
 
-        /// The first value of a parameter.
+        /// Returns the first value of a parameter.
         package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
         package static func == (left: Link, right: Link) -> Bool {
@@ -25,7 +25,7 @@ package struct LinkHeader: Sendable {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The links of all fields, in order; of a field that is malformed, those before the fault.
+    /// Returns the links of all fields, in order. Of a malformed field it returns the links before the error.
     package static func links(in fields: [String]) -> [Link] {
         fields.flatMap { field in
             var reader = LinkHeader(field)
@@ -72,7 +72,8 @@ package struct LinkHeader: Sendable {
 
     private mutating func readPlain() -> String { ASCII.trimmed(read { Self.isEnd($0) }) }
 
-    /// The text between quotation marks, without its backslashes; one without an end goes to the end of the field.
+    /// Reads the text between quotation marks, with backslash escapes resolved. Without a closing mark it ends with the
+    /// field.
     private mutating func readQuoted() -> String {
         var text: [UInt8] = []
         index += 1

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A value that is set once and awaited by any number; whoever sets it first wins.
+/// A value that is set once and can be awaited by any number of tasks. Only the first call sets it.
 ///
-/// A class, because those who set and those who wait share it. It knows nothing of cancellation: whoever must not wait
-/// for ever sees to it that it is set.
+/// It is a class, because the setter and the waiting tasks share it. It does not observe cancellation: a task that must
+/// not wait forever has to ensure that the value is set.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open([CheckedContinuation<Value, Never>])
@@ -14,7 +14,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Sets the value and wakes who waits; false when it was set before.
+    /// Sets the value and resumes the waiting tasks. Returns false if it has already been set.
     @discardableResult
     package func set(_ value: Value) -> Bool {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>]? in
@@ -26,12 +26,12 @@ package final class OneShot<Value: Sendable>: Sendable {
         return waiting != nil
     }
 
-    /// The value, if it is set.
+    /// The value; nil if it is not set.
     package var valueNow: Value? {
         state.withLock { if case .set(let value) = $0 { value } else { nil } }
     }
 
-    /// The value, as soon as it is set.
+    /// The value. Reading it waits until it is set.
     package var value: Value {
         get async {
             await withCheckedContinuation { continuation in
@@ -48,12 +48,12 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value, with closures that see to it that it is set: at the latest after a time, and when the task is cancelled.
+    /// Returns the value. The closures ensure that it is set after a time limit, and when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: how long to wait for another value; nil for as long as it takes.
-    ///   - onTimeout: called when the time is up, unless the value was there before.
-    ///   - onCancel: called when the task is cancelled, at once, or when it was before.
+    ///   - limit: the time to wait; nil for no limit.
+    ///   - onTimeout: called when the limit is exceeded, unless the value is already set.
+    ///   - onCancel: called when the task is cancelled, or immediately if it has already been cancelled.
     package func value(
         within limit: Duration?, on clock: any Clock<Duration>, onTimeout: @escaping @Sendable () -> Void,
         onCancel: @escaping @Sendable () -> Void

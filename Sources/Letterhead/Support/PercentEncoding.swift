@@ -1,6 +1,6 @@
-/// Percent-encoding in one pass over the bytes, by table (RFC 3986, 2.1). Nothing else in the library escapes.
+/// Percent-encoding with a table, in one pass over the bytes (RFC 3986, 2.1). All escaping in the library uses it.
 package enum PercentEncoding {
-    /// The text with every byte of the set as `%XX`; the same text when there is none.
+    /// Returns the text with every byte of the set as `%XX`, or the text itself if it contains no byte of the set.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             let escapes = count(bytes, set)
@@ -11,7 +11,7 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Escapes a text that may hold escapes already: a well-formed `%XX` stays, any other `%` becomes `%25`.
+    /// Escapes a text that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
     package static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             guard count(bytes, set) > 0 else { return nil }
@@ -25,7 +25,7 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// The text with every well-formed `%XX` read as a byte; bytes that are not UTF-8 become U+FFFD.
+    /// Returns the text with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
     package static func unescape(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         let bytes = Array(text.utf8)
@@ -46,7 +46,7 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// How many bytes of a text the set escapes; each takes two bytes more.
+    /// Returns the number of bytes of a text that the set escapes. Each adds two bytes.
     package static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
         let length = set.withWords { words in
             var length = 0
@@ -56,9 +56,9 @@ package enum PercentEncoding {
         return (length - bytes.count) / 2
     }
 
-    /// Writes the escaped bytes, and says how many they are.
+    /// Writes the escaped bytes, and returns their number.
     ///
-    /// - Parameter output: has room for the bytes, and two more for each that ``count(_:_:)`` counts.
+    /// - Parameter output: memory for the bytes, and for two more for each byte that ``count(_:_:)`` counts.
     @discardableResult
     package static func write(
         _ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet, to output: UnsafeMutableBufferPointer<UInt8>
@@ -66,8 +66,8 @@ package enum PercentEncoding {
         guard let target = UnsafeMutableRawPointer(output.baseAddress) else { return 0 }
         return set.withWords { words in
             var position = 0
-            // Four bytes are stored at a time, of which one or three count. They have room: behind the byte come at
-            // least three more, each of which takes one or three.
+            // Four bytes are stored at a time, of which one or three count. There is room for them, because at least
+            // three more input bytes follow, each of which adds one or three.
             for byte in bytes.dropLast(3) {
                 let word = words[Int(byte)]
                 target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
@@ -84,9 +84,9 @@ package enum PercentEncoding {
         }
     }
 
-    /// Writes the escaped bytes of a text, and says how many they are.
+    /// Writes the escaped bytes of a text, and returns their number.
     ///
-    /// - Parameter target: has room for three bytes for each of the text, and for one more.
+    /// - Parameter target: memory for three bytes for each byte of the text, and for one more.
     package static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
         text.withBytes { bytes in
             set.withWords { words in

@@ -2,9 +2,9 @@
     import CryptoKit
 #endif
 
-/// The hash of FIPS 180-4, for short texts: the platform's where it has one, else our own.
+/// The hash of FIPS 180-4 for short texts. It uses the platform's implementation if there is one.
 package enum SHA256Hash {
-    /// The 32 bytes of the hash.
+    /// Returns the 32 bytes of the hash.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         #if canImport(CryptoKit)
             Array(CryptoKit.SHA256.hash(data: message))
@@ -15,7 +15,7 @@ package enum SHA256Hash {
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2, word for word; what is hashed here is short, so nothing is tuned.
+    /// FIPS 180-4, 6.2. It follows the text of the standard, because the inputs are too short to optimize for.
     private enum PlainSHA256 {
         static func hash(_ message: [UInt8]) -> [UInt8] {
             let padded = padded(message)
@@ -26,7 +26,7 @@ package enum SHA256Hash {
             return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
         }
 
-        /// A one bit, zeros, and the length in bits, to a multiple of 64 bytes (5.1.1).
+        /// Appends a one bit, zeros, and the length in bits, up to a multiple of 64 bytes (5.1.1).
         private static func padded(_ message: [UInt8]) -> [UInt8] {
             let zeros = (119 - message.count % 64) % 64
             let length = UInt64(message.count) * 8
@@ -48,7 +48,7 @@ package enum SHA256Hash {
             for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
         }
 
-        /// The 64 words of a block (6.2.2, step 1).
+        /// Returns the 64 words of a block (6.2.2, step 1).
         private static func schedule(_ block: ArraySlice<UInt8>) -> [UInt32] {
             var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
                 block[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

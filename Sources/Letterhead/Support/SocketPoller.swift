@@ -2,11 +2,11 @@
     import CLibcurl
     import Glibc
 
-    /// Waits for many sockets on one thread, with epoll. A class, since it owns a descriptor.
+    /// Waits for many sockets on one thread, with epoll. It is a class, because it owns a descriptor.
     ///
-    /// Its lists are unchecked: ``report(_:_:)`` changes none of them while it calls its closure.
+    /// Its collections use unchecked exclusivity: ``report(_:_:)`` does not change them while it calls its closure.
     final class SocketPoller {
-        /// What a socket is ready for, or is to be watched for.
+        /// The events of a socket that are ready or watched.
         struct Readiness: OptionSet {
             let rawValue: CInt
             static let reading = Self(rawValue: 1)
@@ -17,15 +17,15 @@
         private let descriptor: CInt
         private let wakeDescriptor: CInt
         @exclusivity(unchecked) private var events: [epoll_event]
-        /// The sockets that are watched and those that are kept, by descriptor.
+        /// The watched sockets and those that stay registered, by descriptor.
         @exclusivity(unchecked) private var watches: [CInt: Watch] = [:]
 
         private struct Watch {
-            /// What the kernel was asked to tell; none is nothing.
+            /// The events that are registered with the kernel; 0 if the socket is not registered.
             var registered: UInt32 = 0
             var isWanted = false
-            /// Stays registered while nobody wants anything of it: the next request wants what the last one did, and that
-            /// costs no system call then.
+            /// Whether the socket stays registered while no events are wanted. The next request usually wants the same
+            /// events, which then costs no system call.
             var isKept = false
         }
 
@@ -34,7 +34,7 @@
             self.wakeDescriptor = wakeDescriptor
             events = Array(repeating: epoll_event(), count: 128)
             guard descriptor >= 0, wakeDescriptor >= 0 else { return nil }
-            // Edge-triggered: each wake is told once, and nobody has to read the counter back.
+            // Edge-triggered: each wake is reported once, so the counter need not be read.
             var event = epoll_event()
             event.events = EPOLLIN.rawValue | EPOLLET.rawValue
             event.data.fd = wakeDescriptor
@@ -43,7 +43,7 @@
 
         deinit { if descriptor >= 0 { close(descriptor) } }
 
-        /// Watches a socket. A descriptor below zero is ignored.
+        /// Watches a socket. A negative descriptor is ignored.
         func watch(_ socket: CInt, for wanted: Readiness) {
             guard socket >= 0 else { return }
             var event = epoll_event()
@@ -55,12 +55,12 @@
             if before.isKept, before.registered == event.events { return }
             let isRegistered = before.registered != 0
             if epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0 {
-                // A closed descriptor's number came back as another socket: the kernel's view decides.
+                // A closed descriptor was reused for another socket. The kernel's state is authoritative.
                 _ = epoll_ctl(descriptor, isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
             }
         }
 
-        /// Nothing more is wanted of a socket for now.
+        /// Stops watching a socket for now.
         func unwatch(_ socket: CInt) {
             if let watch = watches[socket], watch.isKept {
                 watches[socket]?.isWanted = false
@@ -69,12 +69,12 @@
             }
         }
 
-        /// A socket is that of a kept connection, whose end will be told.
+        /// Keeps a socket registered. It belongs to an idle connection whose end will be reported.
         func keep(_ socket: CInt) {
             if socket >= 0 { watches[socket, default: Watch()].isKept = true }
         }
 
-        /// A socket is about to be closed, or nobody will say when it is.
+        /// Removes a socket that is about to be closed, or whose end will not be reported.
         func forget(_ socket: CInt) {
             guard let watch = watches[socket] else { return }
             if watch.registered != 0 { unregister(socket) }
@@ -86,17 +86,17 @@
             _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
         }
 
-        /// Waits until something is ready, and says how much. Less than no time is for ever.
+        /// Waits until sockets are ready, and returns their number. With a negative time it waits forever.
         func wait(nanoseconds: Int64) -> Int {
             max(0, Int(lh_epoll_wait(descriptor, &events, CInt(events.count), nanoseconds)))
         }
 
-        /// Calls `body` for each socket of so many that are ready, with what it is ready for.
+        /// Calls `body` for each of the first `count` ready sockets, with its ready events.
         func report(_ count: Int, _ body: (CInt, Readiness) -> Void) {
             for index in 0..<count where events[index].data.fd != wakeDescriptor {
                 let (socket, ready) = (events[index].data.fd, events[index].events)
                 if watches[socket]?.isWanted == false {
-                    // A kept connection, perhaps closed by its server: the next use finds out.
+                    // An idle connection, which its server may have closed. The next use detects it.
                     unregister(socket)
                     watches[socket]?.registered = 0
                     continue

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The charsets of texts, by the names that media types use.
+/// The charsets of texts, by their names in media types.
 package enum TextEncoding {
-    /// The encoding of a name, whatever its case; nil for one that nobody knows here.
+    /// Returns the encoding for a name, ignoring its case; nil for an unknown name.
     package static func encoding(of name: String) -> String.Encoding? {
         switch ASCII.lowercased(name) {
         case "utf-8", "utf8": .utf8

@@ -1,11 +1,11 @@
-/// A clock of any kind, read as the time since the timeline was made; so its points are plain durations.
+/// A clock of any type, read as the duration since the timeline was created.
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration
 
-    /// Begins at the clock's present time.
+    /// Starts at the current time of the clock.
     package init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
 
-    /// How long it is since the beginning.
+    /// The duration since the start.
     package var now: Duration { read() }
 
     private static func reader<Time: Clock<Duration>>(_ clock: Time) -> @Sendable () -> Duration {
@@ -15,7 +15,7 @@ package struct Timeline: Sendable {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Sleeps as `sleep(for:)` does, however long: a time that is more than a clock can count would end the process there.
+    /// Sleeps like `sleep(for:)`, but for any duration: durations that overflow a clock would end the process.
     package func pause(for duration: Duration) async throws {
         var left = duration
         while left > Self.longestSleep {
@@ -29,7 +29,7 @@ extension Clock where Duration == Swift.Duration {
 }
 
 extension Duration {
-    /// In nanoseconds; nothing below zero, and as much as fits above.
+    /// The duration in nanoseconds: 0 for negative durations, and the largest number if it overflows.
     package var wholeNanoseconds: UInt64 {
         guard self < .seconds(Int64.max) else { return .max }
         let (seconds, attoseconds) = components
@@ -39,7 +39,7 @@ extension Duration {
         return isOver || isOverToo ? .max : sum
     }
 
-    /// In milliseconds, the last one begun counting whole, at most what 32 bits hold.
+    /// The duration in milliseconds, rounded up, and at most the largest number of 32 bits.
     package var wholeMilliseconds: Int {
         let nanoseconds = wholeNanoseconds
         let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)
@@ -48,7 +48,7 @@ extension Duration {
 }
 
 extension UInt64 {
-    /// The sum, or the largest number when it does not fit.
+    /// Returns the sum, or the largest number if it overflows.
     func addingUnlessOver(_ other: UInt64) -> UInt64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? .max : sum
@@ -56,7 +56,7 @@ extension UInt64 {
 }
 
 extension Task {
-    /// Cancels it; true when whoever asks is the task itself or a child of it, and would wait for itself.
+    /// Cancels the task. Returns true if the caller is the task itself or a child of it, and would wait for itself.
     package func cancelsCaller() -> Bool {
         let wasCancelled = Task<Never, Never>.isCancelled
         cancel()

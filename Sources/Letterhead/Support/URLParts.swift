@@ -1,4 +1,4 @@
-/// The texts of a URI reference's parts, byte for byte as ``URLRanges`` finds them.
+/// The parts of a URI reference as texts, byte for byte as ``URLRanges`` finds them.
 package struct URLParts: Hashable, Sendable {
     package var scheme: String?
     package var authority: String?
@@ -19,14 +19,14 @@ package struct URLParts: Hashable, Sendable {
         }
     }
 
-    /// What stands before the last `@` of the authority: user and password.
+    /// The part of the authority before the last `@`: user and password.
     package var userInfo: String? {
         authority?.withBytes { bytes in
             AuthorityRanges(bytes, in: 0..<bytes.count).userInfo.map { bytes.text($0) }
         }
     }
 
-    /// Host and port; a port that is no number stays part of the host, where it is refused.
+    /// The host and port. A port that is not a number stays part of the host, which validation refuses.
     package var hostAndPort: (host: String, port: Int?)? {
         authority?.withBytes { bytes in
             let ranges = AuthorityRanges(bytes, in: 0..<bytes.count)
@@ -34,14 +34,14 @@ package struct URLParts: Hashable, Sendable {
         }
     }
 
-    /// Whether a text begins with a scheme and `://`, or with `//`: it names a host.
+    /// Returns whether a text begins with a scheme and `://`, or with `//`, and thus contains a host.
     package static func namesHost(_ text: String) -> Bool { text.withBytes { URLRanges.beginWithHost($0) } }
 }
 
 extension URLParts {
-    /// The target of a reference that stands in this document (RFC 3986, 5.2.2), byte for byte.
+    /// Resolves a reference relative to this URL (RFC 3986, 5.2.2), byte for byte.
     ///
-    /// The fragment is the reference's own, or this one's where it has none (RFC 9110, 10.2.2).
+    /// The result has the fragment of the reference, or this URL's if the reference has none (RFC 9110, 10.2.2).
     package func resolving(_ reference: URLParts) -> URLParts {
         var target = reference
         target.fragment = reference.fragment ?? fragment
@@ -61,7 +61,7 @@ extension URLParts {
         return target
     }
 
-    /// The same parts with the bytes of a set percent-encoded; well-formed escapes stay.
+    /// Returns the same parts with the bytes of a set percent-encoded. Well-formed escapes are kept.
     package func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
         var parts = self
         parts.path = PercentEncoding.escapeLiteral(path, pathSet)
@@ -70,7 +70,7 @@ extension URLParts {
         return parts
     }
 
-    /// The parts put together again (RFC 3986, 5.3).
+    /// The text of all parts (RFC 3986, 5.3).
     package var string: String {
         var text = scheme.map { $0 + ":" } ?? ""
         if let authority { text += "//" + authority }
@@ -80,14 +80,14 @@ extension URLParts {
         return text
     }
 
-    /// A relative path in place of this one's last segment (RFC 3986, 5.2.3).
+    /// Returns this path with a relative path instead of its last segment (RFC 3986, 5.2.3).
     private func merged(with relative: String) -> String {
         if authority != nil, path.isEmpty { return "/" + relative }
         guard let slash = path.lastIndex(of: "/") else { return relative }
         return path[...slash] + relative
     }
 
-    /// The path without `.` and `..` (RFC 3986, 5.2.4); what would climb above the root stays at the root.
+    /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). Segments of `..` above the root are dropped.
     package static func removingDotSegments(_ path: String) -> String {
         var output: [Substring] = []
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,5 +1,5 @@
-/// Where the parts of a URI reference lie in its bytes, as RFC 3986, appendix B has it: nothing is decoded, repaired or
-/// normalised, and a combining mark hides no separator.
+/// The ranges of the parts of a URI reference in its bytes, as in RFC 3986, appendix B. Nothing is decoded, repaired or
+/// normalized. A combining mark cannot hide a separator.
 struct URLRanges {
     private(set) var scheme: Range<Int>?
     private(set) var authority: Range<Int>?
@@ -29,7 +29,7 @@ struct URLRanges {
         path = start..<end
     }
 
-    /// Whether the bytes begin with a scheme and `://`, or with `//`.
+    /// Returns whether the bytes begin with a scheme and `://`, or with `//`.
     static func beginWithHost(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         if hasSlashes(bytes, from: 0, to: bytes.count) { return true }
         guard let colon = bytes.first(":", from: 0, to: bytes.count), isScheme(bytes, to: colon) else { return false }
@@ -53,14 +53,14 @@ struct URLRanges {
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 }
 
-/// Where the parts of an authority lie in its bytes (RFC 3986, 3.2).
+/// The ranges of the parts of an authority in its bytes (RFC 3986, 3.2).
 struct AuthorityRanges {
-    /// What stands before the last `@`: user and password.
+    /// The part before the last `@`: user and password.
     private(set) var userInfo: Range<Int>?
     private(set) var host: Range<Int>
     private(set) var port: Int?
 
-    /// A port that is no number stays part of the host, where it is refused.
+    /// Finds the parts. A port that is not a number stays part of the host, which validation refuses.
     init(_ bytes: UnsafeBufferPointer<UInt8>, in authority: Range<Int>) {
         host = authority
         if let mark = bytes.last("@", from: host.lowerBound, to: host.upperBound) {
@@ -74,7 +74,7 @@ struct AuthorityRanges {
         if port != nil || colon + 1 == host.upperBound { host = host.lowerBound..<colon }
     }
 
-    /// Nil when it is none of digits only, or larger than any.
+    /// Returns the number; nil if it contains a character other than a digit, or overflows.
     private static func number(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Int? {
         var number: Int?
         for place in range {

@@ -1,16 +1,16 @@
 extension HTTPRequest {
-    /// What no transport can do with a request that is otherwise well formed.
+    /// The rule of transports that a well-formed request violates; nil if it can be sent.
     var brokenTransportRule: String? {
-        if method == .connect { return "CONNECT makes a tunnel, which a request cannot; set a proxy instead" }
+        if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
-        if let timeout, timeout <= .zero { return "the timeout is zero or less; nil is no limit" }
+        if let timeout, timeout <= .zero { return "the timeout is zero or less; use nil for no limit" }
         if responseLimit < 0 { return "the responseLimit is less than zero" }
         return nil
     }
 }
 
 extension HTTPRequest {
-    /// The request with the headers that its body brings.
+    /// The request with the headers of its body.
     var framed: HTTPRequest {
         var framed = self
         framed.headers = framedHeaders()
@@ -19,6 +19,6 @@ extension HTTPRequest {
 }
 
 extension HTTPMethod {
-    /// Whether a server expects a length even when there is no body (RFC 9110, 8.6).
+    /// Whether a server expects a length even without a body (RFC 9110, 8.6).
     var expectsBody: Bool { self == .post || self == .put || self == .patch }
 }

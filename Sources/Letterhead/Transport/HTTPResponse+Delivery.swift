@@ -2,9 +2,10 @@ import Foundation
 import Synchronization
 
 extension HTTPResponse {
-    /// A response whose body still arrives, in the form that its request asks for: streamed, in memory, or in a file.
+    /// Returns the response with its streamed body in the form that the request specifies: streamed, in memory, or in a
+    /// file.
     ///
-    /// A response whose status is not accepted does not go to the file: its body is in memory, for the error that it becomes.
+    /// A response whose status is not accepted is not saved to the file: its body is in memory, for the error.
     package func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
@@ -45,7 +46,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponseBody {
-    /// The same body, which fails with `.responseTooLarge` at its first byte too many, or at once when its length says so.
+    /// Returns the same body with a limit. A larger body fails with `.responseTooLarge`: immediately if its length is
+    /// known, or at the first byte above the limit.
     package func limited(to limit: Int, response: HTTPResponse) throws -> HTTPResponseBody {
         guard limit < .max else { return self }
         let error = response.tooLarge(limit: limit)
@@ -59,13 +61,13 @@ extension HTTPResponseBody {
     }
 }
 
-/// How many bytes of a body may still come. A class, because the closure that counts is a value.
+/// The number of bytes that a body may still have. It is a class, because the closure that counts shares it.
 private final class ByteAllowance: Sendable {
     private let left: Mutex<Int>
 
     init(_ count: Int) { left = Mutex(count) }
 
-    /// Takes so many bytes; false when they are too many.
+    /// Subtracts a number of bytes. Returns false if they exceed the allowance.
     func take(_ count: Int) -> Bool {
         left.withLock { left in
             guard count <= left else { return false }

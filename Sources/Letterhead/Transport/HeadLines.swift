@@ -1,5 +1,4 @@
-/// The lines of a head, one after the other, and the fields that stand in them: no text is made but the names and values
-/// themselves.
+/// The lines of a head and their fields. Strings are created only for names and values.
 struct HeadLines {
     typealias Line = UnsafeBufferPointer<UInt8>
 
@@ -7,7 +6,7 @@ struct HeadLines {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes }
 
-    /// The next line without its end; nil when there is none.
+    /// Returns the next line without its line break; nil at the end.
     mutating func next() -> Line? {
         guard !rest.isEmpty else { return nil }
         let end = rest.first("\n", from: 0, to: rest.count) ?? rest.count
@@ -16,11 +15,11 @@ struct HeadLines {
         return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
     }
 
-    /// The fields of all lines that are left.
+    /// Returns the fields of all remaining lines.
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         fields.reserveCapacity(16)
-        // The parts of a folded value (RFC 9112, 5.2), joined once, when the next field begins.
+        // The parts of a folded value (RFC 9112, 5.2). They are joined once, when the next field begins.
         var folded: [String] = []
         while let line = next() {
             guard let first = line.first else { continue }
@@ -40,7 +39,7 @@ struct HeadLines {
         return fields
     }
 
-    /// Replaces the last field by one with the whole value, its parts separated by one space.
+    /// Replaces the last field by one with the whole value. Its parts are separated by one space.
     private static func unfold(_ parts: inout [String], into fields: inout [HTTPHeaders.Field]) {
         guard !parts.isEmpty, let last = fields.popLast() else { return }
         fields.append(HTTPHeaders.Field(last.name, parts.joined(separator: " ")))
@@ -51,31 +50,31 @@ struct HeadLines {
         var colon = 0
         while colon < line.count, ASCII.isTokenCharacter(line[colon]) { colon += 1 }
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
-            throw TransportFailure(.invalidResponse, "a header's name is no token")
+            throw TransportFailure(.invalidResponse, "a header name is not a token of RFC 9110")
         }
         let name = HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
         return HTTPHeaders.Field(name, trimmed: try value(line.extracting((colon + 1)...)))
     }
 
-    /// The value without the blanks at its ends.
+    /// Returns the value without leading and trailing white space.
     private static func value(_ line: Line) throws(TransportFailure) -> String {
         var (start, end) = (0, line.count)
         while start < end, isBlank(line[start]) { start += 1 }
         while start < end, isBlank(line[end - 1]) { end -= 1 }
         let value = line.extracting(start..<end)
-        // All are looked at, since values are short and few are refused: a branch for each costs more than the rest of it.
+        // All bytes are inspected without a branch for each, which is faster: values are short, and few are refused.
         var (least, all) = (UInt8.max, UInt8(0))
         for byte in value {
             least = min(least, byte)
             all |= byte
         }
         guard least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
-            throw TransportFailure(.invalidResponse, "a header's value holds NUL or a bare CR")
+            throw TransportFailure(.invalidResponse, "a header value contains NUL or a bare CR")
         }
         return text(value, isASCII: all < 0x80)
     }
 
-    /// UTF-8 where it is that, and else Latin-1, which any bytes are.
+    /// Decodes UTF-8, or else Latin-1, in which all bytes are valid.
     private static func text(_ bytes: Line, isASCII: Bool) -> String {
         if isASCII { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
@@ -85,14 +84,14 @@ struct HeadLines {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
-// What a transport reads of a line before the head is complete.
+// The parts of a line that a transport reads before the head is complete.
 extension UnsafeRawBufferPointer {
-    /// The end of a head: CRLF, or a bare LF.
+    /// Whether the line is the end of a head: CRLF, or a bare LF.
     var isBlankLine: Bool {
         count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }
 
-    /// The value of a header line whose name, with its colon, is `name` in lower case.
+    /// Returns the value of a header line whose name, including the colon, is `name` in lower case.
     func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
         let size = name.utf8CodeUnitCount
         guard count > size,
@@ -103,7 +102,7 @@ extension UnsafeRawBufferPointer {
         return self[size..<end]
     }
 
-    /// The status code of a status line, which has three digits.
+    /// The status code of a status line. It has three digits.
     var statusCode: Int? {
         guard let blank = firstIndex(of: 0x20) else { return nil }
         let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }

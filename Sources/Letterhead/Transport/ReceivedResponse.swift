@@ -1,20 +1,21 @@
 import Foundation
 
-/// What a transfer has received, unparsed: the caller parses it, so that the thread of all transfers need not.
+/// The unparsed bytes of a response. The caller parses them, so that parsing does not occupy the thread that serves all
+/// transfers.
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
-    /// Empty for a streamed response.
+    /// The body; empty for a streamed response.
     var body = GrowingBytes()
 
-    /// Parses what has arrived. It changes nothing: the head of a streamed response is also read by the thread that receives
-    /// its body.
+    /// Parses the received bytes. It changes nothing: the thread that receives the body of a streamed response reads the head,
+    /// too.
     ///
     /// - Parameters:
-    ///   - received: the body that has arrived; empty for a streamed response.
-    ///   - decodingRatio: how many times larger than its encoded bytes the body may be; nil leaves it encoded.
-    ///   - limit: how many bytes the decoded body may have.
-    ///   - streaming: creates a body that still arrives, of a length if it is known; nil for a body that has arrived.
+    ///   - received: the body in memory; empty for a streamed response.
+    ///   - decodingRatio: the largest ratio of decompressed to compressed bytes; nil leaves the body compressed.
+    ///   - limit: the largest number of bytes of the decompressed body.
+    ///   - streaming: creates a streamed body, of a length if it is known; nil for a body in memory.
     func response(
         to request: SharedRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
         streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?

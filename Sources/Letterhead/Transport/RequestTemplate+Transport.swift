@@ -1,12 +1,12 @@
 extension RequestTemplate {
-    /// Limits how many bytes the body of the response may have, buffered, streamed or downloaded, counted after its content
-    /// codings are undone. One more is `.responseTooLarge`. Default: see ``HTTPRequest/responseLimit``.
+    /// Limits the number of bytes that the body of the response may have after decompression: buffered, streamed or
+    /// downloaded. A larger body is `.responseTooLarge`. Default: see ``HTTPRequest/responseLimit``.
     public func responseLimit(_ bytes: Int) -> WithOptions<Self> {
         option(ResponseLimitOption.self, bytes)
     }
 
-    /// Adds a closure that is called while the bodies of the request and of its response move; see
-    /// ``HTTPRequest/onProgress``. Closures are called in the order written.
+    /// Adds a closure that is called while the bodies of the request and of its response are transferred; see
+    /// ``HTTPRequest/onProgress``. Closures are called in the order in which they were added.
     public func onProgress(
         _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> WithOptions<Self> {

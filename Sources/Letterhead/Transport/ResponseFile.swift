@@ -1,6 +1,6 @@
 import Foundation
 
-/// Saves a response under a hidden name beside its place, so that no reader ever finds a part of it there.
+/// Saves a response under a hidden name next to its destination, so that a reader never finds an incomplete file there.
 struct ResponseFile {
     private let place: URL
     private let draft: URL
@@ -11,7 +11,7 @@ struct ResponseFile {
             .appending(path: ".\(place.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
     }
 
-    /// Writes the whole body; leaves nothing when that fails.
+    /// Writes the whole body. If writing fails, the hidden file is removed.
     func save(_ body: HTTPResponseBody) async throws -> ResponseDraft {
         var count = 0
         do {

@@ -5,17 +5,17 @@ struct ResponseFraming {
     private var isContradictory = false
     private var hasTransferCoding = false
 
-    /// The length that the fields declare; nil when they declare none, or when a transfer coding marks the end.
+    /// The declared length; nil if it is missing, or if a transfer coding marks the end.
     var bodyLength: Int? { hasTransferCoding ? nil : length }
 
-    /// What is wrong with the fields; nil when they agree.
+    /// The contradiction between the fields; nil if they agree.
     var fault: String? {
         if isContradictory || hasLength && length == nil {
             return "the Content-Length fields disagree or are not numbers"
         }
-        // Either the body is empty or it is chunked: a client that believes the length would read the chunks as the next
+        // The body is either empty or chunked. A client that trusts the length would parse the chunks as the next
         // response.
-        return hasTransferCoding && length == 0 ? "Content-Length is 0 beside a Transfer-Encoding" : nil
+        return hasTransferCoding && length == 0 ? "Content-Length is 0, but there is a Transfer-Encoding" : nil
     }
 
     mutating func noteTransferCoding() { hasTransferCoding = true }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// The status and the headers of a response, parsed from its lines as they came (RFC 9112, 4 and 5).
+/// The status and the headers of a response, parsed from its lines (RFC 9112, 4 and 5).
 ///
-/// Lenient where it is harmless (a missing reason, no blank behind the colon, any byte in a value), strict where another
-/// reader could see another message: a name that is no token, a bare CR, lengths that disagree.
+/// The parser accepts harmless deviations: a missing reason phrase, a missing space after the colon, any byte in a
+/// value. It refuses what another parser could interpret as a different message: a name that is not a token, a bare CR,
+/// lengths that disagree.
 struct ResponseHead {
     let status: HTTPStatus
     var headers: HTTPHeaders
@@ -23,7 +24,7 @@ struct ResponseHead {
         headers = HTTPHeaders(fields)
     }
 
-    /// The fields of a trailer section, which has no status line.
+    /// Parses the fields of a trailer section, which has no status line.
     static func trailers(_ bytes: [UInt8]) throws(TransportFailure) -> HTTPHeaders {
         try bytes.withUnsafeBufferPointer { bytes throws(TransportFailure) in
             var lines = HeadLines(bytes)
@@ -31,7 +32,7 @@ struct ResponseHead {
         }
     }
 
-    /// How long the body will be; nil when it does not say (RFC 9112, 6.3).
+    /// The length of the body; nil if it is not declared (RFC 9112, 6.3).
     func bodyLength(of method: HTTPMethod) -> Int? {
         if method == .head || status.isInformational || status == .noContent || status == .notModified { return 0 }
         return framing.bodyLength
@@ -52,14 +53,16 @@ struct ResponseHead {
         return framing
     }
 
-    /// No other transfer coding is ever asked for (RFC 9110, 10.1.4), and libcurl would not tell whether it was cut short.
+    /// Requires chunked. Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl does not report
+    /// whether another coding is truncated.
     private static func require(_ coding: String) throws(TransportFailure) {
         guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
-            throw TransportFailure(.invalidResponse, "the response's transfer coding was not asked for")
+            throw TransportFailure(
+                .invalidResponse, "the response has a transfer coding that the request did not offer")
         }
     }
 
-    /// The status code has exactly three digits (RFC 9112, 4).
+    /// Parses the status code, which has exactly three digits (RFC 9112, 4).
     private static func status(of line: HeadLines.Line) -> HTTPStatus? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
         let digits = line[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }

@@ -1,5 +1,5 @@
-/// How a transport connects: a value, read once when the transport is made. No environment variable changes it, but for
-/// those that name proxies.
+/// The settings of a transport. They are read once, when the transport is created. Environment variables have no
+/// effect, except for those that specify proxies.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
@@ -7,53 +7,54 @@
 /// let loader = CurlLoader(configuration)
 /// ```
 public struct TransportConfiguration: Sendable, Hashable {
-    /// How many connections to one host there may be at a time; further requests wait for one. Default: 64.
+    /// The largest number of simultaneous connections to one host. Further requests wait for a connection. Default: 64.
     ///
     /// Requests over HTTP/2 share connections and are not counted.
     public var maximumConnectionsPerHost = 64
 
-    /// How many connections there may be in all; further requests wait for one. Default: 512.
+    /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
     public var maximumConnections = 512
 
-    /// How long looking up the name, connecting and agreeing on TLS may take together, to the millisecond; nil is no
-    /// limit. Default: 10 s. Waiting for a free connection does not count.
+    /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
+    /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// How long the server may take from the end of the request to the first byte of its answer; nil is no limit but
+    /// The time limit from the end of the request to the first byte of the response; nil for no limit except
     /// ``idleTimeout``. Default: nil.
     public var firstByteTimeout: Duration?
 
-    /// How long nothing may move on the connection, in either direction, while a request is under way; nil is no limit.
-    /// Default: 60 s. Time in which the reader of a streamed body does not ask for more does not count.
+    /// The time during which no byte may be sent or received on the connection while a request is in progress; nil for
+    /// no limit. Time during which the reader of a streamed body requests no bytes is not counted. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// How large the head of a response may be, trailers included, in bytes. Default: 256 KiB.
+    /// The largest size of the head of a response, including trailers, in bytes. Default: 256 KiB.
     public var maximumHeadSize = 256 << 10
 
-    /// Through whom to connect. Default: whom the process's environment names.
+    /// The proxy. Default: the one in the environment variables of the process.
     public var proxy = TransportProxy.environment
 
-    /// Whom to trust over TLS, and as whom to introduce oneself.
+    /// The trusted certificates, and the certificate of the client, for TLS.
     public var security = TransportSecurity()
 
-    /// The path of a Unix-domain socket to connect to in place of every host; the host's name still stands in the
-    /// request. Default: nil, none.
+    /// The path of a Unix-domain socket that replaces the connection to every host. The request still contains the name
+    /// of the host. Default: nil (no socket).
     public var unixSocketPath: String?
 
-    /// Whether responses may come in gzip or deflate, and are handed over as if they had not: `Accept-Encoding` is sent
-    /// with every request that says nothing of it and asks for no range, and a coding is undone whoever asked for it.
-    /// The body of a 206 is handed over as it came, with its headers, because a range counts coded bytes (RFC 9110, 14.1.2).
-    /// Default: true.
+    /// Whether responses are decompressed (gzip and deflate). `Accept-Encoding` is added to every request that neither
+    /// sets it nor requests a range. A compressed response is decompressed even if the request has set
+    /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range counts compressed bytes
+    /// (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
-    /// How many times larger than its coded bytes a body may be, once it has more than 16 MiB; one that is larger is
-    /// `.responseTooLarge`. The bytes that came over the connection count, however many codings the body has. Default: 200.
+    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB. A body with a larger ratio
+    /// is `.responseTooLarge`. The bytes that were received over the connection count, regardless of the number of
+    /// codings. Default: 200.
     public var maximumDecodingRatio = 200
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 
-    /// Which setting is out of its range; nil when all are in theirs.
+    /// The setting that is out of range; nil if all settings are valid.
     var brokenRule: String? {
         if maximumConnectionsPerHost < 1 { return "maximumConnectionsPerHost is less than 1" }
         if maximumConnections < 1 { return "maximumConnections is less than 1" }
@@ -66,7 +67,7 @@ public struct TransportConfiguration: Sendable, Hashable {
         for (name, limit) in [
             ("connectTimeout", connectTimeout), ("firstByteTimeout", firstByteTimeout), ("idleTimeout", idleTimeout),
         ] {
-            if let limit, limit <= .zero { return "\(name) is zero or less; nil is no limit" }
+            if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
         }
         return nil
     }

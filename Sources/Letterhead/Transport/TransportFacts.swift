@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a transport knows of a response only when all of it is there. A class, since a streamed response is in the
-/// caller's hands before.
+/// The properties of a response that are known only after its end. It is a class, because the caller receives a
+/// streamed response earlier.
 final class TransportFacts: Sendable {
     private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders()))
 
@@ -16,7 +16,7 @@ final class TransportFacts: Sendable {
     }
 }
 
-/// The facts on a response.
+/// The transport facts of a response.
 enum TransportFactsValue: HTTPRequestOption {
     static let defaultOptionValue: TransportFacts? = nil
 }

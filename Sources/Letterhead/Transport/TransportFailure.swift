@@ -1,13 +1,13 @@
 import Foundation
 
-/// Why a transfer failed, as the transport knows it; the loader makes it an ``HTTPError`` of the request.
+/// The reason that a transfer failed. The loader converts it to an ``HTTPError`` of the request.
 struct TransportFailure: Error {
     var code: HTTPError.Code
     var message: String
     var mayHaveBeenSent = true
     var underlying: (any Error)?
     private var isOfBody = false
-    /// What had arrived of the response.
+    /// The received part of the head of the response.
     var head: [UInt8] = []
     var body = Data()
 
@@ -19,15 +19,16 @@ struct TransportFailure: Error {
     }
 
     static let cancelled = TransportFailure(.cancelled, "the task was cancelled")
-    static let noMemory = TransportFailure(.responseTooLarge, "there is no memory for the body of the response")
-    /// The same, when nothing can have left.
+    static let noMemory = TransportFailure(
+        .responseTooLarge, "the memory does not suffice for the body of the response")
+    /// The same failure, if it is certain that nothing was sent.
     var unsent: TransportFailure {
         var failure = self
         failure.mayHaveBeenSent = false
         return failure
     }
 
-    /// The body of the request threw while it was sent.
+    /// The failure of a request whose body threw an error while it was sent.
     static func ofBody(_ error: any Error) -> TransportFailure {
         var failure = TransportFailure(.invalidRequest, "", underlying: error)
         failure.isOfBody = true

@@ -1,41 +1,42 @@
-/// What it took to get a response: times from the start of the request, bytes, and the connection.
+/// The times, the byte counts and the connection of a response. Times are measured from the start of the request.
 ///
 /// ```swift
 /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
 /// print(response.metrics.total, response.metrics.isReusedConnection)
 /// ```
 public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
-    /// Until the host's name was looked up; zero on a connection that was there.
+    /// The time until the end of the name lookup; zero for a reused connection.
     public var nameLookup: Duration = .zero
-    /// Until the connection was made; zero on one that was there.
+    /// The time until the connection was established; zero for a reused connection.
     public var connect: Duration = .zero
-    /// Until TLS was agreed on; zero without TLS, and on a connection that was there.
+    /// The time until the end of the TLS handshake; zero without TLS, and for a reused connection.
     public var secureConnect: Duration = .zero
-    /// Until the first byte of the answer; zero when none came.
+    /// The time until the first byte of the response; zero if no response was received.
     public var firstByte: Duration = .zero
-    /// Until the last byte of the answer.
+    /// The time until the last byte of the response.
     public var total: Duration = .zero
-    /// The bytes of the request, head and body, as they went out.
+    /// The number of sent bytes, head and body.
     public var bytesSent = 0
-    /// The bytes of the response, head and body, as they came: before a content coding is undone.
+    /// The number of received bytes, head and body, before decompression.
     public var bytesReceived = 0
-    /// `HTTP/1.1`, `HTTP/2` and so on; nil when it is not known.
+    /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`; nil if it is not known.
     public var httpVersion: String?
-    /// Address and port that answered, `127.0.0.1:8080`; nil when it is not known.
+    /// The address and port of the server, such as `127.0.0.1:8080`; nil if it is not known.
     public var remoteAddress: String?
-    /// Whether the connection was made for an earlier request.
+    /// Whether the connection was established for an earlier request.
     public var isReusedConnection = false
-    /// Whether anyone on the way may have truncated the body of an https response without being noticed.
+    /// Whether a third party may have truncated the body of an https response without being detected.
     ///
-    /// It is true if all of this holds: the response has neither a length nor chunks, so that the end of the connection ended
-    /// its body; and the system's libcurl uses a TLS library that does not report whether the server's close_notify came (RFC
-    /// 8446, 6.1). OpenSSL and its relatives and GnuTLS report it, and a missing close_notify is then an error. Default: false.
+    /// It is true if both of these conditions are met: the response has neither a length nor chunks, so that the end of
+    /// the connection ended its body; and the system's libcurl uses a TLS library that does not report whether the
+    /// server's close_notify was received (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
+    /// close_notify is then an error. Default: false.
     public var hasUnauthenticatedEnd = false
 
-    /// Nothing known.
+    /// Creates metrics in which nothing is known.
     public init() {}
 
-    /// Everything on one line.
+    /// All metrics on one line.
     public var description: String {
         var parts = ["total \(total)", "first byte \(firstByte)"]
         if isReusedConnection {
@@ -50,10 +51,10 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPResponse {
-    /// What it took to get the response. On a streamed one the totals are there when its body has ended. All zero when
-    /// the response did not come from the network.
+    /// The metrics of the response. For a streamed response, the totals are available after its body has ended. All
+    /// values are zero if the response was not received over the network.
     public var metrics: TransportMetrics { self[option: TransportFactsValue.self]?.metrics ?? TransportMetrics() }
 
-    /// The fields behind the body (RFC 9110, 6.5), in order; none before a streamed body has ended.
+    /// The fields after the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
     public var trailers: HTTPHeaders { self[option: TransportFactsValue.self]?.trailers ?? [:] }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Through whom a transport connects.
+/// The proxy of a transport.
 ///
 /// ```swift
 /// configuration.proxy = .http("proxy.example", port: 3128)
@@ -20,7 +20,8 @@ public struct TransportProxy: Sendable, Hashable {
         let user: String
         let password: String
 
-        /// Over HTTP a colon would end the user, and no control character can be sent (RFC 7617, 2).
+        /// Returns the violated rule. Over HTTP a colon would end the user, and control characters cannot be sent (RFC
+        /// 7617, 2).
         func brokenRule(mayContainColon: Bool) -> String? {
             if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) { return "the proxy's user contains a colon" }
             let isPrintable = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -28,47 +29,48 @@ public struct TransportProxy: Sendable, Hashable {
         }
     }
 
-    /// Nobody: straight to the server, whatever the environment says.
+    /// A direct connection to the server. Environment variables have no effect.
     public static let direct = TransportProxy(kind: .direct)
 
-    /// Whom the process's environment names: `http_proxy`, `https_proxy` or `all_proxy`, and whom `no_proxy` leaves out.
-    /// Whether it names anybody is found out with the first request.
+    /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
+    /// exceptions in `no_proxy`. The variables are read with the first request.
     public static let environment = TransportProxy(kind: .environment)
 
-    /// An HTTP proxy; requests over https go through a tunnel (CONNECT).
+    /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
     public static func http(_ host: String, port: Int) -> TransportProxy {
         TransportProxy(kind: .server(scheme: "http", host: host, port: port))
     }
 
-    /// An HTTP proxy that is itself reached over TLS.
+    /// An HTTP proxy with a TLS connection between the client and the proxy.
     public static func https(_ host: String, port: Int) -> TransportProxy {
         TransportProxy(kind: .server(scheme: "https", host: host, port: port))
     }
 
-    /// A SOCKS 5 proxy, which looks up the names of servers.
+    /// A SOCKS 5 proxy. It resolves the names of servers.
     public static func socks5(_ host: String, port: Int) -> TransportProxy {
         TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
     }
 
-    /// The same proxy with a user and a password, which are sent to the proxy alone.
+    /// Returns the same proxy with a user and a password, which are sent only to the proxy.
     ///
-    /// This is the one way to give credentials to a proxy. A request's own `Proxy-Authorization` is
-    /// ``HTTPError/Code/invalidRequest``, also for plain http through a proxy that is configured: an exception, a redirect or
-    /// the environment of the process may lead the request to the server itself, which must not see it.
+    /// Use this method for the credentials of a proxy. A `Proxy-Authorization` header in a request is
+    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy: an exception, a redirect or
+    /// an environment variable may lead the request to the server, which must not receive the credentials.
     public func authenticated(user: String, password: String) -> TransportProxy {
         var proxy = self
         proxy.credentials = Credentials(user: user, password: password)
         return proxy
     }
 
-    /// The same proxy, but for hosts of these names and of the domains under them, which are reached directly.
+    /// Returns the same proxy with exceptions. Hosts with these names, and hosts in these domains, are connected
+    /// directly.
     public func except(_ hosts: [String]) -> TransportProxy {
         var proxy = self
         proxy.exceptions = hosts
         return proxy
     }
 
-    /// Whether requests over http, or over https, may go through one.
+    /// Returns whether requests over http, or over https, may use a proxy.
     func isInUse(isSecure: Bool) -> Bool {
         switch kind {
         case .direct: false
@@ -77,7 +79,7 @@ public struct TransportProxy: Sendable, Hashable {
         }
     }
 
-    /// Whether the proxy may be one that is reached over TLS.
+    /// Whether the connection to the proxy may use TLS.
     var mayBeSecure: Bool {
         switch kind {
         case .direct: false
@@ -86,7 +88,7 @@ public struct TransportProxy: Sendable, Hashable {
         }
     }
 
-    // Looked up once: libcurl would look for each request.
+    // Looked up once, because libcurl would look up the variables for each request.
     private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
     private static let isInEnvironmentOfHTTPS = isInEnvironment([
         "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
@@ -97,7 +99,7 @@ public struct TransportProxy: Sendable, Hashable {
         return names.contains { environment[$0]?.isEmpty == false }
     }
 
-    /// What libcurl takes; nil leaves it to the environment.
+    /// The value for libcurl; nil leaves the choice to the environment variables.
     var url: String? {
         switch kind {
         case .direct: ""
@@ -117,13 +119,13 @@ public struct TransportProxy: Sendable, Hashable {
 }
 
 extension TransportProxy {
-    /// What stands on the request line of a request without TLS.
+    /// The target in the request line of a request without TLS.
     enum PlainTarget {
-        /// Path and query.
+        /// The path and the query.
         case path
-        /// The whole URL, which an HTTP proxy takes, but for a fragment.
+        /// The absolute URL without the fragment, for an HTTP proxy.
         case url
-        /// What libcurl writes, which alone knows whether there is a proxy.
+        /// The target that libcurl writes, because only libcurl knows whether a proxy is used.
         case libcurls
 
         init(_ proxy: TransportProxy) {
@@ -148,6 +150,6 @@ extension TransportProxy: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description only, so that no dump prints a password.
+    /// A mirror without children, so that `dump` prints no passwords.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Whom a transport trusts over TLS, and as whom it introduces itself. Certificates and names are always verified.
+/// The TLS settings of a transport: the trusted authorities, and the certificate of the client. Certificates and names
+/// of servers are always verified.
 public struct TransportSecurity: Sendable, Hashable {
     /// The versions of TLS.
     public enum Version: Sendable, Hashable, Comparable {
@@ -12,56 +13,56 @@ public struct TransportSecurity: Sendable, Hashable {
 
     /// The certificate authorities that are trusted.
     public enum Roots: Sendable, Hashable {
-        /// Those of the system.
+        /// The authorities of the system.
         case system
-        /// Those of a file in PEM form, and no others.
+        /// Only the authorities in a file in PEM format.
         case file(URL)
-        /// Those of data in PEM form, and no others.
+        /// Only the authorities in data in PEM format.
         case pem(Data)
     }
 
-    /// A certificate of one's own, with its private key.
+    /// A client certificate with its private key.
     public struct Identity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         let certificate: Data
         let key: Data
         let password: String?
 
-        /// Makes an identity.
+        /// Creates an identity.
         ///
         /// - Parameters:
-        ///   - certificate: in PEM form, with the certificates between it and its root.
-        ///   - key: the private key in PEM form.
-        ///   - password: of the key. Default: nil, it has none.
+        ///   - certificate: the certificate in PEM format, with the intermediate certificates up to its root.
+        ///   - key: the private key in PEM format.
+        ///   - password: the password of the key. Default: nil (no password).
         public init(certificate: Data, key: Data, password: String? = nil) {
             self.certificate = certificate
             self.key = key
             self.password = password
         }
 
-        /// Nothing of the key.
+        /// The name of the type, without the key.
         public var description: String { "Identity" }
 
-        /// Nothing of the key.
+        /// A mirror without children, so that `dump` does not print the key.
         public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
     }
 
-    /// Who is trusted. Default: the system's store.
+    /// The trusted authorities. Default: those of the system.
     public var roots = Roots.system
 
-    /// The oldest version of TLS that is spoken. Default: 1.2.
+    /// The oldest allowed version of TLS. Default: 1.2.
     public var minimumVersion = Version.tls12
 
-    /// The SHA-256 digests of the public keys (DER, SubjectPublicKeyInfo) of which the server must have one, 32 bytes
-    /// each, beside being trusted. Default: none, any key will do.
+    /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. The server must have one of these
+    /// keys, in addition to a trusted certificate. Default: empty (any key is allowed).
     public var pinnedKeys: [Data] = []
 
-    /// As whom to introduce oneself when the server asks. Default: nil, as nobody.
+    /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
     public var identity: Identity?
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 
     var brokenRule: String? {
-        pinnedKeys.contains { $0.count != 32 } ? "a digest in pinnedKeys has not 32 bytes" : nil
+        pinnedKeys.contains { $0.count != 32 } ? "a digest in pinnedKeys does not have 32 bytes" : nil
     }
 }

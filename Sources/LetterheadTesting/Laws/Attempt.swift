@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A load that may never end, and a wait for it that always does.
+/// A request that may never end, with a limited wait for its result.
 ///
-/// A class, because its task and those who wait share one result. The task is cancelled when the last of them lets go.
+/// It is a class, because its task and its waiters share one result. The task is cancelled when the last reference is
+/// dropped.
 final class Attempt<Value: Sendable>: Sendable {
     private let task: Task<Void, Never>
     private let outcome: Outcome
@@ -25,7 +26,7 @@ final class Attempt<Value: Sendable>: Sendable {
 
     func cancel() { task.cancel() }
 
-    /// The result; nil when there is none in time.
+    /// Returns the result; nil if the request does not end in time.
     func result(within patience: Duration) async -> Result<Value, any Error>? {
         let clock = ContinuousClock()
         let end = clock.now + patience

@@ -2,17 +2,17 @@ import Foundation
 import Letterhead
 
 extension DecoratorLaws {
-    /// Every property that it does not change is the base's.
+    /// Checks that every unchanged property equals that of the base.
     func forwarding(_ base: LawTemplate) async -> [LawViolation] {
         let differences = await TemplateReading(decorate(base)).differences(from: TemplateReading(base))
         return differences.filter { !changed.contains($0) && $0 != .page }.map {
             LawViolation(
                 law: "forwarding", member: $0,
-                reason: "is not the base's: forward it, or say that the decorator changes it")
+                reason: "differs from the base's: forward it, or declare it in DecoratorLaws(changing:)")
         }
     }
 
-    /// The base hears the end once, be it good or bad, and what it makes of it counts.
+    /// Checks that `finish` of the base is called once, for a success and for a failure, and that its result is used.
     func finishing(_ base: LawTemplate) async -> [LawViolation] {
         let request = HTTPRequest()
         let response = HTTPResponse(request: request, status: 200)
@@ -30,7 +30,7 @@ extension DecoratorLaws {
             return [
                 LawViolation(
                     law: "forwarding", member: .finish,
-                    reason: "has the base hear \(outcome) \(count) times: call base.finish exactly once")
+                    reason: "calls the base \(count) times with \(outcome): call base.finish exactly once")
             ]
         }
         guard !changed.contains(.finish) else { return [] }
@@ -38,11 +38,11 @@ extension DecoratorLaws {
         return [
             LawViolation(
                 law: "forwarding", member: .finish,
-                reason: "drops what the base makes of \(outcome): give what base.finish gives")
+                reason: "drops the base's result for \(outcome): return what base.finish returns")
         ]
     }
 
-    /// The base decodes.
+    /// Checks that the base decodes.
     func decoding(_ base: LawTemplate) async -> [LawViolation] {
         guard !changed.contains(.decode) else { return [] }
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("{}".utf8)))
@@ -52,7 +52,7 @@ extension DecoratorLaws {
             return [
                 LawViolation(
                     law: "forwarding", member: .decode,
-                    reason: "is not the base's: leave Response to be the base's, and forward decode(_:)")
+                    reason: "differs from the base's: use the Response of the base, and forward decode(_:)")
             ]
         }
         return []

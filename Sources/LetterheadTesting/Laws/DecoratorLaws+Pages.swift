@@ -1,7 +1,7 @@
 import Letterhead
 
 extension DecoratorLaws {
-    /// Around a paginated template it is paginated, and the next page wears the same decorator.
+    /// Checks that the decorator of a paginated template is paginated, and that the next page has the same decorator.
     func pages(_ base: LawTemplate) async -> [LawViolation] {
         guard let decorated = decorate(base) as? any PaginatedTemplate else {
             return [
@@ -23,7 +23,7 @@ extension DecoratorLaws {
         return found + (await undressed(next, base.requestForNextPage(), "of the next page"))
     }
 
-    /// What follows an arrival is the base's word, with the decorator around it.
+    /// Checks that the base decides about the page after an arrival, and that the page has the decorator.
     private func arriving<Decorated: PaginatedTemplate>(_ decorated: Decorated, _ base: LawTemplate) async
         -> [LawViolation]
     {
@@ -32,12 +32,12 @@ extension DecoratorLaws {
         let arrival = Page(
             value, itemCount: 3, response: HTTPResponse(request: HTTPRequest(), status: 200))
         guard case .next(let next) = try? await decorated.requestForNextPage(after: arrival) else {
-            return [violation("ends where the base goes on: forward requestForNextPage(after:)")]
+            return [violation("ends although the base continues: forward requestForNextPage(after:)")]
         }
         return await undressed(next, base.requestForNextPage(), "of the page that follows an arrival")
     }
 
-    /// At another place it is still the decorator.
+    /// Checks that a resumed page sequence has the decorator.
     private func resuming(_ decorated: some PaginatedTemplate, _ base: LawTemplate) async -> [LawViolation] {
         let checkpoint = PageCheckpoint(page: 77, position: .number(77))
         let resumed = decorated.resumed(from: checkpoint)

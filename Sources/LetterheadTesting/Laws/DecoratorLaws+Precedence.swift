@@ -1,7 +1,7 @@
 import Letterhead
 
 extension DecoratorLaws {
-    /// What the base alone says survives in the members that are changed.
+    /// Checks that values that only the base has are still present in the changed members.
     func survival(_ base: LawTemplate) -> [LawViolation] {
         let decorated = decorate(base)
         var lost: [TemplateMember] = []
@@ -13,11 +13,12 @@ extension DecoratorLaws {
         if decorated.options[LawTemplate.Mark.self] != base.variant { lost.append(.options) }
         return lost.filter { changed.contains($0) }.map {
             LawViolation(
-                law: "precedence", member: $0, reason: "loses what only the base says: begin with base.\($0.rawValue)")
+                law: "precedence", member: $0,
+                reason: "loses values that only the base has: start from base.\($0.rawValue)")
         }
     }
 
-    /// Who wins where both name the same thing is as was said.
+    /// Checks which value is used if the decorator and the base set the same name.
     func precedence(_ base: LawTemplate) -> [LawViolation] {
         guard precedence != .unchecked else { return [] }
         let decorated = decorate(base)
@@ -37,7 +38,7 @@ extension DecoratorLaws {
         return (broken + parameterPrecedence(base)).map { LawViolation(law: "precedence", member: $0, reason: reason) }
     }
 
-    /// A name stands once among parameters, so there the one or the other wins.
+    /// Checks parameters. A name occurs once among them, so either the decorator or the base determines its value.
     private func parameterPrecedence(_ base: LawTemplate) -> [TemplateMember] {
         let decorated = parameters(of: decorate(base))
         return Set(decorated.map(\.name)).filter { base.parameters[$0] == nil }.compactMap { name in
@@ -62,9 +63,10 @@ extension DecoratorLaws {
 
     private var reason: String {
         switch precedence {
-        case .decorator, .unchecked: "of the base is not replaced where both say something: the decorator was to win"
-        case .base: "of the base is replaced where both say something: the base was to win"
-        case .both: "of base and decorator are not both there, the base's first, where both say something"
+        case .decorator, .unchecked:
+            "of the base is not replaced where both set a value: the decorator must take precedence"
+        case .base: "of the base is replaced where both set a value: the base must take precedence"
+        case .both: "of base and decorator are not both present, the base's first, where both set a value"
         }
     }
 

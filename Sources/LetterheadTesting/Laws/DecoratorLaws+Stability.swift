@@ -1,7 +1,7 @@
 import Letterhead
 
 extension DecoratorLaws {
-    /// Two reads give the same, and the base is what it was.
+    /// Checks that two reads return the same, and that the base is not changed.
     func stability(_ base: LawTemplate) async -> [LawViolation] {
         let before = await TemplateReading(base)
         let decorated = decorate(base)
@@ -11,7 +11,7 @@ extension DecoratorLaws {
         return unstable.map {
             LawViolation(
                 law: "stability", member: $0,
-                reason: "differs between two reads: make it once, when the decorator is made")
+                reason: "differs between two reads: create it once, when the decorator is created")
         }
             + changedInPlace.map {
                 LawViolation(law: "stability", member: $0, reason: "of the base was changed in place: change a copy")

@@ -1,8 +1,8 @@
 public import Letterhead
 
-/// Checks that a decorator keeps the laws of `RequestDecorator`.
+/// Checks the laws of `RequestDecorator`.
 ///
-/// Use: one test for each decorator of your own. Say which members it changes, and make it in the closure:
+/// Write one test for each custom decorator. Declare the members that it changes, and create it in the closure:
 ///
 /// ```swift
 /// @Test func `Traced keeps the laws of a decorator`() async throws {
@@ -10,21 +10,23 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// The laws: **forwarding**: every member that it does not change is that of its base, `decode` and `finish` too, and the
-/// base hears the end of a load exactly once. **Precedence**: what it changes it takes from the base, so that foreign
-/// headers, query items, parameters and options survive; and who wins where both say something is as you say.
-/// **Stability**: every read of a member gives the same, and nothing is changed in place. **Pages**: around a paginated
-/// template it is paginated.
+/// The laws:
+/// - **Forwarding**: every member that the decorator does not change is the base's, including `decode` and `finish`.
+///   `finish` of the base is called exactly once for each request.
+/// - **Precedence**: changed members start from those of the base, so that other headers, query items, parameters and
+///   options are kept. If both set the same name, the declared precedence decides.
+/// - **Stability**: every read of a member returns the same, and nothing is changed in place.
+/// - **Pages**: the decorator of a paginated template is paginated.
 public struct DecoratorLaws: Sendable {
-    /// Who wins where a decorator and its base name the same header, query item or parameter.
+    /// Which value is used if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {
-        /// The decorator: written later wins, as `.header` does.
+        /// The decorator's value, as with `.header`.
         case decorator
-        /// The base: the decorator fills what is missing, as `.paginated` does.
+        /// The base's value: the decorator sets only what is missing, as with `.paginated`.
         case base
-        /// Nobody: both are sent, the base's first, as `.addingHeader` does.
+        /// Both values, the base's first, as with `.addingHeader`.
         case both
-        /// It depends, and is not checked.
+        /// Not checked, because it depends on further conditions.
         case unchecked
     }
 
@@ -32,12 +34,12 @@ public struct DecoratorLaws: Sendable {
     let precedence: Precedence
     let decorate: @Sendable (LawTemplate) -> any RequestTemplate
 
-    /// Makes a check.
+    /// Creates a check.
     ///
     /// - Parameters:
-    ///   - changed: the members that it changes. Default: none.
-    ///   - precedence: who wins where both say something. Default: the decorator.
-    ///   - decorate: makes the decorator, or several in each other, around a template.
+    ///   - changed: the members that the decorator changes. Default: none.
+    ///   - precedence: which value is used if both set the same name. Default: the decorator's.
+    ///   - decorate: creates the decorator, or several nested decorators, for a template.
     public init(
         changing changed: Set<TemplateMember> = [], precedence: Precedence = .decorator,
         _ decorate: @escaping @Sendable (LawTemplate) -> any RequestTemplate
@@ -47,7 +49,7 @@ public struct DecoratorLaws: Sendable {
         self.decorate = decorate
     }
 
-    /// The laws that it breaks; empty when it keeps them all.
+    /// Returns the violated laws; an empty array if all laws hold.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for variant in 1...2 {
@@ -60,9 +62,9 @@ public struct DecoratorLaws: Sendable {
         return found.filter { seen.insert($0).inserted }
     }
 
-    /// Throws when it breaks a law.
+    /// Throws an error if the decorator violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all that are broken.
+    /// - Throws: ``LawViolations`` with all violations.
     public func check() async throws {
         let violations = await violations()
         if !violations.isEmpty { throw LawViolations(violations) }

@@ -2,20 +2,21 @@ import Foundation
 import Letterhead
 import Synchronization
 
-/// What a loader is tried in: it answers `/answer/…`, and hangs on `/hang` until the load is cancelled or reset.
+/// The surroundings in which a loader is checked. The scene responds to `/answer/…`, and suspends `/hang` until the
+/// request is cancelled or the loader is reset.
 protocol LawScene: Sendable {
-    /// The loader that is tried, or the link before the scene's own.
+    /// The loader to check, or the chain of the link to check and the scene's loader.
     var loader: any HTTPLoader { get }
-    /// How far it is to be trusted with requests that must not be sent.
+    /// Whether the loader reaches a server, so that it must refuse malformed requests.
     var isWire: Bool { get }
-    /// What happened below the loader.
+    /// The events below the loader.
     var record: LawRecord { get }
-    /// The URL of a path of the scene.
+    /// Returns a request for a path of the scene.
     func request(_ path: String) -> HTTPRequest
     func stop() async
 }
 
-/// What happened below a loader. A class, because the loads below share it with the check.
+/// The events below a loader. It is a class, because the requests and the check share it.
 final class LawRecord: Sendable {
     struct Facts: Sendable {
         var arrivals: [String: Int] = [:]
@@ -31,7 +32,7 @@ final class LawRecord: Sendable {
     func note(_ change: (inout Facts) -> Void) { facts.withLock { change(&$0) } }
 }
 
-/// A link before a loader that answers itself.
+/// A link, followed by a loader of the scene.
 struct LinkScene: LawScene {
     let loader: any HTTPLoader
     let record = LawRecord()
@@ -46,7 +47,7 @@ struct LinkScene: LawScene {
     func stop() async {}
 }
 
-/// A loader on a server.
+/// A loader that sends requests to a server.
 struct WireScene: LawScene {
     let loader: any HTTPLoader
     let record: LawRecord
@@ -71,7 +72,8 @@ struct WireScene: LawScene {
     func stop() async { await server.stop() }
 }
 
-/// Answers with the path, or hangs until it is cancelled or reset. A class, because a reset ends the loads that hang.
+/// Responds with the path, or suspends until it is cancelled or reset. It is a class, because a reset ends the
+/// suspended requests.
 private final class LawLoader: HTTPLoader {
     private let record: LawRecord
     private let hanging = Mutex<[HTTPRequest.ID: CheckedContinuation<Void, Never>]>([:])

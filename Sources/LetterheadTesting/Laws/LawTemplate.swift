@@ -2,51 +2,51 @@ public import Foundation
 public import Letterhead
 import Synchronization
 
-/// A template in which every member says something of its own, for ``DecoratorLaws`` to be decorated.
+/// A template with a distinct value for every member, which ``DecoratorLaws`` decorates.
 ///
-/// You only ever meet it as the argument of the closure that you give to the laws.
+/// It is the argument of the closure that you pass to ``DecoratorLaws``.
 public struct LawTemplate: PaginatedTemplate {
-    /// What it answers with.
+    /// The decoded response.
     public struct Response: Sendable, Hashable {
         let text: String
     }
 
-    /// What its failures are decoded to.
+    /// The decoded failure.
     public struct Failure: Sendable, Decodable {}
 
-    /// What it sends.
+    /// The body of the request.
     public struct Body: HTTPBody, Hashable {
         let text: String
-        /// A media type that no other body has.
+        /// Returns a media type that no other body has.
         public var additionalHeaders: HTTPHeaders { ["Content-Type": "application/x-law"] }
-        /// The text.
+        /// Returns the bytes of the text.
         public func encode() -> Data { Data(text.utf8) }
     }
 
-    /// An option that only it sets.
+    /// An option that only this template sets.
     enum Mark: HTTPRequestOption {
         static let defaultOptionValue: Int? = nil
     }
 
-    /// How often it was asked to finish. A class, because a template and its copies share the count.
+    /// Counts the calls of `finish`. It is a class, because a template and its copies share the count.
     final class Journal: Sendable {
         private let calls = Mutex<[HTTPRequest.ID]>([])
         var heard: [HTTPRequest.ID] { calls.withLock { $0 } }
         func note(_ id: HTTPRequest.ID) { calls.withLock { $0.append(id) } }
     }
 
-    /// Tells two templates apart, so that no constant passes for a member of both.
+    /// Distinguishes two templates, so that a constant cannot equal a member of both.
     let variant: Int
     let journal = Journal()
-    /// The page that it asks for.
+    /// The number of the requested page.
     public private(set) var page: Int
     /// A method that differs between variants.
     public let method: HTTPMethod
-    /// Headers that no decorator has, and those that a law adds.
+    /// Headers that no decorator sets, and those that a law adds.
     public internal(set) var headers: HTTPHeaders
-    /// A query that no decorator has, and what a law adds.
+    /// A query that no decorator sets, and items that a law adds.
     public internal(set) var query: QueryParameters
-    /// Parameters that no decorator has, and those that a law adds.
+    /// Parameters that no decorator sets, and those that a law adds.
     public internal(set) var parameters: RequestParameters
 
     init(variant: Int) {
@@ -75,12 +75,12 @@ public struct LawTemplate: PaginatedTemplate {
         return options
     }
 
-    /// Says who decoded what.
+    /// Returns the variant and the decoded text.
     public func decode(_ response: HTTPResponse) async throws -> Response {
         Response(text: "\(variant): \(String(decoding: try await response.body.data(), as: UTF8.self))")
     }
 
-    /// Notes the call; marks a response, and turns a failure into a response of its own.
+    /// Records the call. A response is marked, and a failure becomes a response.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         switch result {
         case .success(var response):
@@ -93,22 +93,22 @@ public struct LawTemplate: PaginatedTemplate {
         }
     }
 
-    /// The same with the next number.
+    /// Returns the same template with the next page number.
     public func requestForNextPage() -> LawTemplate {
         var next = self
         next.page += 1
         return next
     }
 
-    /// Always another page.
+    /// Returns the next page. There is always one.
     public func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<LawTemplate> {
         .next(requestForNextPage())
     }
 
-    /// The number that it asks for.
+    /// The number of the requested page.
     public var position: PagePosition { .number(page) }
 
-    /// The same with the number of a checkpoint.
+    /// Returns the same template with the page number of a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> LawTemplate {
         var other = self
         other.page = checkpoint.page

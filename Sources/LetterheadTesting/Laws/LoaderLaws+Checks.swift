@@ -3,7 +3,7 @@ import Letterhead
 import Synchronization
 
 extension LoaderLaws {
-    /// Each of many loads ends once, with its own answer.
+    /// Checks that each of several requests ends once, with its own response.
     func completion(_ scene: any LawScene) async -> [LawViolation] {
         let paths = (0..<50).map { "/answer/\($0)" }
         let loads = paths.map { path in Attempt { try await scene.loader.load(scene.request(path)) } }
@@ -11,10 +11,10 @@ extension LoaderLaws {
         for (path, load) in zip(paths, loads) {
             switch await load.result(within: patience) {
             case nil: reasons.append("a load does not end")
-            case .failure(let error): reasons.append("a load that is answered fails: \(error)")
+            case .failure(let error): reasons.append("a request that has a response fails: \(error)")
             case .success(let response):
                 let body = try? await response.body.data()
-                if body != Data(path.utf8) { reasons.append("a load ends with the answer to another request") }
+                if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
             }
             let count = scene.record.now.arrivals[path] ?? 0
             if count != 1 { reasons.append("a load reaches what is below \(count) times instead of once") }
@@ -22,7 +22,7 @@ extension LoaderLaws {
         return violations("completion", reasons)
     }
 
-    /// The request keeps its id on the way down and back.
+    /// Checks that the request keeps its id in both directions.
     func identity(_ scene: any LawScene) async -> [LawViolation] {
         let request = scene.request("/answer/1")
         guard
@@ -31,13 +31,13 @@ extension LoaderLaws {
         else { return [] }
         var reasons: [String] = []
         if !scene.isWire, scene.record.now.ids != [request.id] {
-            reasons.append("the request has another id on its way down: change the one that came, make none anew")
+            reasons.append("the next loader received another id: change the request, do not create a new one")
         }
-        if response.request.id != request.id { reasons.append("the response is labelled with another request") }
+        if response.request.id != request.id { reasons.append("the response belongs to another request") }
         return violations("identity", reasons)
     }
 
-    /// Cancelling ends the load, and what is below.
+    /// Checks that cancellation ends the request, and the loader below.
     func cancellation(_ scene: any LawScene) async -> [LawViolation] {
         let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
         guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else {
@@ -46,12 +46,12 @@ extension LoaderLaws {
         load.cancel()
         var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
         if await !eventually({ scene.record.now.hangsEnded == 1 }) {
-            reasons.append("what is below goes on after the task was cancelled")
+            reasons.append("the loader below continues after the task was cancelled")
         }
         return violations("cancellation", reasons)
     }
 
-    /// A reset ends what is in flight, goes down once, and leaves a loader that works.
+    /// Checks that a reset ends requests in progress, is passed on once, and leaves a working loader.
     func reset(_ scene: any LawScene) async -> [LawViolation] {
         let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
         guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else { return [] }
@@ -70,14 +70,14 @@ extension LoaderLaws {
         return violations("reset", reasons)
     }
 
-    /// Nothing of a load is kept when it is over.
+    /// Checks that nothing is retained after a request has ended.
     func retention(_ scene: any LawScene) async -> [LawViolation] {
         let witness = await witness(of: scene)
         let isFree = await eventually { witness() }
         return violations("retention", isFree ? [] : ["the request of a load that is over is kept"])
     }
 
-    /// What is malformed is refused and not sent.
+    /// Checks that a malformed request is refused and not sent.
     func validation(_ scene: any LawScene) async -> [LawViolation] {
         guard scene.isWire else { return [] }
         var request = scene.request("/answer/1")
@@ -88,11 +88,11 @@ extension LoaderLaws {
         } else {
             reasons.append("a header value with a line break is not .invalidRequest: call request.validate() first")
         }
-        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request is sent") }
+        if !scene.record.now.arrivals.isEmpty { reasons.append("a malformed request was sent") }
         return violations("validation", reasons)
     }
 
-    /// Loads once, and gives a look at whether the request of that load is gone.
+    /// Sends a request, and returns a closure that tells whether the request has been released.
     private func witness(of scene: any LawScene) async -> @Sendable () -> Bool {
         let witness = Witness()
         let box = WeakBox(witness)
@@ -104,7 +104,7 @@ extension LoaderLaws {
 
     private func ending<Value>(of result: Result<Value, any Error>?, when cause: String) -> [String] {
         switch result {
-        case nil: ["a load goes on when \(cause)"]
+        case nil: ["a load continues when \(cause)"]
         case .success: ["a load that has no answer ends with one when \(cause)"]
         case .failure(let error):
             (error as? HTTPError)?.code == .cancelled
@@ -128,14 +128,14 @@ extension LoaderLaws {
     }
 }
 
-/// Something that only the request of one load holds.
+/// An object that only the request of one load references.
 private final class Witness: Sendable {
     enum Option: HTTPRequestOption {
         static let defaultOptionValue: Witness? = nil
     }
 }
 
-/// A look at whether a witness is gone. A class, because weak references need a place.
+/// Holds a weak reference to a witness. It is a class, because closures cannot store a weak reference in a value.
 private final class WeakBox: Sendable {
     private let reference: Mutex<Reference>
 

@@ -1,9 +1,9 @@
 public import Letterhead
 
-/// Checks that a loader or a link keeps the laws of `HTTPLoader` and `LoaderLink`.
+/// Checks the laws of `HTTPLoader` and `LoaderLink`.
 ///
-/// Use: one test for each loader and each link of your own. A link is put before a loader that this check makes; a loader
-/// is let loose on a ``MockServer``.
+/// Write one test for each custom loader and each custom link. The check adds a loader after a link, and lets a loader
+/// send requests to a ``MockServer``.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the laws of a link`() async throws {
@@ -15,39 +15,42 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// The laws: **completion**: each of many loads at a time ends once, with its own answer, and a link asks the next loader
-/// once for each. **Identity**: the request goes down, and comes back in the response, with the id that it had.
-/// **Cancellation**: cancelling the task ends the load at once with `.cancelled`, and what is below it too. **Reset**: a
-/// reset ends what is in flight before it returns, is passed on exactly once, and later loads work. **Retention**:
-/// nothing of a load is kept when it is over. **Validation**, for loaders: a malformed request is refused before anything
-/// is sent.
+/// The laws:
+/// - **Completion**: each of several simultaneous requests ends once, with its own response. A link calls the next
+///   loader once for each.
+/// - **Identity**: the request keeps its id on the way to the next loader and in the response.
+/// - **Cancellation**: cancelling the task ends the request and the loader below immediately, with `.cancelled`.
+/// - **Reset**: a reset ends all requests in progress before it returns, and is passed on exactly once. Later requests
+///   succeed.
+/// - **Retention**: nothing of a request is retained after it has ended.
+/// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
 public struct LoaderLaws: Sendable {
     let patience: Duration
     let makeScene: @Sendable () async throws -> any LawScene
 
-    /// Makes a check of a link.
+    /// Creates a check of a link.
     ///
     /// - Parameters:
-    ///   - patience: how long to wait for what should happen at once. Default: 5 s.
-    ///   - link: makes the link; called once for each law.
+    ///   - patience: the time limit for each expected event. Default: 5 seconds.
+    ///   - link: creates the link. It is called once for each law.
     public init(patience: Duration = .seconds(5), link: @escaping @Sendable () -> any LoaderLink) {
         self.patience = patience
         makeScene = { LinkScene(link()) }
     }
 
-    /// Makes a check of a loader that reaches the network.
+    /// Creates a check of a loader that sends requests over the network.
     ///
     /// - Parameters:
-    ///   - patience: how long to wait for what should happen at once. Default: 5 s.
-    ///   - loader: makes the loader; called once for each law.
+    ///   - patience: the time limit for each expected event. Default: 5 seconds.
+    ///   - loader: creates the loader. It is called once for each law.
     public init(patience: Duration = .seconds(5), loader: @escaping @Sendable () -> any HTTPLoader) {
         self.patience = patience
         makeScene = { try await WireScene(loader()) }
     }
 
-    /// The laws that it breaks; empty when it keeps them all.
+    /// Returns the violated laws; an empty array if all laws hold.
     ///
-    /// - Throws: when the server of the check cannot be started.
+    /// - Throws: an error if the server of the check cannot be started.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
         for law in [completion, identity, cancellation, reset, retention, validation] {
@@ -58,9 +61,9 @@ public struct LoaderLaws: Sendable {
         return found
     }
 
-    /// Throws when it breaks a law.
+    /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all that are broken.
+    /// - Throws: ``LawViolations`` with all violations.
     public func check() async throws {
         let violations = try await violations()
         if !violations.isEmpty { throw LawViolations(violations) }

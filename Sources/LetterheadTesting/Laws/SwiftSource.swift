@@ -1,12 +1,12 @@
-/// As much of a Swift source as is needed to find the members of a type: the text without comments and literals.
+/// A Swift source without comments and literals, in which the members of a type can be found.
 struct SwiftSource {
-    /// A property with the type that is written behind it.
+    /// A property with its declared type.
     struct Property: Hashable {
         let name: String
         let type: String
     }
 
-    /// A function of one unlabelled parameter, with its written type.
+    /// A function of one unlabeled parameter, with its declared type.
     struct Function: Hashable {
         let name: String
         let parameterType: String
@@ -14,15 +14,15 @@ struct SwiftSource {
 
     private let code: Substring
 
-    /// Reads a source.
+    /// Creates a source from a text.
     init(_ text: String) { code = Substring(SwiftText.withoutCommentsAndLiterals(text)) }
 
     private init(code: Substring) { self.code = code }
 
-    /// Whether it declares a type of that name, at any depth.
+    /// Returns whether the source declares a type of that name, at any depth.
     func declares(type name: String) -> Bool { !heads(of: "(?:struct|class|actor|enum)", name).isEmpty }
 
-    /// What stands between the braces of a type's declaration and its extensions.
+    /// Returns the contents of the braces of a type's declaration and its extensions.
     func bodies(ofType name: String) -> [SwiftSource] {
         (heads(of: "(?:struct|class|actor|enum)", name) + heads(of: "extension", name)).compactMap { head in
             guard let open = code[head.upperBound...].firstIndex(of: "{") else { return nil }
@@ -30,12 +30,12 @@ struct SwiftSource {
         }
     }
 
-    /// The properties at the top level that are written with a type, blanks left out of it.
+    /// Returns the properties at the top level that have a declared type. White space is removed from the type.
     func properties() -> [Property] {
         matches(#"\b(?:var|let)\s+(\w+)\s*:\s*([^\n={]+)"#).map { Property(name: $0, type: $1) }
     }
 
-    /// The functions at the top level with one unlabelled parameter, blanks left out of its type.
+    /// Returns the functions at the top level with one unlabeled parameter. White space is removed from its type.
     func functions() -> [Function] {
         matches(#"\bfunc\s+(\w+)\s*\(\s*_\s+\w+\s*:\s*([^)]+)\)"#).map { Function(name: $0, parameterType: $1) }
     }

@@ -1,6 +1,6 @@
-/// The marks of Swift's grammar that tell where things end.
+/// Finds the ends of comments, literals and blocks in a Swift source.
 enum SwiftText {
-    /// The text with comments left out and every literal empty.
+    /// Returns the text without comments, and with empty literals.
     static func withoutCommentsAndLiterals(_ text: String) -> String {
         var output = ""
         var rest = Substring(text)
@@ -26,7 +26,7 @@ enum SwiftText {
         return output
     }
 
-    /// What stands between the first brace and the one that closes it.
+    /// Returns the text between the first brace and its closing brace.
     static func block(_ text: Substring) -> Substring {
         var depth = 0
         for index in text.indices {
@@ -38,7 +38,7 @@ enum SwiftText {
         return text.dropFirst()
     }
 
-    /// The text with what stands between braces left out.
+    /// Returns the text without the contents of braces.
     static func topLevel(_ text: Substring) -> String {
         var depth = 0
         var output = ""
@@ -52,7 +52,7 @@ enum SwiftText {
         return output
     }
 
-    /// Comments nest.
+    /// Returns the text after a comment. Comments can be nested.
     private static func behindComment(_ text: Substring) -> Substring {
         var depth = 0
         var rest = text
@@ -67,7 +67,7 @@ enum SwiftText {
         return rest
     }
 
-    /// Behind the end of a literal; an interpolation is passed over with the literals that it holds.
+    /// Returns the text after the end of a literal, including the literals in its interpolations.
     private static func behind(_ end: String, _ text: Substring) -> Substring {
         var rest = text
         while !rest.isEmpty, !rest.hasPrefix(end) {

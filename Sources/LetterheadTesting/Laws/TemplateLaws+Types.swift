@@ -2,7 +2,7 @@ import Foundation
 import Letterhead
 
 extension TemplateLaws {
-    /// Stored members, on the instance and on its superclasses.
+    /// Checks the stored members of the instance and of its superclasses.
     static func storedTypes(_ template: some RequestTemplate) -> [LawViolation] {
         var found: [LawViolation] = []
         var mirror: Mirror? = Mirror(reflecting: template)
@@ -19,12 +19,13 @@ extension TemplateLaws {
         if !(template.body is any HTTPBody), body.displayStyle != .optional || !body.children.isEmpty {
             found.append(
                 LawViolation(
-                    law: "types", member: .body, reason: "is a \(Swift.type(of: template.body)), which is no HTTPBody"))
+                    law: "types", member: .body,
+                    reason: "is a \(Swift.type(of: template.body)), which is not an HTTPBody"))
         }
         return found
     }
 
-    /// Written members, in the sources.
+    /// Checks the members that the sources declare.
     static func writtenTypes<Template: RequestTemplate>(
         of template: Template, sources: String
     ) throws -> [LawViolation] {
@@ -35,7 +36,7 @@ extension TemplateLaws {
             return [
                 LawViolation(
                     law: "types", member: .path,
-                    reason: "cannot be looked at: \(name) is not declared in \(sources)")
+                    reason: "cannot be checked: \(name) is not declared in \(sources)")
             ]
         }
         return bodies.flatMap { $0.properties() }.compactMap { property in

@@ -1,9 +1,9 @@
 public import Letterhead
 
-/// Checks that a template keeps the laws of `RequestTemplate`.
+/// Checks the laws of `RequestTemplate`.
 ///
-/// Use: one test for each template of your own, with the path of the file that declares it, or of a folder with all of
-/// them:
+/// Write one test for each custom template, with the path of the file that declares it, or of a folder with all
+/// templates:
 ///
 /// ```swift
 /// @Test func `GetUser keeps the laws of a template`() async throws {
@@ -11,18 +11,19 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// The laws: **types**: a member has the type of the requirement of the same name. The builder refuses a template with a
-/// `headers: [String: String]`; this check reports all such members at once. A stored member is found on the instance. A
-/// computed member is found in the source, where its type must be spelled as the requirement spells it. **Stability**:
-/// every read of a member returns the same.
+/// The laws:
+/// - **Types**: a member has the type of the requirement of the same name. The builder refuses a template with a
+///   `headers: [String: String]`; this check reports all such members at once. A stored member is found on the
+///   instance. A computed member is found in the source, where its type must be spelled like that of the requirement.
+/// - **Stability**: every read of a member returns the same.
 public enum TemplateLaws {
-    /// The laws that a template breaks; empty when it keeps them all.
+    /// Returns the violated laws; an empty array if all laws hold.
     ///
     /// - Parameters:
-    ///   - template: any value of its type.
-    ///   - sources: the path of the Swift file that declares it, such as `#filePath`, or of a folder, where extensions
-    ///     in other files are found too. Default: nil, computed members are not looked at.
-    /// - Throws: what reading the sources throws.
+    ///   - template: a value of the template's type.
+    ///   - sources: the path of the Swift file that declares the template, such as `#filePath`, or of a folder, which
+    ///     may contain extensions in other files. Default: nil (computed members are not checked).
+    /// - Throws: the error of reading the sources.
     public static func violations(
         of template: some RequestTemplate, sources: String? = nil
     ) async throws -> [LawViolation] {
@@ -32,13 +33,13 @@ public enum TemplateLaws {
         return found.filter { $0.law != "types" || seen.insert($0.member).inserted }
     }
 
-    /// Throws when a template breaks a law.
+    /// Throws an error if a template violates a law.
     ///
     /// - Parameters:
-    ///   - template: any value of its type.
-    ///   - sources: the path of the Swift file that declares it, or of a folder. Default: nil, computed members are not
-    ///     looked at.
-    /// - Throws: ``LawViolations`` with all that are broken, or what reading the sources throws.
+    ///   - template: a value of the template's type.
+    ///   - sources: the path of the Swift file that declares the template, or of a folder. Default: nil (computed
+    ///     members are not checked).
+    /// - Throws: ``LawViolations`` with all violations, or the error of reading the sources.
     public static func check(_ template: some RequestTemplate, sources: String? = nil) async throws {
         let violations = try await violations(of: template, sources: sources)
         if !violations.isEmpty { throw LawViolations(violations) }
@@ -49,7 +50,7 @@ public enum TemplateLaws {
         return await TemplateReading(template).differences(from: first).map {
             LawViolation(
                 law: "stability", member: $0,
-                reason: "differs between two reads: make it once, when the template is made")
+                reason: "differs between two reads: create it once, when the template is created")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The members of a template that the laws look at.
+/// The members of a template that the laws check.
 public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     /// `path`.
     case path
@@ -26,6 +26,6 @@ public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case finish
     /// The type of the failure.
     case failure = "Failure"
-    /// `page` and what follows it.
+    /// `page` and the following pages.
     case page
 }

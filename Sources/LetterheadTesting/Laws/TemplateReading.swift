@@ -1,11 +1,12 @@
 import Foundation
 import Letterhead
 
-/// What the members of a template say, each as an exact text, to be compared and never printed: it is not redacted.
+/// The values of the members of a template as exact texts, for comparison. The texts are not redacted, so they are
+/// never printed.
 struct TemplateReading {
     private(set) var texts: [TemplateMember: String] = [:]
 
-    /// Reads every member that is a property, once.
+    /// Reads every property once.
     init(_ template: some RequestTemplate) async {
         texts[.path] = template.path.string
         texts[.baseURL] = template.baseURL?.absoluteString ?? "nil"
@@ -21,12 +22,12 @@ struct TemplateReading {
         texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
     }
 
-    /// The members in which two readings differ, in the order of their declaration.
+    /// Returns the members that differ between two readings, in the order of their declaration.
     func differences(from other: TemplateReading) -> [TemplateMember] {
         TemplateMember.allCases.filter { texts[$0] != other.texts[$0] }
     }
 
-    /// Parameters as the items that they would be.
+    /// Returns the query items for parameters.
     static func query(of parameters: RequestParameters) -> QueryParameters {
         var query = QueryParameters()
         parameters.append(to: &query)
@@ -38,7 +39,7 @@ struct TemplateReading {
     }
 
     private static func content(of body: some Any) async -> String {
-        guard let body = body as? any HTTPBody else { return "\(type(of: body)), which is no body" }
+        guard let body = body as? any HTTPBody else { return "\(type(of: body)), which is not a body" }
         let start = "\(type(of: body))\n\(text(of: body.additionalHeaders))\n"
         do {
             var data = Data()

@@ -1,18 +1,18 @@
 public import Foundation
 
 extension MockServer {
-    /// An answer that waits in the server's queue for a request, with the faults that come with it.
+    /// A queued response to a request, with faults.
     ///
     /// ```swift
     /// server.enqueue(
     ///     .response(.init(status: 503)),                                       // one for each request, in order
     ///     .response(.text("late")).fault(.stall(for: .seconds(1)), at: .responseStart),
-    ///     .closure.fault(.reset, at: .requestBody),                            // the closure's, but for the fault
-    ///     .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"))              // these very bytes, then the end
+    ///     .closure.fault(.reset, at: .requestBody),                            // the closure's response, with a fault
+    ///     .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"))              // exactly these bytes, then the end
     /// server.enqueue(.response(.text("b")).when { $0.path == "/b" })
     /// ```
     ///
-    /// A request takes the first answer in the queue that fits it; when there is none, the closure answers.
+    /// A request is answered by the first matching entry of the queue. Without a match, the closure responds.
     public struct Answer: Sendable {
         enum Content: Sendable {
             case closure
@@ -23,49 +23,53 @@ extension MockServer {
         let content: Content
         var faults: [Fault] = []
         var isEarly = false
-        /// nil for an answer to any request.
+        /// The condition on the request; nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// What the server's closure answers; for a fault that strikes whatever the answer is.
+        /// The response of the server's closure. Use it to add a fault to any response.
         public static let closure = Answer(content: .closure)
 
         /// A response.
         public static func response(_ response: Response) -> Answer { Answer(content: .response(response)) }
 
-        /// Bytes that go out as they are, be they HTTP or not.
+        /// Sends bytes unchanged. They need not be valid HTTP.
         ///
         /// - Parameters:
-        ///   - bytes: the bytes; half of them count as the head for ``Moment/responseBody``.
-        ///   - effect: what comes behind the last byte. Default: the server ends its side. nil keeps the connection
+        ///   - bytes: the bytes. Half of them count as the head for ``Moment/responseBody``.
+        ///   - effect: the effect after the last byte; nil keeps the connection open for the next request. Default: the
+        ///     server ends its side.
         ///     open for the next request.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {
             let answer = Answer(content: .raw(bytes))
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
         }
 
-        /// The UTF-8 bytes of a text, as they are; as for bytes.
+        /// Sends the UTF-8 bytes of a text unchanged. See the variant for bytes.
         public static func raw(_ text: String, then effect: Effect? = .halfClose) -> Answer {
             raw(Data(text.utf8), then: effect)
         }
 
-        /// The same answer with a fault; several at one moment strike in the order of these calls.
+        /// Returns the same answer with a fault. Several faults at one moment occur in the order of the calls.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
             var answer = self
             answer.faults.append(Fault(effect: effect, moment: moment))
             return answer
         }
 
-        /// The same answer, sent as soon as the head of the request was read, as servers do that refuse an upload.
+        /// Returns the same answer, sent as soon as the head of the request has been read, as by servers that refuse an
+        /// upload.
         ///
-        /// A client that waits for `100 Continue` does not get it, and the connection is closed behind the answer;
-        /// another client's body is read to its end. ``closure`` sees such a request without its body.
+        /// A client that waits for `100 Continue` does not receive it, and the connection is closed after the response.
+        /// The body of another client is read to its end. With ``closure``, the closure receives the request without
+        /// its body.
         public func beforeBody() -> Answer {
             var answer = self
             answer.isEarly = true
             return answer
         }
 
-        /// The same answer for requests only of which this is true; it sees a request without its body.
+        /// Returns the same answer, restricted to requests for which the condition is true. The condition receives the
+        /// request without its body.
         public func when(_ fits: @escaping @Sendable (Request) -> Bool) -> Answer {
             var answer = self
             answer.fits = fits
@@ -75,10 +79,10 @@ extension MockServer {
 }
 
 extension MockServer.Response {
-    /// The same response with a fault on its way out; several at one moment strike in the order of these calls.
+    /// Returns the same response with a fault. Several faults at one moment occur in the order of the calls.
     ///
-    /// For a closure that picks the fault by the request. The moments of the request have passed when a closure runs: a
-    /// fault at one of them is a ``MockServer/Record/failures`` and a 500.
+    /// Use it in a closure that chooses the fault by the request. When a closure runs, the moments of the request have
+    /// passed: a fault at one of them is recorded in ``MockServer/Record/failures``, and the response is a 500.
     public func fault(_ effect: MockServer.Effect, at moment: MockServer.Moment) -> MockServer.Response {
         var response = self
         response.faults.append(MockServer.Fault(effect: effect, moment: moment))

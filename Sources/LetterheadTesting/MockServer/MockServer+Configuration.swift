@@ -1,24 +1,27 @@
 extension MockServer {
-    /// How a server listens and what it keeps.
+    /// The settings of a server.
     public struct Configuration: Sendable {
-        /// The port on 127.0.0.1; 0, the default, lets the system choose a free one, so that tests run side by side.
+        /// The port on 127.0.0.1. Default: 0 (a free port that the system chooses, so that tests can run in parallel).
         public var port = 0
-        /// The certificate by which the server speaks TLS; nil, the default, for plain HTTP.
+        /// The certificate for TLS. Default: nil (plain HTTP).
         public var tls: TLS?
-        /// The most bytes of a request's line and header fields. More is answered with 431. Default: 65,536.
+        /// The largest size of a request line and its header fields, in bytes. The response to a larger head is 431.
+        /// Default: 65,536.
         public var headLimit = 65_536
-        /// How many bytes of a request's body are kept in ``Request/body``; more is read, counted and thrown away.
-        /// Default: all.
+        /// The number of bytes of a request body that ``Request/body`` keeps. Further bytes are read, counted and
+        /// discarded. Default: no limit.
         public var keptBodySize = Int.max
-        /// How many requests are kept in ``MockServer/requests``, the first ones; 0 for a benchmark. Default: all.
+        /// The number of requests that ``MockServer/requests`` keeps, starting with the first; 0 for a benchmark.
+        /// Default: no limit.
         public var keptRequests = Int.max
-        /// Whether a request with `Expect: 100-continue` gets its `100 Continue`. Default: true; false plays a server
-        /// that ignores the expectation.
+        /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. False simulates a server that
+        /// ignores the expectation. Default: true.
         public var sendsContinue = true
-        /// The time by which faults wait: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: real time.
+        /// The clock for the delays of faults: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: the
+        /// continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
     }
 }

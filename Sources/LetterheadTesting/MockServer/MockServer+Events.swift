@@ -2,14 +2,14 @@ import Foundation
 public import Letterhead
 
 extension MockServer.Response {
-    /// Server-sent events (HTML Standard, section 9.2), each sent in a piece of its own.
+    /// Returns a response with server-sent events (HTML Standard, section 9.2). Each event is sent in a separate chunk.
     ///
     /// ```swift
     /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
     /// ```
     ///
-    /// The connection stays open for the next request when the last event has been sent. A type, an identifier or a
-    /// retry that is not set has no line.
+    /// The connection stays open for the next request after the last event. A type, an identifier or a retry that is
+    /// not set has no line.
     ///
     /// - Parameters:
     ///   - events: the events, in order.
@@ -24,7 +24,7 @@ extension MockServer.Response {
     }
 }
 
-/// The texts of events, one after another. An actor, because it counts what has been sent.
+/// The texts of events. It is an actor, because it counts the events that have been sent.
 private actor EventPieces {
     private let events: [ServerSentEvent]
     private let interval: Duration
@@ -46,7 +46,7 @@ private actor EventPieces {
 }
 
 extension ServerSentEvent {
-    /// The event as it is written into an event stream.
+    /// The event in the format of an event stream.
     fileprivate var eventStreamText: String {
         var text = event == "message" ? "" : "event: \(event)\n"
         if let id { text += "id: \(id)\n" }

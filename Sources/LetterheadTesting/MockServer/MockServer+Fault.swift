@@ -1,20 +1,21 @@
 extension MockServer {
-    /// A point in an exchange at which a fault may strike.
+    /// A point in an exchange at which a fault can occur.
     public enum Moment: Sendable, Hashable, CaseIterable {
-        /// The head of the request was read, nothing was done about it.
+        /// The head of the request has been read, and nothing else has been done.
         case requestStart
-        /// Half of the request's body was read; the first bytes, if its length is not known; its head, if there is
-        /// none.
+        /// Half of the request body has been read. If its length is not known, its first bytes have been read; without
+        /// a body, the head.
         case requestBody
-        /// The answer is ready, none of it was sent.
+        /// The response is ready, and nothing of it has been sent.
         case responseStart
-        /// Half of the answer's body was sent; the first chunk, if it is made of chunks; its head, if there is no body.
+        /// Half of the response body has been sent. If it is sent in chunks, the first chunk has been sent; without a
+        /// body, the head.
         case responseBody
-        /// The last byte of the answer was sent.
+        /// The last byte of the response has been sent.
         case responseEnd
     }
 
-    /// What a fault does to the connection.
+    /// The effect of a fault on the connection.
     public struct Effect: Sendable, Hashable {
         enum Kind: Hashable {
             case close
@@ -26,27 +27,27 @@ extension MockServer {
 
         let kind: Kind
 
-        /// Closes the connection, as a server does that crashed: FIN, and with TLS no word of goodbye.
+        /// Closes the connection like a server that crashes: with FIN, and with TLS without a close_notify.
         public static let close = Effect(kind: .close)
-        /// Ends the server's side, with TLS after its goodbye, and goes on reading what the client sends, to no effect.
+        /// Ends the server's side, with TLS after a close_notify. Further input is read and discarded.
         public static let halfClose = Effect(kind: .halfClose)
         /// Resets the connection: RST.
         public static let reset = Effect(kind: .reset)
-        /// Does nothing more: nothing is read, nothing is sent, until the client leaves or the server stops.
+        /// Stops reading and sending until the client leaves or the server stops.
         public static let stall = Effect(kind: .stall(nil))
-        /// Does nothing for a while, then goes on.
+        /// Stops reading and sending for a duration.
         public static func stall(for duration: Duration) -> Effect { Effect(kind: .stall(duration)) }
-        /// From here on the connection moves at most so many bytes at a time, in and out together.
+        /// Limits the speed of the connection from this moment, for input and output together.
         ///
         /// - Parameters:
-        ///   - bytes: how many bytes; less than 1 is taken for 1.
-        ///   - interval: the time between one lot and the next.
+        ///   - bytes: the number of bytes for each interval. Values below 1 are treated as 1.
+        ///   - interval: the length of an interval.
         public static func slow(bytes: Int, every interval: Duration) -> Effect {
             Effect(kind: .slow(bytes: max(1, bytes), every: interval))
         }
     }
 
-    /// An effect and the moment at which it strikes.
+    /// An effect and the moment at which it occurs.
     struct Fault: Sendable, Hashable {
         let effect: Effect
         let moment: Moment

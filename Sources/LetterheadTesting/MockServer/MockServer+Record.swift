@@ -1,48 +1,48 @@
 extension MockServer {
-    /// What a server has seen.
+    /// A record of requests, connections and failures.
     ///
-    /// A request is recorded before it is answered, and the end of a connection before the client can see it. What went
-    /// out is counted when the system has taken it, which a client may have read by then: ``MockServer/record(when:)``
-    /// waits.
+    /// A request is recorded before its response is sent, and the end of a connection before the client can see it.
+    /// Sent bytes are counted after the system has accepted them, when a client may already have read them.
+    /// ``MockServer/record(when:)`` waits for the record to change.
     public struct Record: Sendable {
-        /// The requests, in the order in which they were complete, with those that were cut short.
+        /// The requests in the order of their completion, including truncated ones.
         public internal(set) var requests: [Request] = []
-        /// The connections, in the order in which they were accepted; the one with number `n` is at `n - 1`.
+        /// The connections in the order in which they were accepted. The connection with number `n` has index `n - 1`.
         public internal(set) var connections: [Connection] = []
-        /// What went wrong at the server: errors that the closure threw, requests that were none, and the like.
+        /// The failures of the server, such as errors that the closure threw, and malformed requests.
         public internal(set) var failures: [Failure] = []
     }
 
     /// One connection of a client.
     public struct Connection: Sendable, Hashable {
-        /// How a connection came to its end.
+        /// How a connection ended.
         public enum Ending: Sendable, Hashable {
             /// The client closed or reset it.
             case byClient
-            /// The server closed it: as the messages said, by a fault, or because it was stopped.
+            /// The server closed it, as specified by the messages, by a fault, or when it was stopped.
             case byServer
         }
 
-        /// Its number, from 1.
+        /// The number of the connection, starting at 1.
         public let number: Int
-        /// How it is encrypted; nil without TLS, and while the handshake is going on.
+        /// The encryption of the connection; nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
-        /// How many requests began on it.
+        /// The number of requests that began on the connection.
         public internal(set) var requests = 0
-        /// How many responses went out on it to their last byte.
+        /// The number of responses that were sent completely.
         public internal(set) var responses = 0
-        /// How many bytes came from the client, as they crossed the socket.
+        /// The number of bytes that were received on the socket.
         public internal(set) var bytesReceived = 0
-        /// How many bytes went to the client, as they crossed the socket.
+        /// The number of bytes that were sent on the socket.
         public internal(set) var bytesSent = 0
-        /// How it ended; nil while it is open.
+        /// How the connection ended; nil while it is open.
         public internal(set) var ending: Ending?
 
-        /// Whether it is open still.
+        /// Whether the connection is open.
         public var isOpen: Bool { ending == nil }
     }
 
-    /// Something that went wrong at the server, which a test should know of.
+    /// A failure of the server. Tests should check for failures.
     ///
     /// ```swift
     /// #expect(server.failures.isEmpty)
@@ -50,12 +50,12 @@ extension MockServer {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// The number of the connection.
         public let connection: Int
-        /// The request, when there was one.
+        /// The request, if one had been received.
         public let request: Request?
-        /// What was thrown.
+        /// The error that was thrown.
         public let underlying: any Error
 
-        /// What failed and why.
+        /// The request and the error.
         public var description: String {
             "\(request.map { "\($0)" } ?? "connection \(connection)"): \(underlying)"
         }

@@ -2,7 +2,7 @@ public import Foundation
 public import Letterhead
 
 extension MockServer {
-    /// What a client sent, as it stood on the wire.
+    /// A received request, undecoded.
     ///
     /// ```swift
     /// let request = server.requests[0]
@@ -13,22 +13,22 @@ extension MockServer {
     public struct Request: Sendable {
         /// The method of the request line.
         public let method: HTTPMethod
-        /// The target of the request line, nothing decoded: `/users?page=2`, or a whole URL when the client takes the
-        /// server for a proxy.
+        /// The undecoded target of the request line: `/users?page=2`, or an absolute URL if the client uses the server
+        /// as a proxy.
         public let target: String
         /// The version of the request line, `HTTP/1.1` or `HTTP/1.0`.
         public let version: String
-        /// The header fields in the order and the spelling in which they came, repeats included.
+        /// The header fields in their original order and spelling. Several fields may have the same name.
         public let headers: HTTPHeaders
-        /// The number of the connection that it came on, from 1; see ``Record/connections``.
+        /// The number of the connection, starting at 1; see ``Record/connections``.
         public let connection: Int
-        /// The body, after chunked framing is undone; at most ``Configuration/keptBodySize`` bytes of it.
+        /// The body without chunked framing. At most ``Configuration/keptBodySize`` bytes are kept.
         public internal(set) var body = Data()
-        /// How many bytes the body had, those that were not kept included.
+        /// The number of bytes of the body, including those that were not kept.
         public internal(set) var bodySize = 0
-        /// The fields behind a chunked body (RFC 9110, 6.5).
+        /// The fields after a chunked body (RFC 9110, 6.5).
         public internal(set) var trailers: HTTPHeaders = [:]
-        /// Whether the whole body came; false when the connection ended, or was ended by a fault, before that.
+        /// Whether the whole body was received. It is false if the client or a fault ended the connection earlier.
         public internal(set) var isComplete = false
 
         init(head: RequestHead, connection: Int) {
@@ -39,22 +39,22 @@ extension MockServer {
             self.connection = connection
         }
 
-        /// The path of the target, still escaped, without the query.
+        /// The escaped path of the target, without the query.
         public var path: String { String(origin.prefix { $0 != "?" }) }
 
-        /// The query of the target, still escaped and without its `?`; nil when there is no `?`.
+        /// The escaped query of the target, without the `?`; nil if the target has no `?`.
         public var query: String? {
             let target = origin
             guard let mark = target.firstIndex(of: "?") else { return nil }
             return String(target[target.index(after: mark)...])
         }
 
-        /// The first value of a name in the query, decoded as servers decode forms: `%XX` is a byte, `+` is a blank.
+        /// Returns the first value of a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
         ///
-        /// nil when the name is not there; empty for a name without a value.
+        /// The value is nil if the name is missing, and empty for a name without a value.
         public func queryValue(_ name: String) -> String? { queryValues(name).first }
 
-        /// All values of a name in the query, decoded, in order.
+        /// Returns all values of a name in the query, decoded and in order.
         public func queryValues(_ name: String) -> [String] {
             (query ?? "").split(separator: "&").compactMap { item in
                 let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -63,7 +63,7 @@ extension MockServer {
             }
         }
 
-        /// The target without scheme and authority, which a client sends to a proxy only.
+        /// The target without the scheme and the authority, which a client sends only to a proxy.
         private var origin: Substring {
             guard let scheme = target.range(of: "://"), !target.hasPrefix("/") else { return target[...] }
             let rest = target[scheme.upperBound...]
@@ -77,6 +77,6 @@ extension MockServer {
 }
 
 extension MockServer.Request: CustomStringConvertible {
-    /// The method and the path; no query, header or body, which may hold secrets.
+    /// The method and the path. The query, the headers and the body may contain secrets and are not part of it.
     public var description: String { "\(method) \(path)" }
 }

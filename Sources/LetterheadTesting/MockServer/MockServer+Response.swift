@@ -2,54 +2,55 @@ public import Foundation
 public import Letterhead
 
 extension MockServer {
-    /// What the server answers.
+    /// A response of the server.
     ///
     /// ```swift
     /// MockServer.Response(status: 404)
     /// MockServer.Response(status: 302, headers: ["Location": "/next"])
     /// try MockServer.Response.json(User(id: 1))
-    /// MockServer.Response(chunks: stream)    // sent in chunks, as the sequence gives them
+    /// MockServer.Response(chunks: stream)    // one chunk for each element of the sequence
     /// ```
     ///
-    /// The server adds what frames the message and nothing else: `Content-Length` for ``body``, `Transfer-Encoding:
-    /// chunked` for a sequence or for trailers, `Connection` when the connection is to end. What you set yourself
-    /// stays: a `Content-Length` of your own goes out even where it lies (the connection is closed behind the body
-    /// then), and with a `Transfer-Encoding` of your own the body is taken for framed already. An answer to HEAD, and
-    /// one with a status of 1xx, 204 or 304, goes out without its body.
+    /// The server adds only framing headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
+    /// or for trailers, and `Connection` if the connection is going to be closed. Headers that you set are not changed.
+    /// A custom `Content-Length` is sent even if it is wrong; the connection is then closed after the body. With a
+    /// custom `Transfer-Encoding`, the body must already be framed. Responses to HEAD, and those with a status of 1xx,
+    /// 204 or 304, are sent without a body.
     public struct Response: Sendable {
-        /// Sends the chunks of a body, one call a chunk.
+        /// A function that sends the chunks of a body, with one call for each chunk.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
 
-        /// The status; its registered phrase is sent with it.
+        /// The status. It is sent with its registered phrase.
         public var status: HTTPStatus
-        /// The header fields, sent in this order and spelling.
+        /// The header fields. They are sent in this order and spelling.
         public var headers: HTTPHeaders
-        /// The body; empty, and not to be set, for an answer made of chunks.
+        /// The body. It is empty, and must not be set, for a response that is sent in chunks.
         public var body: Data
-        /// Fields sent behind the body, which is chunked when there are any (RFC 9110, 6.5).
+        /// The fields after the body. If there are any, the body is sent in chunks (RFC 9110, 6.5).
         public var trailers: HTTPHeaders = [:]
-        /// Answers with a status of 1xx that go out before this one, such as 103 Early Hints; heads only.
+        /// Responses with a status of 1xx that are sent before this one, such as 103 Early Hints. Only their heads are
+        /// sent.
         public var informational: [Response] = []
         var chunks: Chunks?
         var faults: [Fault] = []
 
-        /// An answer with a body in memory.
+        /// Creates a response with a body in memory.
         ///
         /// - Parameters:
-        ///   - status: Default: 200.
-        ///   - headers: Default: none; no `Content-Type` is added.
-        ///   - body: Default: empty.
+        ///   - status: the status. Default: 200.
+        ///   - headers: the headers. No `Content-Type` is added. Default: empty.
+        ///   - body: the body. Default: empty.
         public init(status: HTTPStatus = .ok, headers: HTTPHeaders = [:], body: Data = Data()) {
             self.status = status
             self.headers = headers
             self.body = body
         }
 
-        /// An answer whose body arrives piece by piece: a chunk is sent for each element that is not empty.
+        /// Creates a response with a streamed body. One chunk is sent for each element that is not empty.
         ///
-        /// The next element is asked for when the last one is on its way. An error from the sequence ends the
-        /// connection inside the body, and is a ``Record/failures``. When the client leaves, the task that iterates is
-        /// cancelled.
+        /// The next element is requested after the previous one has been sent. An error of the sequence truncates the
+        /// body, closes the connection, and is recorded in ``Record/failures``. If the client leaves, the task that
+        /// iterates the sequence is cancelled.
         public init<Chunks: AsyncSequence & Sendable>(
             status: HTTPStatus = .ok, headers: HTTPHeaders = [:], chunks: Chunks
         ) where Chunks.Element == Data {
@@ -59,16 +60,16 @@ extension MockServer {
             }
         }
 
-        /// An answer in JSON, with its `Content-Type`.
+        /// Returns a response with JSON and its `Content-Type`.
         ///
-        /// - Throws: what the encoder throws.
+        /// - Throws: the error of the encoder.
         public static func json(
             _ value: some Encodable, status: HTTPStatus = .ok, encoder: JSONEncoder = JSONEncoder()
         ) throws -> Response {
             Response(status: status, headers: ["Content-Type": "application/json"], body: try encoder.encode(value))
         }
 
-        /// An answer in plain text, with its `Content-Type`.
+        /// Returns a response with plain text and its `Content-Type`.
         public static func text(_ text: String, status: HTTPStatus = .ok) -> Response {
             Response(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
         }

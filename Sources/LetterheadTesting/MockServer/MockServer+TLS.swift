@@ -1,5 +1,5 @@
 extension MockServer {
-    /// What a server needs to speak TLS: a certificate, its key, and what it asks of clients.
+    /// The TLS settings of a server: its certificate, its key, and the requirements for clients.
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()
@@ -8,10 +8,9 @@ extension MockServer {
     /// server.url    // https://127.0.0.1:PORT
     /// ```
     ///
-    /// The system's OpenSSL is opened when such a server starts: `libssl.so.3`, else `libssl.so.1.1`; on Apple
-    /// platforms a `libssl.3.dylib` that was installed beside the system. Where there is none,
-    /// ``MockServer/start(_:closure:)`` throws an error that names what it looked for. A handshake that fails is one of
-    /// the ``Record/failures``.
+    /// A server with TLS loads the system's OpenSSL when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On Apple
+    /// platforms it loads an installed `libssl.3.dylib`. If none is found, ``MockServer/start(_:closure:)`` throws an
+    /// error that lists the names that it tried. A failed handshake is recorded in ``Record/failures``.
     public struct TLS: Sendable {
         /// A version of the protocol.
         public enum Version: Int, Sendable, Comparable {
@@ -24,31 +23,33 @@ extension MockServer {
             /// TLS 1.3.
             case v1_3 = 0x0304
 
-            /// Orders by age.
+            /// Returns whether a version is older than another.
             public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// The server's certificate in PEM; any that follow it are sent along, as the chain to its authority.
+        /// The server's certificate in PEM format, optionally followed by the certificates of its chain, which are sent
+        /// as well.
         public var certificate: String
-        /// The certificate's private key in PEM, without a passphrase.
+        /// The private key of the certificate in PEM format, without a passphrase.
         public var key: String
-        /// The authority in PEM that must have signed the client's certificate; nil, the default, asks for none.
+        /// The authority in PEM format that must have signed the client's certificate. Default: nil (no client
+        /// certificate is requested).
         public var clientAuthority: String?
-        /// The versions that the server speaks. Default: 1.2 and 1.3.
+        /// The versions that the server accepts. Default: 1.2 and 1.3.
         public var versions: ClosedRange<Version> = .v1_2 ... .v1_3
 
-        /// Takes a certificate and its key, both in PEM.
+        /// Creates settings from a certificate and its key, both in PEM format.
         public init(certificate: String, key: String) {
             self.certificate = certificate
             self.key = key
         }
     }
 
-    /// How a connection is encrypted.
+    /// The encryption of a connection.
     public struct Security: Sendable, Hashable {
-        /// The version as OpenSSL names it: `TLSv1.3`.
+        /// The version in OpenSSL's notation: `TLSv1.3`.
         public let version: String
-        /// The name that the client asked for (SNI, RFC 6066, 3); nil when it gave none, as for an address.
+        /// The name that the client requested (SNI, RFC 6066, 3); nil if it sent none, as for an IP address.
         public let serverName: String?
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A real HTTP/1.1 server on a loopback socket, for tests that want to see the bytes go over a wire.
+/// An HTTP/1.1 server on a loopback socket, for tests that send real bytes over a connection.
 ///
 /// ```swift
 /// let server = try await MockServer.start { request in
@@ -18,46 +18,49 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// Every test may start one of its own: that takes less than a millisecond, and each has its own port. Requests on one
-/// connection are answered in order, those on several at the same time. Connections are kept alive, bodies may be
-/// chunked both ways, and `Expect: 100-continue` gets its answer.
+/// Each test can start its own server: starting takes less than a millisecond, and each server has a separate port.
+/// Requests on one connection are answered in order, those on several connections simultaneously. Connections are kept
+/// alive. The bodies of requests and responses may be chunked, and `Expect: 100-continue` is supported.
 ///
-/// **Answers.** The closure answers, as an async function that may throw: an error is a 500 whose body names it, and
-/// one of the ``failures``. Its task is cancelled when the client leaves. ``enqueue(_:times:)`` puts an ``Answer``
-/// before it: a response for the next request, raw bytes, or a fault.
+/// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 whose body names
+/// the error, and the error is recorded in ``failures``. Its task is cancelled if the client leaves.
+/// ``enqueue(_:times:)`` queues an ``Answer`` that is used before the closure: a response to the next request, raw
+/// bytes, or a fault.
 ///
-/// **Faults.** Each ``Moment`` of an exchange can meet with each ``Effect``: what a client does when the server resets
-/// the connection in the middle of a body is one line to try.
+/// **Faults.** Each ``Moment`` of an exchange can be combined with each ``Effect``. To test how a client handles a
+/// reset in the middle of a body, write one line:
 ///
 /// ```swift
 /// server.enqueue(.response(.text("half of this arrives")).fault(.reset, at: .responseBody))
 /// ```
 ///
-/// **TLS.** With a ``Configuration/tls`` it speaks https, by any certificate that you give it: a good one, an expired
-/// one, one for another host.
+/// **TLS.** With a ``Configuration/tls``, the server uses https with any certificate: a valid one, an expired one, or
+/// one for another host.
 ///
-/// **Records.** ``requests``, ``connections`` and ``failures`` say what happened; ``record(when:)`` waits for it, so
-/// that no test sleeps.
+/// **Records.** ``requests``, ``connections`` and ``failures`` contain what happened. ``record(when:)`` waits for an
+/// event, so that tests do not need to sleep.
 ///
-/// It listens on 127.0.0.1 only, and is for tests and demonstrations: what it receives it keeps in memory.
+/// The server listens on 127.0.0.1 only. It is intended for tests and demonstrations, because it keeps all requests in
+/// memory.
 public final class MockServer: Sendable {
-    // A class, because it is one server with a life: a socket, a thread, and what it has recorded.
+    // A class, because it owns a socket, a thread and a record.
 
-    /// Answers a request. It runs in a task of its own, which is cancelled when the client leaves or the server stops.
+    /// A function that responds to a request. It runs in a separate task, which is cancelled if the client leaves or
+    /// the server stops.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
-    /// The error of who waits for something that a stopped server will never do.
+    /// The error of a task that waits for an event after the server has stopped.
     public struct HasStopped: Error, Sendable {}
 
-    /// The error of a request that found no answer in the queue of a server without a closure.
+    /// The error of a request that matches no queued answer of a server without a closure.
     public struct HasNoAnswer: Error, Sendable, CustomStringConvertible {
-        /// What to do about it.
+        /// The cause of the error.
         public let description = "no answer is queued that fits this request, and the server has no closure"
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`, without a path; `https` with TLS.
+    /// The URL of the server: `http://127.0.0.1:PORT`, without a path; `https` with TLS.
     public let url: URL
-    /// The port that it listens at.
+    /// The port of the server.
     public let port: Int
     private let inbox: ServerInbox
     private let journal: ServerJournal
@@ -72,13 +75,14 @@ public final class MockServer: Sendable {
 
     deinit { inbox.post(.stop(nil)) }
 
-    /// Starts a server, which listens when this returns.
+    /// Starts a server. It is listening when this method returns.
     ///
     /// - Parameters:
-    ///   - configuration: Default: a free port, no limits but on the size of a head.
-    ///   - closure: answers what the queue does not. Default: a 500 and a failure, for tests that queue all answers.
-    /// - Throws: the system's reason, when no socket can be had; what is wrong with the certificate, the key or the
-    ///   system's OpenSSL, when TLS was asked for.
+    ///   - configuration: the settings. Default: a free port, and no limits except for the size of a head.
+    ///   - closure: responds to requests that match no queued answer. Default: a 500 and a recorded failure, for tests
+    ///     that queue all answers.
+    /// - Throws: the system's reason if no socket can be opened. With TLS, it throws an error that describes the
+    ///   problem with the certificate, the key or the system's OpenSSL.
     public static func start(
         _ configuration: Configuration = Configuration(),
         closure: Closure? = nil
@@ -97,45 +101,45 @@ public final class MockServer: Sendable {
         return server
     }
 
-    /// Stops listening, closes every connection, cancels every closure and waits until all of that has ended.
+    /// Stops listening, closes all connections, cancels all closures, and waits until they have ended.
     ///
-    /// A closure that does not heed its cancellation is waited for. Stopping twice is no error.
+    /// It also waits for closures that ignore cancellation. Stopping a server twice has no further effect.
     public func stop() async {
         await withCheckedContinuation { inbox.post(.stop($0)) }
     }
 
-    /// Closes all connections that are open now, idle or not, and goes on listening.
+    /// Closes all open connections, including idle ones. The server continues to listen.
     ///
-    /// For tests of what a client does with a kept connection that the server has closed.
+    /// Use it to test how a client handles a keep-alive connection that the server has closed.
     public func closeConnections() async {
         await withCheckedContinuation { inbox.post(.closeConnections($0)) }
     }
 
-    /// Puts an answer at the end of the queue, for the next request that it fits.
+    /// Queues an answer for the next request that matches it.
     ///
     /// - Parameters:
-    ///   - answer: what is answered, and with which faults.
-    ///   - times: for how many requests; `.max` for all that come. Default: one.
+    ///   - answer: the answer, with its faults.
+    ///   - times: the number of requests to answer; `.max` for all requests. Default: 1.
     public func enqueue(_ answer: Answer, times: Int = 1) {
         queue.append(answer, times: times)
     }
 
-    /// Puts answers at the end of the queue, one for each request.
+    /// Queues answers, one for each request.
     public func enqueue(_ first: Answer, _ second: Answer, _ more: Answer...) {
         for answer in [first, second] + more { queue.append(answer) }
     }
 
-    /// How many answers in the queue no request has taken.
+    /// The number of queued answers that have not been used.
     public var unused: Int { queue.count }
 
-    /// The requests, in the order in which they were complete.
+    /// The requests in the order of their completion.
     public var requests: [Request] { journal.record.requests }
-    /// The connections, in the order in which they came.
+    /// The connections in the order in which they were accepted.
     public var connections: [Connection] { journal.record.connections }
-    /// What went wrong at the server; a test that passes has none that it did not ask for.
+    /// The failures of the server. A test should check that there are only expected ones.
     public var failures: [Failure] { journal.record.failures }
 
-    /// Waits until the record fits a condition, and gives it.
+    /// Waits until the record fulfills a condition, and returns it.
     ///
     /// ```swift
     /// let record = try await server.record { $0.requests.count == 3 }
@@ -143,8 +147,8 @@ public final class MockServer: Sendable {
     /// try await server.record { $0.connections.first?.isOpen == false }
     /// ```
     ///
-    /// - Parameter fits: asked at once, and whenever the record has changed.
-    /// - Throws: `CancellationError` when the calling task is cancelled, ``HasStopped`` when the server has stopped.
+    /// - Parameter fits: the condition. It is evaluated immediately and after each change of the record.
+    /// - Throws: `CancellationError` if the calling task is cancelled, ``HasStopped`` if the server has stopped.
     @discardableResult
     public func record(when fits: @Sendable (Record) -> Bool) async throws -> Record {
         try await journal.wait(until: fits)

@@ -22,7 +22,7 @@ extension TransportTests {
         let request = request(.get, "200", on: server)
         let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-        #expect(error?.message.hasPrefix("URLSession has no means for \(Self.unsupported[index].name); ") == true)
+        #expect(error?.message.hasPrefix("URLSession does not support \(Self.unsupported[index].name); ") == true)
         await server.stop()
     }
 

@@ -1,10 +1,11 @@
 import CLetterheadZlib
 import Foundation
 
-/// Compresses bytes in the format of gzip with the system's zlib. A class, because zlib keeps the address of its state.
+/// Compresses bytes in the gzip format with the system's zlib. It is a class, because zlib keeps the address of its
+/// state.
 final class Deflater {
     private static let pieceSize = 64 << 10
-    /// zlib counts what it is given at once in 32 bits.
+    /// The largest input of one call, because zlib counts the bytes in 32 bits.
     private static let largestInput = 1 << 30
 
     private let stream: UnsafeMutablePointer<CZlibStream>
@@ -29,10 +30,10 @@ final class Deflater {
         output.deallocate()
     }
 
-    /// Takes more bytes, and gives those that are ready.
+    /// Compresses more bytes, and returns the output that is available.
     func add(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: false) }
 
-    /// Takes the last bytes, and gives all that are left.
+    /// Compresses the last bytes, and returns the rest of the output.
     func finish(_ data: Data) throws(HTTPBodyError) -> Data { try deflated(data, isLast: true) }
 
     private func deflated(_ data: Data, isLast: Bool) throws(HTTPBodyError) -> Data {
@@ -48,13 +49,13 @@ final class Deflater {
         }
         switch Int(status) {
         case CZLIB_STREAM_END where isLast: return compressed
-        // zlib says so when it had nothing to do.
+        // zlib returns this status if it had nothing to do.
         case CZLIB_OK where !isLast, CZLIB_BUF_ERROR where !isLast: return compressed
         default: throw Self.failed(status)
         }
     }
 
-    /// Gives zlib one piece, and takes what it has ready until there is no more of it.
+    /// Passes one piece to zlib, and appends all available output.
     private func run(_ input: UnsafeRawBufferPointer, flush: Int, to compressed: inout Data) -> Int32 {
         stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_in = UInt32(input.count)
@@ -72,7 +73,7 @@ final class Deflater {
     }
 }
 
-/// One walk over a body while it is compressed. An actor, because it holds the state of the compression.
+/// An iteration of a body that compresses it. It is an actor, because it holds the state of the compression.
 actor DeflateWalk {
     private let deflater: Deflater
     private var walk: BodyChunks.Iterator
@@ -83,7 +84,7 @@ actor DeflateWalk {
         walk = chunks.makeAsyncIterator()
     }
 
-    /// The next compressed bytes, empty while the compression is gathering; nil at the end.
+    /// Returns the next compressed bytes, which are empty if zlib needs more input; nil at the end.
     func next() async throws -> Data? {
         guard !isFinished else { return nil }
         var walk = walk

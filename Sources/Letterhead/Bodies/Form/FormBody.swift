@@ -1,17 +1,18 @@
 public import Foundation
 
-/// Names and values as an HTML form sends them, `application/x-www-form-urlencoded`.
+/// A body with the names and values of an HTML form, `application/x-www-form-urlencoded`.
 ///
 /// ```swift
-/// FormBody(["grant_type": "password", "scope": scopes])       // in the order written, repeats included
+/// FormBody(["grant_type": "password", "scope": scopes])       // in this order
 /// FormBody(encoding: order)                                   // any Encodable
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
 ///
-/// Everything but ASCII letters and digits is escaped, unless the encoder says otherwise. An item without a value is
-/// `name=`. What cannot be encoded fails the load as `.invalidRequest`, with the `EncodingError` underneath.
+/// Everything except ASCII letters and digits is escaped, unless the encoder specifies another set. An item without a
+/// value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and the
+/// underlying `EncodingError`.
 public struct FormBody: HTTPBody {
-    /// The headers that come with it.
+    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
     ]
@@ -22,12 +23,12 @@ public struct FormBody: HTTPBody {
         case made(@Sendable () throws -> Data)
     }
 
-    /// Makes a form of items in the order written.
+    /// Creates a form from items in order. Several items may have the same name.
     ///
     /// - Parameters:
-    ///   - items: texts, numbers, booleans, dates, or values with values within; nil is `name=`.
-    ///   - spaces: how a space is written. Default: as the encoder has it, `%20`.
-    ///   - encoder: how values are named and written.
+    ///   - items: texts, numbers, booleans, dates, or nested values. A value of nil is written as `name=`.
+    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - encoder: determines how values are named and written.
     public init(
         _ items: KeyValuePairs<String, (any Encodable & Sendable)?>, spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -35,24 +36,24 @@ public struct FormBody: HTTPBody {
         self.init(items.map { ($0.key, $0.value) }, encoder.with(spaces))
     }
 
-    /// Makes a form of query items, in their order.
+    /// Creates a form from query items in order.
     ///
     /// - Parameters:
-    ///   - items: names and values; one without a value is `name=`.
-    ///   - spaces: how a space is written. Default: as the encoder has it, `%20`.
-    ///   - encoder: how values are written.
+    ///   - items: names and values. An item without a value is written as `name=`.
+    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - encoder: determines how values are written.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
     ) {
         content = .pairs(FormPairs(items, encoder.with(spaces)))
     }
 
-    /// Makes a form of a dictionary, sorted by name.
+    /// Creates a form from a dictionary, sorted by name.
     ///
     /// - Parameters:
     ///   - dictionary: the items.
-    ///   - spaces: how a space is written. Default: as the encoder has it, `%20`.
-    ///   - encoder: how values are named and written.
+    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - encoder: determines how values are named and written.
     public init(
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -60,12 +61,12 @@ public struct FormBody: HTTPBody {
         self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, Optional($0.value)) }, encoder.with(spaces))
     }
 
-    /// Makes a form of the properties of a value.
+    /// Creates a form from the properties of a value.
     ///
     /// - Parameters:
-    ///   - value: what has names at its top: a type with properties, or a dictionary.
-    ///   - spaces: how a space is written. Default: as the encoder has it, `%20`.
-    ///   - encoder: how values are named and written.
+    ///   - value: a value with names at its top level: a type with properties, or a dictionary.
+    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - encoder: determines how values are named and written.
     public init(
         encoding value: some Encodable & Sendable, spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -92,17 +93,17 @@ public struct FormBody: HTTPBody {
         }
     }
 
-    /// Whether there are no items.
+    /// Whether the form has zero items.
     public var isEmpty: Bool {
         if case .pairs(let pairs) = content { pairs.isEmpty } else { false }
     }
 
-    /// How many bytes it has; nil when that is known only when the values are encoded.
+    /// The number of bytes; nil if it is known only after the values have been encoded.
     public var contentLength: Int? {
         if case .pairs(let pairs) = content { pairs.length } else { nil }
     }
 
-    /// The form.
+    /// Returns the encoded form.
     ///
     /// - Throws: `EncodingError` for a value that cannot be encoded.
     public func encode() throws -> Data {
@@ -114,29 +115,30 @@ public struct FormBody: HTTPBody {
 }
 
 extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The beginning of the form, with the values of secret names redacted.
+    /// The beginning of the form. The values of secret names are redacted.
     public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// The redacted text only, so that no dump prints a secret.
+    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters {
-    /// Makes a query of the properties of a value.
+    /// Creates a query from the properties of a value.
     ///
     /// ```swift
     /// struct Filter: Encodable, Sendable { var state = "open"; var labels = ["a", "b"]; var perPage: Int? }
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
-    /// A value that has no names at its top, such as an array, or that cannot be encoded, has the request refused with
-    /// `.invalidRequest` before anything is sent.
+    /// A request is refused with `.invalidRequest` before anything is sent if the value has no names at its top level,
+    /// such as an array, or if it cannot be encoded.
     ///
     /// - Parameters:
     ///   - value: a value with properties, or a dictionary.
-    ///   - encoder: how values are named and written; the query itself decides how they are escaped. Default: as a query
-    ///     literal writes them: arrays repeat their name, booleans are words, nil is left out.
+    ///   - encoder: determines how values are named and written. The query determines how they are escaped. Default:
+    ///     like a query literal, in which an array has one item for each element, booleans are words, and nil is
+    ///     omitted.
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
     ) {

@@ -1,28 +1,29 @@
 public import Foundation
 
-/// How values become the names and values of a form (`application/x-www-form-urlencoded`).
+/// An encoder that writes values as the names and values of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0, escaped
-/// FormEncoder.whatwg                  // as a browser's URLSearchParams writes it
+/// FormEncoder.whatwg                  // like URLSearchParams in browsers
 /// FormEncoder(arrays: .repeated)      // tags=a&tags=b
 /// FormEncoder(keys: .snakeCase)       // user[is_new]=0
-/// FormEncoder(escaping: .unreserved)  // leaves - _ . ~ as they are
+/// FormEncoder(escaping: .unreserved)  // does not escape - _ . ~
 /// ```
 ///
-/// The properties of a type stand in the order in which it encodes them, the keys of a dictionary are sorted.
+/// The properties of a type are written in the order in which the type encodes them. The keys of a dictionary are
+/// sorted.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// How the properties of a type are named. The keys of a dictionary are never changed.
+    /// The names of a type's properties. The keys of a dictionary are never changed.
     public enum Keys: Sendable {
-        /// As the type names them.
+        /// The names in the type, unchanged.
         case asWritten
         /// `isNew` is `is_new`, and `myURLProperty` is `my_url_property`.
         case snakeCase
-        /// As a closure names them.
+        /// The names that a closure returns.
         case custom(@Sendable (String) -> String)
     }
 
-    /// How an element of an array is named.
+    /// The name of an element of an array.
     public enum Arrays: Hashable, Sendable {
         /// `tags[]=a&tags[]=b`
         case brackets
@@ -32,7 +33,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case indexed
     }
 
-    /// How a value within a value is named.
+    /// The name of a nested value.
     public enum Nesting: Hashable, Sendable {
         /// `user[name]=ada`
         case brackets
@@ -40,7 +41,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case dots
     }
 
-    /// How true and false are written.
+    /// The form of true and false.
     public enum Booleans: Hashable, Sendable {
         /// `1` and `0`
         case numbers
@@ -48,29 +49,29 @@ public struct FormEncoder: HTTPBodyEncoder {
         case words
     }
 
-    /// How a point in time is written.
+    /// The form of a date.
     public enum Dates: Sendable {
-        /// In UTC as ISO 8601, `2026-01-31T08:00:00Z`.
+        /// ISO 8601 in UTC, `2026-01-31T08:00:00Z`.
         case iso8601
-        /// In seconds since 1970, with a fraction when there is one.
+        /// Seconds since 1970, with a fraction if there is one.
         case seconds
-        /// In whole milliseconds since 1970.
+        /// Whole milliseconds since 1970.
         case milliseconds
-        /// As a closure writes it. What it throws fails the encoding.
+        /// The text that a closure returns. If it throws, encoding fails.
         case custom(@Sendable (Date) throws -> String)
     }
 
-    /// How `Data` is written.
+    /// The form of `Data`.
     public enum Bytes: Sendable {
-        /// In Base64 (RFC 4648, 4).
+        /// Base64 (RFC 4648, 4).
         case base64
-        /// As a closure writes it. What it throws fails the encoding.
+        /// The text that a closure returns. If it throws, encoding fails.
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// What becomes of nil.
+    /// The form of nil.
     public enum Nils: Hashable, Sendable {
-        /// It is left out.
+        /// The item is omitted.
         case omitted
         /// `name=`
         case empty
@@ -78,7 +79,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case null
     }
 
-    /// How a space is written.
+    /// The form of a space.
     public enum Spaces: Hashable, Sendable {
         /// `%20`
         case percent
@@ -86,36 +87,36 @@ public struct FormEncoder: HTTPBodyEncoder {
         case plus
     }
 
-    /// Which bytes stay as they are.
+    /// The bytes that are not escaped.
     public enum Escaping: Hashable, Sendable {
         /// ASCII letters and digits only.
         case lettersAndDigits
         /// The unreserved characters of RFC 3986, 2.3: ASCII letters, digits and `-._~`.
         case unreserved
-        /// ASCII letters, digits and `*-._`, the set of the WHATWG's URL standard, 5.2.
+        /// ASCII letters, digits and `*-._`, the set in the WHATWG URL Standard, 5.2.
         case whatwg
     }
 
-    /// How the properties of a type are named.
+    /// The names of a type's properties.
     public var keys: Keys
-    /// How an element of an array is named.
+    /// The name of an element of an array.
     public var arrays: Arrays
-    /// How a value within a value is named.
+    /// The name of a nested value.
     public var nesting: Nesting
-    /// How true and false are written.
+    /// The form of true and false.
     public var booleans: Booleans
-    /// How a point in time is written.
+    /// The form of a date.
     public var dates: Dates
-    /// How `Data` is written.
+    /// The form of `Data`.
     public var bytes: Bytes
-    /// What becomes of nil.
+    /// The form of nil.
     public var nils: Nils
-    /// How a space is written.
+    /// The form of a space.
     public var spaces: Spaces
-    /// Which bytes stay as they are.
+    /// The bytes that are not escaped.
     public var escaping: Escaping
 
-    /// Makes an encoder; what is not said is as the first case of each choice has it.
+    /// Creates an encoder. The default of each choice is its first case.
     public init(
         keys: Keys = .asWritten, arrays: Arrays = .brackets, nesting: Nesting = .brackets,
         booleans: Booleans = .numbers, dates: Dates = .iso8601, bytes: Bytes = .base64, nils: Nils = .omitted,
@@ -126,7 +127,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         (self.nils, self.spaces, self.escaping) = (nils, spaces, escaping)
     }
 
-    /// The serialiser of the WHATWG's URL standard, 5.2: its set of characters, spaces as `+`.
+    /// The serializer in the WHATWG URL Standard, 5.2: its set of characters, and spaces as `+`.
     public static let whatwg = FormEncoder(spaces: .plus, escaping: .whatwg)
 
     var escapeSet: EscapeSet {
@@ -140,7 +141,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         }
     }
 
-    /// The name of a property.
+    /// Returns the name of a property.
     @inline(__always)
     func name(of key: some CodingKey) -> String {
         switch keys {
@@ -157,10 +158,10 @@ public struct FormEncoder: HTTPBodyEncoder {
         return changed
     }
 
-    /// The form of a value.
+    /// Returns the form of a value.
     ///
-    /// - Throws: `EncodingError` for a value that has no names at its top, such as an array, and for a number that is not
-    ///   finite.
+    /// - Throws: `EncodingError` for a value without names at its top level, such as an array, and for a number that is
+    ///   not finite.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let writer = FormWriter(self)
         try writer.write(value, at: nil)

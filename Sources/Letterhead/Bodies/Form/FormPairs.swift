@@ -1,6 +1,6 @@
 import Foundation
 
-/// Texts by name.
+/// Names with text values.
 struct FormPairs: Sendable {
     private let items: [URLQueryItem]
     private let set: EscapeSet
@@ -12,12 +12,12 @@ struct FormPairs: Sendable {
 
     var isEmpty: Bool { items.isEmpty }
 
-    /// How many bytes the form has.
+    /// The number of bytes of the form.
     var length: Int {
         items.reduce(max(0, 2 * items.count - 1)) { $0 + length(of: $1.name) + length(of: $1.value ?? "") }
     }
 
-    /// The form.
+    /// The encoded form.
     var data: Data {
         var bytes = FormBytes(set, capacity: 64 * items.count + 64)
         for item in items {
@@ -35,7 +35,8 @@ struct FormPairs: Sendable {
     }
 }
 
-/// The name of a value, from the inside out. A class, because a node is shared by all that is within it.
+/// The path of a value, from the innermost name to the outermost. It is a class, because nested values share their
+/// outer path.
 final class FormPath {
     enum Step {
         case key(any CodingKey)
@@ -60,14 +61,14 @@ final class FormPath {
 }
 
 extension FormPath? {
-    /// The path as errors tell it.
+    /// The path for errors.
     var codingPath: [any CodingKey] {
         guard let self else { return [] }
         return self.parent.codingPath + [self.codingKey]
     }
 }
 
-/// A key made of a text or a number.
+/// A coding key from a text or a number.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -76,14 +77,14 @@ struct FormKey: CodingKey {
     init(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
 }
 
-/// The bytes of a form while it is written: each is written once, without asking whether there is room for it.
+/// The growing bytes of a form. Each byte is written once, without a check for free memory.
 struct FormBytes: ~Copyable {
     private let set: EscapeSet
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
     private var count = 0
 
-    /// - Parameter capacity: how many bytes there is room for at first.
+    /// - Parameter capacity: the number of bytes that are allocated at first.
     init(_ set: EscapeSet, capacity: Int) {
         (self.set, self.capacity) = (set, capacity)
         memory = .allocate(byteCount: capacity, alignment: 8)
@@ -91,7 +92,7 @@ struct FormBytes: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// What was written.
+    /// The bytes that were written.
     var data: Data { Data(bytes: memory, count: count) }
 
     var isEmpty: Bool { count == 0 }
@@ -102,7 +103,7 @@ struct FormBytes: ~Copyable {
         count += PercentEncoding.write(text, set, to: memory + count)
     }
 
-    /// Appends a byte as it is.
+    /// Appends a byte without escaping it.
     mutating func append(byte: UInt8) {
         reserve(1)
         memory.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -119,12 +120,12 @@ struct FormBytes: ~Copyable {
     }
 }
 
-/// Names in snake case.
+/// Converts names to snake case.
 enum SnakeCase {
-    /// The words of a name, joined by underscores and in lower case: `myURLProperty` is `my_url_property`.
+    /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
     ///
-    /// A word begins at an upper case letter after a lower case letter or a digit, and at the last upper case letter of
-    /// several before a lower case letter. This is what `JSONEncoder` does.
+    /// A word begins at an upper-case letter after a lower-case letter or a digit, and at the last of several
+    /// upper-case letters before a lower-case letter, as in `JSONEncoder`.
     static func convert(_ name: String) -> String {
         let characters = Array(name)
         var result = ""

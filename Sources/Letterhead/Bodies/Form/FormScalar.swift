@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that is written as one text.
+/// A value that is written as a single text.
 protocol FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String
 }
@@ -27,7 +27,7 @@ extension FormScalar where Self: BinaryFloatingPoint & LosslessStringConvertible
         return finiteText
     }
 
-    /// The shortest text that reads back as the same number, whole numbers without a fraction.
+    /// The shortest text that is parsed as the same number. Whole numbers have no fraction.
     var finiteText: String { Int64(exactly: self).map { String($0) } ?? String(self) }
 }
 
@@ -55,7 +55,7 @@ extension Date: FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String {
         switch style.dates {
         case .iso8601:
-            // Its number, because a description of such a date would end the process.
+            // The number is used, because the description of such a date would end the process.
             if let text = internetTime {
                 text
             } else {
@@ -81,7 +81,8 @@ extension URL: FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) -> String { absoluteString }
 }
 
-/// A dictionary with keys that are texts or numbers: its own order is different in every process.
+/// A dictionary whose keys are texts or numbers. It is sorted, because the order of a dictionary differs between
+/// processes.
 protocol SortedForm {
     var sorted: [(key: String, value: any Encodable)] { get }
 }
@@ -93,7 +94,7 @@ extension Dictionary: SortedForm where Key: CodingKeyRepresentable, Value: Encod
 }
 
 extension FormPath {
-    /// The error for a value that has no text.
+    /// Returns the error for a value that cannot be written as a text.
     fileprivate func error(_ value: Any, _ rule: String) -> EncodingError {
         .invalidValue(
             value, EncodingError.Context(codingPath: FormPath?.some(self).codingPath, debugDescription: rule))

@@ -1,4 +1,4 @@
-/// What a value is encoded to: containers that write straight into the form.
+/// An encoder whose containers write directly to the form.
 struct FormValueEncoder: Encoder {
     let writer: FormWriter
     let path: FormPath?
@@ -41,15 +41,15 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
-        // A number that is not finite is an error that needs its path.
+        // The error of a number that is not finite needs the path.
         guard value.isFinite else { return try writer.write(value, at: within(key)) }
         writer.pair(path, key: writer.style.name(of: key), value.finiteText)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.write(value, at: within(key)) }
 
-    // Each scalar by itself, because the protocol has a default for each, which leaves nil out, and which wins over the
-    // generic one.
+    // Each scalar type has a method, because the protocol has a default for each that omits nil, and that is preferred
+    // to the generic method.
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key, encode) }
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key, encode) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key, encode) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes one form. A class, because the containers of one encoding write to the same bytes; it never leaves the call
-/// that made it.
+/// Writes one form. It is a class, because the containers of one encoding write to the same bytes. It is used only
+/// inside the call that creates it.
 final class FormWriter {
     let style: FormEncoder
     private var bytes: FormBytes
@@ -11,10 +11,10 @@ final class FormWriter {
         bytes = FormBytes(style.escapeSet, capacity: 512)
     }
 
-    /// What was written.
+    /// The bytes that were written.
     var data: Data { bytes.data }
 
-    /// A pair, with the name escaped from its path.
+    /// Writes an item whose name is a path.
     func pair(_ path: FormPath, _ value: String) {
         separate()
         name(path)
@@ -22,7 +22,7 @@ final class FormWriter {
         bytes.append(value)
     }
 
-    /// A pair within a value, without making a path of it.
+    /// Writes an item of a nested value without creating a path for it.
     func pair(_ parent: FormPath?, key: String, _ value: String) {
         separate()
         if let parent { name(parent) }
@@ -31,7 +31,7 @@ final class FormWriter {
         bytes.append(value)
     }
 
-    /// Any value: a scalar as a pair, a dictionary sorted, anything else as it encodes itself.
+    /// Writes a value: a scalar as an item, a dictionary sorted, and any other value as it encodes itself.
     func write<Value: Encodable>(_ value: Value, at path: FormPath?) throws {
         if let scalar = value as? any FormScalar {
             guard let path else { throw nameless(value) }
@@ -43,7 +43,7 @@ final class FormWriter {
         }
     }
 
-    /// A value that is nil.
+    /// Writes a value that is nil.
     func writeNil(at path: FormPath?) throws {
         guard let path else { throw nameless(String?.none) }
         switch style.nils {
@@ -53,7 +53,7 @@ final class FormWriter {
         }
     }
 
-    /// The error for a value that is not within another, and so has no name.
+    /// Returns the error for a value at the top level that has no name.
     func nameless(_ value: Any?) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: [], debugDescription: "A form needs names: encode a type with properties, or a dictionary.")

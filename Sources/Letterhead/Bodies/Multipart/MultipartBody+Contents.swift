@@ -1,7 +1,8 @@
 import Foundation
 
 extension MultipartBody {
-    /// The parts with their bodies asked by a closure; what is then in memory is searched for a boundary that was given.
+    /// Returns the parts with the bytes of their bodies, which a closure returns. If the boundary is custom, the
+    /// contents in memory are searched for it.
     func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartPart] {
         guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
         return try parts.enumerated().map { index, part in
@@ -10,7 +11,7 @@ extension MultipartBody {
         }
     }
 
-    /// How many bytes the body has with these parts; nil when one does not know.
+    /// Returns the number of bytes of the body with these parts; nil if the length of a part is not known.
     func length(of parts: [MultipartPart]) -> Int? {
         let delimiter = boundary.utf8.count + 4
         var length = delimiter + 2
@@ -36,7 +37,7 @@ extension MultipartBody {
 }
 
 extension HTTPBodyError {
-    /// The same error, saying in which part of a multipart body it is.
+    /// Returns the same error with the number of the part.
     func inside(part index: Int) -> HTTPBodyError {
         guard case .invalid(let message, let file) = self, !message.hasPrefix("the boundary ") else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)
@@ -44,9 +45,11 @@ extension HTTPBodyError {
 }
 
 extension MultipartBody {
-    /// Refuses what must not be sent, as far as that can be told without opening anything.
+    /// Checks the body without opening any files.
     func check() throws(HTTPBodyError) {
-        if !ASCII.isToken(kind.rawValue) { throw HTTPBodyError.invalid("the multipart kind is no token of RFC 9110") }
+        if !ASCII.isToken(kind.rawValue) {
+            throw HTTPBodyError.invalid("the multipart kind is not a token of RFC 9110")
+        }
         for index in parts.indices {
             if let rule = parts[index].fields.brokenRule {
                 throw HTTPBodyError.invalid("part \(index + 1) is refused: \(rule)")
@@ -59,7 +62,7 @@ extension MultipartBody {
         if isUnchecked { try checkBoundary() }
     }
 
-    /// Which part has a boundary in its content, among those in memory.
+    /// Returns the index of the part in memory that contains a boundary.
     static func index(of boundary: String, in parts: [MultipartPart]) -> Int? {
         parts.firstIndex { part in
             var scanner = BoundaryScanner(boundary: boundary)
@@ -72,7 +75,7 @@ extension MultipartBody {
     }
 
     static func boundaryInside(part index: Int) -> HTTPBodyError {
-        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); give another, or none")
+        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); use another, or none")
     }
 
     private func checkBoundary() throws(HTTPBodyError) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Several parts in one body (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type.
+/// A body of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type.
 ///
 /// ```swift
 /// MultipartBody([
@@ -9,46 +9,47 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// The boundary is fixed for the value, so that every retry sends the same bytes. The length is exact whenever every
-/// part knows its own. Files and streams are pulled while they are sent, never held and never copied.
+/// The boundary of a value never changes, so every retry sends the same bytes. The length is exact if the lengths of
+/// all parts are known. Files and streams are read while they are sent, and never held in memory or copied.
 ///
-/// A boundary of its own has 160 random bits, drawn when the content is there already: that a content holds it is not
-/// possible in practice, and is not searched for. A boundary that was given is searched for in every content, and found
-/// at the start of a line it is ``HTTPBodyError/invalid(_:file:)``.
+/// By default, the boundary has 160 random bits. The contents are not searched for it, because it is practically
+/// impossible that they contain it. All contents are searched for a custom boundary. If a content has it at the start
+/// of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
-    /// Which multipart type it is.
+    /// The multipart type.
     public let kind: MultipartKind
     /// The boundary.
     public let boundary: String
     private let origin: Origin
 
-    /// Where the boundary comes from, and so whether the contents must be searched for it.
+    /// The origin of the boundary, which determines whether the contents must be searched for it.
     private enum Origin {
         case random, given, givenUnchecked
     }
 
-    /// Makes a body with a boundary from the system's random source.
+    /// Creates a body with a boundary from the system's random source.
     ///
-    /// What is wrong with a part is ``HTTPBodyError/invalid(_:file:)`` when the body is encoded, before anything is sent.
+    /// A malformed part is ``HTTPBodyError/invalid(_:file:)`` when the body is encoded, before anything is sent.
     ///
     /// - Parameters:
-    ///   - parts: the parts, in order; none is a body too.
-    ///   - kind: which multipart type it is. Default: a form.
+    ///   - parts: the parts in order. The array may be empty.
+    ///   - kind: the multipart type. Default: a form.
     public init(_ parts: [MultipartPart], kind: MultipartKind = .formData) {
-        // In a box, because the thread sanitizer reads at the address of what is passed inout, and an empty type has none.
+        // Boxed, because the thread sanitizer reads at the address of inout arguments, and an empty type has no
+        // address.
         var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
         self.init(parts, kind: kind, boundary: MultipartBoundary.random(using: &generator), origin: .random)
     }
 
-    /// Makes a body with a boundary from a random source of your own, for bytes that can be foreseen.
+    /// Creates a body with a boundary from a custom random source, for reproducible bytes.
     ///
-    /// A boundary that occurs in a content that is in memory is not used; the next one is drawn.
+    /// If a content in memory contains the boundary, the next one is drawn.
     ///
     /// - Parameters:
-    ///   - parts: the parts, in order.
-    ///   - kind: which multipart type it is. Default: a form.
+    ///   - parts: the parts in order.
+    ///   - kind: the multipart type. Default: a form.
     ///   - generator: the random source.
     public init(
         _ parts: [MultipartPart], kind: MultipartKind = .formData, using generator: inout some RandomNumberGenerator
@@ -58,24 +59,24 @@ public struct MultipartBody: HTTPBody {
         self.init(parts, kind: kind, boundary: boundary, origin: .given)
     }
 
-    /// Makes a body with a boundary of your own.
+    /// Creates a body with a custom boundary.
     ///
     /// - Parameters:
-    ///   - parts: the parts, in order.
-    ///   - kind: which multipart type it is. Default: a form.
-    ///   - boundary: 1...70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for another boundary, one that occurs in a content that is in memory, and a part that is
-    ///   malformed.
+    ///   - parts: the parts in order.
+    ///   - kind: the multipart type. Default: a form.
+    ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for an invalid boundary, for one that a content in memory contains,
+    ///   and for a malformed part.
     public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, boundary: String) throws(HTTPBodyError) {
         try MultipartBody(parts, kind: kind, uncheckedBoundary: boundary).check()
         self.init(parts, kind: kind, boundary: boundary, origin: .given)
     }
 
-    /// Makes a body with a boundary that is checked when the body is encoded, not here: for one that a template gives.
+    /// Creates a body whose boundary is checked only when the body is encoded. Use it for a boundary from a template.
     ///
     /// - Parameters:
-    ///   - parts: the parts, in order.
-    ///   - kind: which multipart type it is. Default: a form.
+    ///   - parts: the parts in order.
+    ///   - kind: the multipart type. Default: a form.
     ///   - boundary: the boundary; nil for one from the system's random source.
     public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, uncheckedBoundary boundary: String?) {
         if let boundary {
@@ -89,13 +90,14 @@ public struct MultipartBody: HTTPBody {
         (self.parts, self.kind, self.boundary, self.origin) = (parts, kind, boundary, origin)
     }
 
-    /// The same body with further parts at its end; kind and boundary stay.
+    /// Returns the same body with further parts at its end. The type and the boundary are kept.
     func adding(_ added: [MultipartPart]) -> MultipartBody {
         MultipartBody(
             parts + added, kind: kind, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
     }
 
-    /// The Content-Type with the boundary, and for related parts the type of the first one (RFC 2387, 3.1).
+    /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
+    /// 3.1).
     public var additionalHeaders: HTTPHeaders {
         let isToken = ASCII.isToken(boundary)
         var type = "multipart/\(kind.rawValue); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
@@ -105,33 +107,35 @@ public struct MultipartBody: HTTPBody {
         return [.contentType: type]
     }
 
-    /// Whether every part can be had again.
+    /// Whether all parts can be sent again.
     public var isReplayable: Bool {
         parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
     }
 
-    /// Which member of a part's body has a type that the library does not read.
+    /// Describes the member of a part's body whose type the library does not read.
     public var _misfit: String? {
         for case .body(let body) in parts.lazy.map(\.content) { if let misfit = body._misfit { return misfit } }
         return nil
     }
 
-    /// How many bytes it has; nil when a part does not know.
+    /// The number of bytes; nil if the length of a part is not known.
     public var contentLength: Int? { length(of: parts) }
 
-    /// The whole body in memory, with files read in; ``chunks()`` does not need that.
+    /// Returns the whole body in memory, including its files. ``chunks()`` does not load it into memory.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, ``HTTPBodyError/notInMemory(type:)`` for a stream, and
-    ///   what the body of a part throws.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent,
+    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
     public func encode() throws -> Data {
         try check()
         let parts = try resolved { BodyChunks(try $0.encode()) }
         return try MultipartWriter(boundary: boundary, parts, length: length(of: parts) ?? 0).data()
     }
 
-    /// The body from its first byte: in one piece when it is in memory and at most 1 MiB, else as its parts come.
+    /// Returns the body from its first byte: in one piece if it is in memory and has at most 1 MiB, otherwise in
+    /// pieces.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, and what the body of a part throws.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, and the errors of
+    ///   the parts' bodies.
     public func chunks() throws -> BodyChunks {
         try check()
         let parts = try resolved { try $0.chunks().held(to: $0.contentLength) }
@@ -144,19 +148,19 @@ public struct MultipartBody: HTTPBody {
         return BodyChunks(length: length) { try await walk.next() }
     }
 
-    /// Whether the boundary is a caller's, and must be looked for in the contents.
+    /// Whether the boundary is custom, so that the contents must be searched for it.
     var isGiven: Bool { origin != .random }
 
-    /// Whether it was not yet looked for in those in memory.
+    /// Whether the contents in memory have not been searched for the custom boundary yet.
     var isUnchecked: Bool { origin == .givenUnchecked }
 }
 
 extension MultipartBody: CustomStringConvertible, CustomReflectable {
-    /// Its type, and the name and length of each part.
+    /// The type of the body, and the name and length of each part.
     public var description: String {
         "multipart/\(kind.rawValue): \(parts.map(\.description).joined(separator: ", "))"
     }
 
-    /// The same only, so that no dump prints a secret.
+    /// A mirror without children, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The line between parts (RFC 2046, 5.1.1).
+/// The boundary between parts (RFC 2046, 5.1.1).
 enum MultipartBoundary {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// 160 random bits as 32 letters and digits, which need no quoting anywhere.
+    /// Returns 160 random bits as 32 letters and digits, which never need quoting.
     static func random(using generator: inout some RandomNumberGenerator) -> String {
         var text = ""
         text.reserveCapacity(32)
@@ -18,7 +18,7 @@ enum MultipartBoundary {
         return text
     }
 
-    /// Which rule a boundary breaks.
+    /// Returns the rule that a boundary violates; nil if it is valid.
     static func brokenRule(of boundary: String) -> String? {
         if boundary.isEmpty { return "the boundary is empty" }
         if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }
@@ -37,22 +37,22 @@ enum MultipartBoundary {
     }
 }
 
-/// Looks for lines that begin as a delimiter does, in content that comes in pieces.
+/// Searches content that arrives in pieces for lines that begin like a delimiter.
 struct BoundaryScanner: Sendable {
     private let delimiter: [UInt8]
-    /// The end of what was seen, long enough for a delimiter that is cut, and for the byte before it.
+    /// The end of the previous pieces, long enough for a split delimiter and the byte before it.
     private var tail: [UInt8] = [0x0A]
 
     init(boundary: String) { delimiter = Array("--\(boundary)".utf8) }
 
-    /// Whether a delimiter ends in this piece; pieces must come in order, beginning with the first of a part.
+    /// Returns whether a delimiter ends in this piece. The pieces of a part must be passed in order.
     mutating func finds(in piece: Data) -> Bool {
         let seam = tail + piece.prefix(delimiter.count)
         tail = piece.count < delimiter.count ? seam.suffix(delimiter.count) : Array(piece.suffix(delimiter.count))
         return seam.withUnsafeBytes { isHit(in: $0) } || piece.withUnsafeBytes { isHit(in: $0) }
     }
 
-    /// Whether a delimiter stands behind a line break; many parsers take a lone CR or LF for one.
+    /// Returns whether a delimiter follows a line break. Many parsers accept a lone CR or LF as a line break.
     private func isHit(in bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count > delimiter.count, let base = bytes.baseAddress else { return false }
         var index = 1

@@ -1,40 +1,41 @@
 public import Foundation
 
-/// One part of a ``MultipartBody``: a text, bytes, a file, a stream, or any other body.
+/// A part of a ``MultipartBody``: a text, bytes, a file, a stream, or any other body.
 ///
 /// ```swift
 /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
 /// ```
 ///
-/// Names and filenames are escaped as the WHATWG's HTML standard says, 4.10.21.8: quotation marks and line breaks cannot
-/// end the field, everything else goes out as UTF-8. The parts of a form need a name, those of other kinds do not.
-/// Further headers are checked like those of a request; a Content-Type or Content-Disposition among them wins.
+/// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
+/// replaced, so that they cannot end the field. Everything else is sent as UTF-8. The parts of a form require a name;
+/// those of other types do not. Further headers are checked like those of a request. A Content-Type or
+/// Content-Disposition among them takes precedence.
 public struct MultipartPart: Sendable {
     enum Content: Sendable {
         case text(String)
         case data(Data)
         case body(any HTTPBody)
-        /// The body when it was asked for its bytes, and they are not in memory.
+        /// The bytes of a body that is not in memory.
         case pulled(BodyChunks)
     }
 
     let content: Content
-    /// The header lines, and the empty line behind them.
+    /// The header lines, and the empty line after them.
     let fields: PartFields
-    /// How many bytes the content has that is in memory; nil for any other.
+    /// The number of bytes of a content in memory; nil for any other content.
     let countInMemory: Int?
 
     private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
         (self.content, self.fields, self.countInMemory) = (content, fields, countInMemory)
     }
 
-    /// The same part, its body asked for its bytes.
+    /// Returns the same part with the bytes of its body.
     func with(_ chunks: BodyChunks) -> MultipartPart {
         guard let data = chunks.data else { return MultipartPart(.pulled(chunks), fields: fields) }
         return MultipartPart(.data(data), fields: fields, countInMemory: data.count)
     }
 
-    /// How many bytes the content has, when that is known.
+    /// The number of bytes of the content; nil if it is not known.
     var contentLength: Int? {
         if let countInMemory { return countInMemory }
         return switch content {
@@ -44,14 +45,15 @@ public struct MultipartPart: Sendable {
         }
     }
 
-    /// A text, in the charset that its media type names, or UTF-8 when it names none.
+    /// Creates a part from a text. It is encoded in the charset of its media type, or in UTF-8 if the media type has
+    /// none.
     ///
     /// - Parameters:
-    ///   - text: the text, which goes out as it is.
+    ///   - text: the text. It is not escaped.
     ///   - name: the name of the field.
-    ///   - filename: the name of a file, to have it taken for one. Default: none.
-    ///   - contentType: what it is. Default: by the extension of the filename; not said without one.
-    ///   - headers: further headers. Default: none.
+    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+    ///   - headers: further headers. Default: empty.
     public static func text(
         _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:]
@@ -65,14 +67,14 @@ public struct MultipartPart: Sendable {
             .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
     }
 
-    /// Bytes.
+    /// Creates a part from bytes.
     ///
     /// - Parameters:
     ///   - data: the bytes.
     ///   - name: the name of the field.
-    ///   - filename: the name of a file, to have it taken for one. Default: none.
-    ///   - contentType: what they are. Default: by the extension of the filename; not said without one.
-    ///   - headers: further headers. Default: none.
+    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+    ///   - headers: further headers. Default: empty.
     public static func data(
         _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:]
@@ -81,14 +83,14 @@ public struct MultipartPart: Sendable {
             .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
     }
 
-    /// A file, pulled while it is sent; see ``FileBody``.
+    /// Creates a part from a file, which is read while it is sent; see ``FileBody``.
     ///
     /// - Parameters:
-    ///   - url: where it is.
+    ///   - url: the URL of the file.
     ///   - name: the name of the field.
-    ///   - filename: the name that the server is told. Default: the last component of the path.
-    ///   - contentType: what it is. Default: by the extension of the file.
-    ///   - headers: further headers. Default: none.
+    ///   - filename: the filename for the server. Default: the last component of the path.
+    ///   - contentType: the media type. Default: determined by the extension of the file.
+    ///   - headers: further headers. Default: empty.
     public static func file(
         at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:]
@@ -98,15 +100,15 @@ public struct MultipartPart: Sendable {
             headers: headers)
     }
 
-    /// A stream that is made anew each time the body is sent; see ``StreamBody``.
+    /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``.
     ///
     /// - Parameters:
-    ///   - length: how many bytes it has. Default: not known, and so is the length of the whole.
+    ///   - length: the number of bytes. Default: nil (neither this length nor that of the whole body is known).
     ///   - name: the name of the field.
-    ///   - filename: the name of a file, to have it taken for one. Default: none.
-    ///   - contentType: what it is. Default: by the extension of the filename; not said without one.
-    ///   - headers: further headers. Default: none.
-    ///   - make: makes the stream, when its first bytes are asked for.
+    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+    ///   - headers: further headers. Default: empty.
+    ///   - make: creates the stream when its first bytes are requested.
     public static func stream<Stream: AsyncSequence & SendableMetatype>(
         length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
         headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
@@ -116,13 +118,13 @@ public struct MultipartPart: Sendable {
         )
     }
 
-    /// Any body, with the headers that it brings: JSON, a stream in hand, a multipart body within this one.
+    /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body.
     ///
     /// - Parameters:
     ///   - body: the content.
     ///   - name: the name of the field.
-    ///   - filename: the name of a file, to have it taken for one. Default: none.
-    ///   - headers: further headers; they win over those of the body. Default: none.
+    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+    ///   - headers: further headers. They take precedence over those of the body. Default: empty.
     public static func body(
         _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
     ) -> MultipartPart {
@@ -133,7 +135,7 @@ public struct MultipartPart: Sendable {
 }
 
 extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Its name and its length; what it holds may be a secret, whatever it is called.
+    /// The name and the length. The content may be a secret, regardless of the name.
     public var description: String {
         let length = contentLength.map { "\($0) bytes" } ?? "length unknown"
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
@@ -141,24 +143,24 @@ extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, 
 
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// The description only, so that no dump prints a secret.
+    /// A mirror without children, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// Which multipart type a body is (RFC 2046, 5.1; RFC 7578 for forms); an open set.
+/// The type of a multipart body (RFC 2046, 5.1; RFC 7578 for forms). The set is open.
 public struct MultipartKind: RawRepresentable, Hashable, Sendable {
-    /// The subtype, `form-data`.
+    /// The subtype, such as `form-data`.
     public let rawValue: String
 
-    /// Makes a subtype of your own; one that is no token is refused before anything is sent.
+    /// Creates a custom subtype. A subtype that is not a token is refused before anything is sent.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A form with files: every part has a name (RFC 7578).
     public static let formData = Self(rawValue: "form-data")
     /// Independent parts in order (RFC 2046, 5.1.3).
     public static let mixed = Self(rawValue: "mixed")
-    /// The same content in several formats, the best one last (RFC 2046, 5.1.4).
+    /// The same content in several formats. The last one is preferred (RFC 2046, 5.1.4).
     public static let alternative = Self(rawValue: "alternative")
-    /// Parts that refer to each other, the first one being the root (RFC 2387).
+    /// Parts that refer to each other. The first part is the root (RFC 2387).
     public static let related = Self(rawValue: "related")
 }

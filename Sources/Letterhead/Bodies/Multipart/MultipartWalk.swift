@@ -1,10 +1,12 @@
 import Foundation
 
-/// One walk over a multipart body: what is in memory as it is, files and streams as they are pulled.
+/// An iteration of a multipart body. Contents in memory are returned directly, and files and streams are read in
+/// pieces.
 ///
-/// An actor, because it remembers where it is.
+/// It is an actor, because it stores its position.
 actor MultipartWalk {
-    /// Bytes are put together up to this size, so that a small part is no piece of its own; larger ones are not copied.
+    /// The size up to which bytes are joined, so that a small part does not become a separate piece. Larger contents
+    /// are not copied.
     private static let joined = 64 << 10
 
     private let boundary: String
@@ -16,13 +18,13 @@ actor MultipartWalk {
     private var current: (walk: BodyChunks.Iterator, scanner: BoundaryScanner?)?
 
     /// - Parameters:
-    ///   - isSearched: whether what is pulled must be searched for the boundary.
-    ///   - parts: the parts, their bodies asked for their bytes.
+    ///   - isSearched: whether contents that are not in memory must be searched for the boundary.
+    ///   - parts: the parts with the bytes of their bodies.
     init(boundary: String, isSearched: Bool, _ parts: [MultipartPart]) {
         (self.boundary, self.isSearched, self.parts) = (boundary, isSearched, parts)
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece; nil at the end.
     func next() async throws -> Data? {
         while true {
             if let chunk = try await pulled() { return chunk }
@@ -41,7 +43,7 @@ actor MultipartWalk {
         }
     }
 
-    /// Begins a part, and ends it if its content is small enough to be put to the rest.
+    /// Begins a part. A small content is joined with the preceding bytes, and the part is ended.
     private func open(_ part: MultipartPart) {
         pending += Data("--\(boundary)\r\n".utf8) + part.fields.bytes
         switch part.content {
@@ -65,7 +67,7 @@ actor MultipartWalk {
         index += 1
     }
 
-    /// The next piece of the content that is being pulled; nil when there is none, or no more of it.
+    /// Returns the next piece of the current content; nil at its end, or if all contents have been read.
     private func pulled() async throws -> Data? {
         guard var (walk, scanner) = current else { return nil }
         do {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Lays a multipart body out in memory of exactly the right size.
+/// Writes a multipart body to memory that is allocated in the exact size.
 struct MultipartWriter {
     private let boundary: String
     private let parts: [MultipartPart]
     private let length: Int
 
-    /// - Parameter length: how many bytes the body has in all.
+    /// - Parameter length: the number of bytes of the whole body.
     init(boundary: String, _ parts: [MultipartPart], length: Int) {
         (self.boundary, self.parts, self.length) = (boundary, parts, length)
     }
 
-    /// Returns the whole body; contents that are not in memory count as empty.
+    /// Returns the whole body. Contents that are not in memory are left out.
     ///
-    /// - Throws: when there is no memory for it.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the memory does not suffice.
     func data() throws(HTTPBodyError) -> Data {
-        // Every delimiter but the first ends the content before it.
+        // Every delimiter except the first ends the preceding content.
         let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
         let tooLarge = HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
         return try Data.filled(count: length, orThrow: tooLarge) { buffer throws(HTTPBodyError) in

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in their order.
+/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
 ///
-/// They are written straight to where they are sent from; nothing is put together for a part.
+/// They are written directly to the buffer that is sent. No intermediate values are created.
 struct PartFields: Sendable {
-    /// How many bytes the lines have, with the empty one behind them.
+    /// The number of bytes of the lines, including the empty line after them.
     private(set) var count = 0
-    /// Which rule they break; nil when all are well formed.
+    /// The violated rule; nil if all fields are well formed.
     let brokenRule: String?
     /// The media type of the content.
     let type: String?
@@ -14,10 +14,10 @@ struct PartFields: Sendable {
     private let filename: String?
     private let headers: HTTPHeaders
 
-    /// The name, for texts.
+    /// The name for texts, with control characters escaped.
     var shownName: String? { name.map { Redaction.visible($0) } }
 
-    /// Fields of the caller's win over those that are derived, except that a part cannot have two names.
+    /// Creates the fields. Custom fields take precedence over derived ones, except that a part cannot have two names.
     init(_ name: String?, _ filename: String?, _ contentType: MediaType?, _ headers: HTTPHeaders) {
         (self.name, self.filename, self.headers) = (name, filename, headers)
         let derived = contentType?.description ?? filename.map { MediaType.name(ofFile: $0) }
@@ -33,17 +33,17 @@ struct PartFields: Sendable {
         self.count = count
     }
 
-    /// Whether the part says what it is for.
+    /// Whether the part has a Content-Disposition.
     var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
 
-    /// The lines, and the empty one behind them.
+    /// The lines, and the empty line after them.
     var bytes: Data {
         var bytes = Data(capacity: count)
         write { bytes.append(contentsOf: $0) }
         return bytes
     }
 
-    /// Hands out the lines, and the empty one behind them, piece by piece.
+    /// Writes the lines, and the empty line after them, in pieces.
     func write(_ put: (UnsafeRawBufferPointer) -> Void) {
         if let disposition = headers[.contentDisposition] {
             Self.write("Content-Disposition: ", disposition, put)
@@ -78,10 +78,10 @@ struct PartFields: Sendable {
 
     private static func rule(_ name: String?, _ type: String?, _ headers: HTTPHeaders) -> String? {
         if name != nil, headers.contains(.contentDisposition) {
-            return "it has a name, and a header Content-Disposition too"
+            return "it has both a name and a header Content-Disposition; set only one of them"
         }
         if headers.values(for: .contentDisposition).count > 1 {
-            return "the header Content-Disposition stands more than once"
+            return "the header Content-Disposition is set more than once"
         }
         return headers.brokenBodyRule
             ?? type.flatMap { HTTPHeaders([HTTPHeaders.Field(.contentType, $0)]).brokenBodyRule }
@@ -104,8 +104,8 @@ extension PartFields {
         text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Quotation marks and line breaks as `%22`, `%0D`, `%0A`; in a name, but not in a filename, a lone CR or LF counts
-    /// as both (HTML, 4.10.21.8).
+    /// Writes quotation marks and line breaks as `%22`, `%0D`, `%0A`. In a name, but not in a filename, a lone CR or LF
+    /// is written as both (HTML, 4.10.21.8).
     private static func write(escaping value: String, isName: Bool, _ put: (UnsafeRawBufferPointer) -> Void) {
         var value = value
         value.withUTF8 { utf8 in
@@ -131,7 +131,7 @@ extension PartFields {
 }
 
 extension MediaType {
-    /// Which rule a value made of a literal breaks.
+    /// The rule that a literal violates; nil if it is valid.
     fileprivate var brokenRule: String? {
         let isWhole = !essence.isEmpty && description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         return isWhole ? nil : HTTPHeaders([HTTPHeaders.Field(.contentType, description)]).brokenBodyRule

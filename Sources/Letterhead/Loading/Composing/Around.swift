@@ -1,5 +1,5 @@
 extension LoaderLink {
-    /// The link with a closure around it, which decides whether and how the link runs.
+    /// Returns the link with a closure around it. The closure decides whether and how the link runs.
     ///
     /// ```swift
     /// cache.around { request, inside, past in
@@ -9,9 +9,9 @@ extension LoaderLink {
     /// }
     /// ```
     ///
-    /// - Parameter body: responds to a request. `inside` is the link with the next loader after it, `past` is the next
-    ///   loader alone. An error that the closure throws fails the load, and the response to another request is
-    ///   `.invalidResponse`.
+    /// - Parameter body: responds to a request. `inside` is the link followed by the next loader, `past` is the next
+    ///   loader alone. If the closure throws, the request fails with its error. If it returns the response to another
+    ///   request, the error is `.invalidResponse`.
     public func around(
         _ body:
             @escaping @Sendable (
@@ -22,9 +22,9 @@ extension LoaderLink {
     }
 }
 
-/// Runs a closure around a part of a chain, which decides whether and how the part runs.
+/// A closure around a part of a chain. It decides whether and how the part runs.
 struct Around: CompositeLink, CustomStringConvertible {
-    /// Answers a request with the help of the part, or past it.
+    /// Responds to a request with the part, or without it.
     typealias Body =
         @Sendable (
             _ request: HTTPRequest, _ inside: any HTTPLoader, _ past: any HTTPLoader
@@ -33,18 +33,18 @@ struct Around: CompositeLink, CustomStringConvertible {
     private let part: any LoaderLink
     private let body: Body
 
-    /// A closure around a part of a chain.
+    /// Creates a closure around a part of a chain.
     init(_ part: any LoaderLink, _ body: @escaping Body) {
         self.part = part
         self.body = body
     }
 
-    /// The part.
+    /// The part of the chain.
     var parts: [(name: String?, link: any LoaderLink)] { [(nil, part)] }
 
-    /// Has the closure answer.
+    /// Returns the response of the closure.
     ///
-    /// - Throws: what the closure throws; `.invalidResponse` when it answers with the response to another request.
+    /// - Throws: the error of the closure; `.invalidResponse` if it returns the response to another request.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response: HTTPResponse
         do {
@@ -55,6 +55,6 @@ struct Around: CompositeLink, CustomStringConvertible {
         return try response.answering(request, by: "Around")
     }
 
-    /// `Around(Cache)`.
+    /// The type with its part, such as `Around(Cache)`.
     var description: String { chainName(of: self, parts: parts) }
 }

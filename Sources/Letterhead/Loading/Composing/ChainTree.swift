@@ -1,5 +1,5 @@
 extension HTTPLoader {
-    /// The chain as a tree, a link a line, with the parts of a ``CompositeLink`` below it.
+    /// The chain as a tree, with one line for each link. The parts of a ``CompositeLink`` are below it.
     ///
     /// ```
     /// ResetGuard
@@ -15,7 +15,7 @@ extension HTTPLoader {
     }
 }
 
-/// The lines of a link: its name, and below it its parts.
+/// Returns the lines of a link: its name, followed by its parts.
 private func treeLines(of link: any LoaderLink, named name: String? = nil) -> [String] {
     let prefix = name.map { "\($0): " } ?? ""
     if let chain = link as? LinkChain {
@@ -35,7 +35,7 @@ private func treeLines(of link: any LoaderLink, named name: String? = nil) -> [S
         }
 }
 
-/// What a composite is called on one line: its type, and its parts in brackets.
+/// Returns the description of a composite on one line: its type, with its parts in parentheses.
 func chainName(of link: any LoaderLink, parts: [(name: String?, link: any LoaderLink)]) -> String {
     let names = parts.map { part in (part.name.map { "\($0): " } ?? "") + chainName(of: part.link) }
     return "\(type(of: link))" + (names.isEmpty ? "" : "(\(names.joined(separator: " | ")))")

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// Has one of several links do its work, chosen for each request.
+/// A link that chooses one of several links for each request.
 ///
 /// ```swift
 /// Choose { request in request[option: Lane.self] == "fast" ? nil : careful }
 /// Choose(among: ["fast": fast, "careful": careful]) { request in request[option: Lane.self] }
 /// ```
 ///
-/// nil goes on to the next loader. The first form takes any link that the closure gives, and can reset and print only those
-/// that it has seen: the objects among them as long as somebody keeps them. The second knows its links beforehand; prefer
-/// it for links that keep something. An error that the closure throws fails the load; nothing is sent.
+/// If the closure returns nil, the next loader is called. The first form allows the closure to return any link. It can
+/// reset and print only the links that it has seen; objects are held weakly. The second form knows its links in
+/// advance: prefer it for links with state. If the closure throws, the request fails with its error, and nothing is
+/// sent.
 public struct Choose: CompositeLink, CustomStringConvertible {
     private enum Choice: Sendable {
         case link(@Sendable (HTTPRequest) async throws -> (any LoaderLink)?)
@@ -20,14 +21,15 @@ public struct Choose: CompositeLink, CustomStringConvertible {
     private let named: [(name: String?, link: any LoaderLink)]
     private let seen: SeenLinks?
 
-    /// Any link that the closure gives, or nil for none.
+    /// Creates a link from a closure that returns any link, or nil for none.
     public init(_ choose: @escaping @Sendable (HTTPRequest) async throws -> (any LoaderLink)?) {
         choice = .link(choose)
         named = []
         seen = SeenLinks()
     }
 
-    /// One of some links by its name, or nil for none; a name that is not among them is `.invalidRequest`.
+    /// Creates a link from a closure that returns the name of one of the given links, or nil for none. An unknown name
+    /// is `.invalidRequest`.
     public init(
         among links: KeyValuePairs<String, any LoaderLink>,
         _ choose: @escaping @Sendable (HTTPRequest) async throws -> String?
@@ -37,10 +39,10 @@ public struct Choose: CompositeLink, CustomStringConvertible {
         choice = .name(choose)
     }
 
-    /// The links it knows.
+    /// The known links.
     public var parts: [(name: String?, link: any LoaderLink)] { named + (seen?.all.map { (nil, $0) } ?? []) }
 
-    /// Has the chosen link answer, with the next loader behind it.
+    /// Calls the chosen link, followed by the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let link = try await link(for: request) else { return try await next.load(request) }
         seen?.note(link)
@@ -60,16 +62,16 @@ public struct Choose: CompositeLink, CustomStringConvertible {
         guard let name else { return nil }
         if let link = named.first(where: { $0.name == name })?.link { return link }
         throw HTTPError(
-            .invalidRequest, request: request, message: "Choose has no link of the name that its closure gives")
+            .invalidRequest, request: request, message: "Choose has no link with the name that its closure returned")
     }
 
-    /// The links it knows: `Choose(fast: Throttle(4) | careful: Throttle(1))`.
+    /// The known links: `Choose(fast: Throttle(4) | careful: Throttle(1))`.
     public var description: String { chainName(of: self, parts: parts) }
 }
 
-/// The links that a closure gave. A class, because copies of the link must see one list.
+/// The links that a closure has returned. It is a class, because copies of the link share one list.
 ///
-/// Objects are held weakly. Of values, the last of each type is kept, since values are not told apart.
+/// Objects are held weakly. Of values, the last one of each type is kept, because values have no identity.
 private final class SeenLinks: Sendable {
     private enum Seen: Sendable {
         case object(Weak)

@@ -1,25 +1,26 @@
-/// A link made of links.
+/// A link that consists of other links.
 ///
-/// ``Choose`` is one, and so is what ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
-/// ``LoaderLink/named(_:)`` return. Write one to have it printed as a tree and to have
-/// its parts reset right: name the ``parts``, and inherit ``LoaderLink/reset(next:)``.
+/// ``Choose`` and the results of ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
+/// ``LoaderLink/named(_:)`` are composite links. Write one if its parts should be printed as a tree and reset
+/// correctly: return its links in ``parts``, and inherit ``LoaderLink/reset(next:)``.
 ///
-/// Laws: each part is in ``parts``, in the order in which a tree shows them; a reset reaches each part once, and what is
-/// below once, whichever parts a load would take.
+/// Laws:
+/// - ``parts`` contains all parts, in the order of the printed tree.
+/// - A reset reaches each part once, and the next loader once, regardless of the parts that a request would use.
 public protocol CompositeLink: LoaderLink {
-    /// The links that it is made of, with what a tree calls them; nil for one that needs no name.
+    /// The links that it consists of, with their names in a tree; nil for a link without a name.
     var parts: [(name: String?, link: any LoaderLink)] { get }
 }
 
 extension CompositeLink {
-    /// Resets each part once, whether it stands in several places or not, and then what is below, once.
+    /// Resets each part once, even if it occurs several times, and then the next loader once.
     public func reset(next: any HTTPLoader) async {
         await resetOnce(parts.map(\.link))
         await next.reset()
     }
 }
 
-/// Resets links without what is below them; one that stands in several of them is reset once.
+/// Resets links without the next loader. A link that occurs several times is reset once.
 func resetOnce(_ links: [any LoaderLink]) async {
     await ResetRound.join { round in
         for link in links.flatMap({ ($0 as? LinkChain)?.links ?? [$0] }) where round.comes(to: link) {
@@ -28,10 +29,11 @@ func resetOnce(_ links: [any LoaderLink]) async {
     }
 }
 
-/// Stands for the rest of the chain while a link is reset alone, so that the rest is reset once and not once for each link.
+/// Replaces the rest of the chain while a link is reset, so that the rest is reset once instead of once for each link.
 struct Nothing: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         throw HTTPError(
-            .resetInProgress, request: request, message: "a link loads in its reset", mayHaveBeenSent: false)
+            .resetInProgress, request: request, message: "a link must not send requests during its reset",
+            mayHaveBeenSent: false)
     }
 }

@@ -1,20 +1,20 @@
 extension LoaderLink {
-    /// The link for the requests of which a condition holds. Other requests pass it by.
+    /// Returns the link with a condition. Requests that do not fulfill it skip the link.
     ///
     /// ```swift
     /// Deduplicate().when { $0.method.isSafe }
     /// ```
     ///
     /// - Parameters:
-    ///   - otherwise: the link for the other requests. Default: nil (they pass by).
-    ///   - condition: called for each request. An error that it throws fails the load, and nothing is sent.
+    ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
+    ///   - condition: called for each request. If it throws, the request fails with its error, and nothing is sent.
     public func when(
         otherwise: (any LoaderLink)? = nil, _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool
     ) -> some CompositeLink {
         When(condition, self, otherwise: otherwise)
     }
 
-    /// The link for the requests whose option is true, so that a request may opt out of it, or in.
+    /// Returns the link with the condition that an option of the request is true. A request can thus opt out or opt in.
     ///
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
@@ -22,7 +22,7 @@ extension LoaderLink {
     ///
     /// - Parameters:
     ///   - option: the option that is read.
-    ///   - otherwise: the link for the other requests. Default: nil (they pass by).
+    ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
     public func when<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, otherwise: (any LoaderLink)? = nil
     ) -> some CompositeLink where Option.Value == Bool {
@@ -30,18 +30,18 @@ extension LoaderLink {
     }
 }
 
-/// Has a link do its work for some requests only.
+/// A link that is used only for some requests.
 struct When: CompositeLink, CustomStringConvertible {
     private let condition: @Sendable (HTTPRequest) async throws -> Bool
     private let link: any LoaderLink
     private let otherwise: (any LoaderLink)?
 
-    /// A link for the requests of which a condition holds.
+    /// Creates a link with a condition.
     ///
     /// - Parameters:
-    ///   - condition: asked for each request; an error that it throws fails the load, and nothing is sent.
-    ///   - link: for requests of which it holds.
-    ///   - otherwise: for the others. Default: nil, they pass by.
+    ///   - condition: called for each request. If it throws, the request fails with its error, and nothing is sent.
+    ///   - link: the link for requests that fulfill the condition.
+    ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
     init(
         _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool, _ link: any LoaderLink,
         otherwise: (any LoaderLink)? = nil
@@ -51,19 +51,19 @@ struct When: CompositeLink, CustomStringConvertible {
         self.otherwise = otherwise
     }
 
-    /// A link for the requests whose option is true, so that a request may opt out of it, or in.
+    /// Creates a link with the condition that an option of the request is true.
     init<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, _ link: any LoaderLink, otherwise: (any LoaderLink)? = nil
     ) where Option.Value == Bool {
         self.init({ $0[option: Option.self] }, link, otherwise: otherwise)
     }
 
-    /// The link, and the other if there is one.
+    /// The link, and the other link if there is one.
     var parts: [(name: String?, link: any LoaderLink)] {
         [(nil, link)] + (otherwise.map { [("otherwise", $0)] } ?? [])
     }
 
-    /// Has the link answer if the condition holds, else the other or the next loader.
+    /// Calls the link if the condition is true. Otherwise it calls the other link, or the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let holds: Bool
         do { holds = try await condition(request) } catch { throw HTTPError(error, request: request) }
@@ -71,6 +71,6 @@ struct When: CompositeLink, CustomStringConvertible {
         return try await link.load(request, next: next)
     }
 
-    /// `When(Deduplicate)`.
+    /// The type with its links, such as `When(Deduplicate)`.
     var description: String { chainName(of: self, parts: parts) }
 }

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Cancels what is in flight when the chain is reset.
+/// A link that cancels the requests in progress when the chain is reset.
 ///
-/// A reset cancels every load that runs, waits until each has ended with `.cancelled`, and then resets what is below. A
-/// streamed body belongs to its load until it was read or dropped: whoever still reads it gets `.cancelled`. The callers'
-/// own tasks are not cancelled, and a load that comes meanwhile is `.resetInProgress`. Put it behind ``ResetGuard``, which
-/// lets a second reset join the first.
+/// A reset cancels every request in progress, waits until each has ended with `.cancelled`, and then resets the next
+/// loader. A streamed body belongs to its request until it has been read or dropped; reading it after a reset throws
+/// `.cancelled`. The tasks of the callers are not cancelled. A request that starts during the reset is
+/// `.resetInProgress`. Put the link after ``ResetGuard``, with which a second reset joins the first.
 public final class Autocancel: LoaderLink {
-    // A class, because it keeps the loads that run.
+    // A class, because it stores the requests in progress.
 
     private struct State {
         var resets = 0
-        /// One of the loads, apart from the others: as long as it is the only one, nobody looks it up by a hash.
+        /// One of the requests, stored separately: a single request needs no lookup by a hash.
         private var first: OwnedLoad?
         private var others: [ObjectIdentifier: OwnedLoad] = [:]
         var bodies: [ObjectIdentifier: TrackedBody] = [:]
@@ -30,15 +30,15 @@ public final class Autocancel: LoaderLink {
 
     private let state = Mutex(State())
 
-    /// Makes the link.
+    /// Creates the link.
     public init() {}
 
-    /// How many loads run now, those among them whose bodies are still being read.
+    /// The number of requests in progress, including those whose bodies are still being read.
     public var running: Int { state.withLock { $0.running } }
 
-    /// Has the request answered, in a task that a reset can cancel.
+    /// Calls the next loader in a task that a reset can cancel.
     ///
-    /// - Throws: `.resetInProgress` when it comes while a reset is at work here; nothing is sent.
+    /// - Throws: `.resetInProgress` if this link is being reset. Nothing is sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let load = OwnedLoad(request, next: next, owner: self)
@@ -58,9 +58,9 @@ public final class Autocancel: LoaderLink {
         return try result.get()
     }
 
-    /// Cancels what runs, waits until it has ended, and resets what is below.
+    /// Cancels the requests in progress, waits until they have ended, and resets the next loader.
     ///
-    /// A load that itself awaits the reset is cancelled, too, and not waited for.
+    /// A request that itself awaits the reset is cancelled, too, but not awaited.
     public func reset(next: any HTTPLoader) async {
         let loads = state.withLock { state in
             state.resets += 1
@@ -100,7 +100,7 @@ extension Autocancel: LoadOwner {
         }
     }
 
-    /// A body that is still arriving is kept when its load has ended, so that a reset can end it.
+    /// Keeps a streamed body after its request has ended, so that a reset can end it.
     private func track(_ response: HTTPResponse) -> TrackedBody? {
         guard response.body.buffered == nil else { return nil }
         return TrackedBody(response.body, of: response.request) { [self] body in

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// Whoever keeps loads of their own, and hears how each ends.
+/// The owner of requests, which is informed when each of them ends.
 protocol LoadOwner: Sendable {
-    /// Called once in the task of the load, before it is over; gives the result that the load is to keep, if any.
+    /// Called once in the task of the request, before it has ended. Returns the result that the request should store,
+    /// if any.
     func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>?
 }
 
-/// A load in a task of its own, which its owner can cancel and await, even before the task is there.
+/// A request in a separate task, which its owner can cancel and await, even before the task exists.
 ///
-/// A class, because whoever starts it and whoever keeps it share its state. It begins on its starter's thread where the
-/// system can do that, so that one which is answered at once never leaves it.
+/// It is a class, because its starter and its owner share its state. It begins on the thread of its starter if the
+/// system supports that, so that a request that completes immediately never leaves the thread.
 final class OwnedLoad: Sendable {
     private typealias Work = Task<Void, Never>
 
-    /// What was asked of it before its task was there.
+    /// The operations that were requested before the task existed.
     private struct Wishes {
         var isCancelled = false
         var priority: TaskPriority?
@@ -29,7 +30,7 @@ final class OwnedLoad: Sendable {
     private let next: any HTTPLoader
     private let owner: any LoadOwner
     private let state = Mutex(State.starting(Wishes()))
-    /// Which task it is, known before the task is there to be asked.
+    /// The identity of the task. It is known before the task can be referenced.
     private let task = Atomic<Int>(0)
     private let kept = Mutex<Result<HTTPResponse, HTTPError>?>(nil)
 
@@ -39,7 +40,7 @@ final class OwnedLoad: Sendable {
         self.owner = owner
     }
 
-    /// Starts it; once.
+    /// Starts the request. It must be called once.
     func start() {
         let work: Work
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -57,28 +58,28 @@ final class OwnedLoad: Sendable {
         for waiter in wishes.waiting { waiter.resume(returning: work) }
     }
 
-    /// Cancels it, now or as soon as it has started.
+    /// Cancels the request, now or as soon as it has started.
     func cancel() { work { $0.isCancelled = true }?.cancel() }
 
-    /// Cancels it; true when whoever asks is a part of it, and would wait for itself.
+    /// Cancels the request. Returns true if the caller is a part of it, and would wait for itself.
     func cancelsCaller() -> Bool {
         let work = work { $0.isCancelled = true }
         return work?.cancelsCaller() ?? (task.load(ordering: .relaxed) == Self.currentTask)
     }
 
-    /// Has it run with at least the priority of somebody who waits for it.
+    /// Raises the priority of the request to that of a waiting task.
     func escalate(to priority: TaskPriority) {
         let work = work { $0.priority = max($0.priority ?? priority, priority) }
         if let work { Self.escalate(work, to: priority) }
     }
 
-    /// Returns when it is over, once it was started. Cancelling the task that waits changes nothing.
+    /// Waits until the request has ended, after it was started. Cancelling the task that waits has no effect.
     func ended() async {
         if case .started(let work) = state.withLock({ $0 }) { return await work.value }
         await startedWork.value
     }
 
-    /// The result that its owner had it keep, once; nil before it is over.
+    /// Returns the stored result, once; nil before the end.
     func takeResult() -> Result<HTTPResponse, HTTPError>? { kept.withLock { $0.take() } }
 
     private func run() async {
@@ -99,7 +100,7 @@ final class OwnedLoad: Sendable {
         work.escalatePriority(to: priority)
     }
 
-    /// The task, or nil when it is not there yet and the wish was noted.
+    /// Returns the task, or nil if it does not exist yet and the operation was noted.
     private func work(orNote wish: (inout Wishes) -> Void) -> Work? {
         state.withLock { state in
             switch state {

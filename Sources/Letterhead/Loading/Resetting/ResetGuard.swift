@@ -1,28 +1,29 @@
 import Synchronization
 
-/// Keeps loads out while the chain is being reset.
+/// A link that refuses requests while the chain is being reset.
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> FollowRedirects() --> HTTPClient.defaultTransport
-/// await chain.reset()      // log out: what runs is cancelled, what is kept is wiped
+/// await chain.reset()      // log out: requests are cancelled, and state is discarded
 /// ```
 ///
-/// A load that arrives meanwhile fails at once with `.resetInProgress`; nothing is sent. A reset that is asked for
-/// meanwhile joins the one that is running and returns with it, or when its task is cancelled, as that of a load is which
-/// resets its own chain. Afterwards the chain works. Put it first, and give each chain one of its own.
+/// A request that starts during a reset fails immediately with `.resetInProgress`, and nothing is sent. A second reset
+/// joins the one in progress: it returns with it, or when its task is cancelled, as happens to a request that resets
+/// its own chain. After the reset, the chain can be used again. Put the link first, and use a separate one for each
+/// chain.
 public final class ResetGuard: LoaderLink {
-    // A class, because everybody who loads or resets must see the reset that is running.
+    // A class, because all requests and resets must observe the reset in progress.
 
-    /// Those who joined the reset that is running; nil when none is.
+    /// The resets that have joined the one in progress; nil without a reset in progress.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
-    /// How many wait for the reset that is running.
+    /// The number of resets that wait for the one in progress.
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
-    /// Makes the link.
+    /// Creates the link.
     public init() {}
 
-    /// Has the request answered, unless a reset is running.
+    /// Calls the next loader, unless a reset is in progress.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard joined.withLock({ $0 == nil }) else {
             throw .resetInProgress(request)
@@ -30,7 +31,7 @@ public final class ResetGuard: LoaderLink {
         return try await next.load(request)
     }
 
-    /// Resets what is below, or waits for the reset that is running.
+    /// Resets the next loader, or waits for the reset in progress.
     public func reset(next: any HTTPLoader) async {
         let end = OneShot<Void>()
         let isFirst = joined.withLock { joined in
@@ -51,10 +52,10 @@ public final class ResetGuard: LoaderLink {
 }
 
 extension HTTPError {
-    /// What becomes of a load that comes while its chain is being reset.
+    /// Returns the error of a request during a reset of its chain.
     static func resetInProgress(_ request: HTTPRequest) -> HTTPError {
         HTTPError(
-            .resetInProgress, request: request, message: "the chain is being reset; try again afterwards",
+            .resetInProgress, request: request, message: "the chain is being reset; retry after the reset",
             mayHaveBeenSent: false)
     }
 }

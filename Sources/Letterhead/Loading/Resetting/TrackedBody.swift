@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A body that is still arriving, which can be ended by somebody else than its reader.
+/// A streamed body that can be ended by code other than its reader.
 ///
-/// A class, because the reader and whoever ends it share its state. Each piece is pulled in a task of its own, since the
-/// reader's task is not ours to cancel.
+/// It is a class, because the reader and the link that ends it share its state. Each piece is pulled in a separate
+/// task, because the link must not cancel the reader's task.
 final class TrackedBody: Sendable {
     private enum State {
         case idle(HTTPResponseBody.Iterator)
-        /// The task belongs to the reader, who awaits it and passes cancellation on, and to whoever ends the body.
+        /// The reader awaits the task and passes cancellation on to it. The link that ends the body can cancel it, too.
         case pulling(Task<Data?, any Error>)
         case cancelled
         case over
@@ -18,14 +18,14 @@ final class TrackedBody: Sendable {
     private let state: Mutex<State>
     private let onEnd: @Sendable (TrackedBody) -> Void
 
-    /// - Parameter onEnd: called once, when nothing more will be pulled.
+    /// - Parameter onEnd: called once, when no more pieces will be pulled.
     init(_ body: HTTPResponseBody, of request: HTTPRequest, onEnd: @escaping @Sendable (TrackedBody) -> Void) {
         self.request = request
         self.onEnd = onEnd
         state = Mutex(.idle(body.makeAsyncIterator()))
     }
 
-    /// The body for its reader; dropping it unread ends it.
+    /// Returns the body for its reader. Dropping it unread ends it.
     func body(length: Int?) -> HTTPResponseBody {
         HTTPResponseBody(length: length) {
             try await self.next()
@@ -34,7 +34,8 @@ final class TrackedBody: Sendable {
         }
     }
 
-    /// Ends it with `.cancelled`, and returns when nothing is pulled any more, unless the caller is what is pulled.
+    /// Ends the body with `.cancelled`, and returns when no piece is being pulled any more, unless the caller is the
+    /// code that pulls.
     func cancel() async {
         guard case .pulling(let pull) = end(as: .cancelled) else { return }
         if !pull.cancelsCaller() { _ = await pull.result }
@@ -76,7 +77,7 @@ final class TrackedBody: Sendable {
         }
     }
 
-    /// Ends it unless it has ended, and says how it was before.
+    /// Ends the body unless it has ended, and returns its previous state.
     @discardableResult
     private func end(as last: State) -> State {
         let (before, isNew) = state.withLock { state in

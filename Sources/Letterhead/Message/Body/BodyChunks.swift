@@ -1,51 +1,53 @@
 public import Foundation
 
-/// The bytes of a request's body, pulled piece by piece: the next is made when it is asked for, and not before.
+/// The bytes of a request's body as an asynchronous sequence of pieces. Each piece is produced when the reader requests
+/// it.
 ///
-/// It is walked once; ``HTTPBody/chunks()`` gives a fresh one. When it knows its ``length``, the walk holds to it: a
-/// piece that goes beyond it, or an end before it, is ``HTTPBodyError/invalid(_:file:)``, so that what was announced is what is sent.
+/// The sequence can be iterated once; ``HTTPBody/chunks()`` returns a new one. If ``length`` is known, the iteration
+/// enforces it: more or fewer bytes are ``HTTPBodyError/invalid(_:file:)``, so that the announced length is the length
+/// that is sent.
 public struct BodyChunks: AsyncSequence, Sendable {
-    /// The whole body, when it is in memory.
+    /// The whole body if it is in memory; otherwise nil.
     public let data: Data?
-    /// How many bytes there are, when that is known.
+    /// The number of bytes; nil if it is not known.
     public let length: Int?
     private let pull: @Sendable () async throws -> Data?
 
-    /// All bytes in one piece.
+    /// Creates a sequence that has all bytes in one piece.
     public init(_ data: Data) {
         self.data = data
         length = data.count
         pull = { nil }
     }
 
-    /// Pieces as a closure gives them; nil ends the body.
+    /// Creates a sequence whose pieces a closure returns.
     ///
     /// - Parameters:
-    ///   - length: how many bytes the pieces have in all. Default: not known.
-    ///   - pull: gives the next piece; not called again after nil or an error.
+    ///   - length: the number of bytes of all pieces. Default: nil (not known).
+    ///   - pull: returns the next piece, or nil at the end of the body. It is not called again after nil or an error.
     public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         data = nil
         self.length = length
         self.pull = pull
     }
 
-    /// The same bytes, held to a length; nil changes nothing.
+    /// Returns the same bytes with a required length. A length of nil changes nothing.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when it is negative, or another than the one that is known.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the length is negative or differs from the known one.
     public func held(to length: Int?) throws(HTTPBodyError) -> BodyChunks {
         guard let length else { return self }
-        guard length >= 0 else { throw HTTPBodyError.invalid("the body says that its length is negative") }
+        guard length >= 0 else { throw HTTPBodyError.invalid("the contentLength of the body is negative") }
         guard let known = self.length else { return BodyChunks(length: length, pull: pull) }
         guard known == length else {
-            throw HTTPBodyError.invalid("the body has \(known) bytes, and says that its length is \(length)")
+            throw HTTPBodyError.invalid("the body has \(known) bytes, but its contentLength is \(length)")
         }
         return self
     }
 
-    /// Starts the walk.
+    /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(first: data, length: length, pull: pull) }
 
-    /// Gives the pieces in order.
+    /// The iterator of ``BodyChunks``.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var first: Data?
         private var missing: Int?
@@ -58,13 +60,13 @@ public struct BodyChunks: AsyncSequence, Sendable {
             missing = first == nil ? length : nil
         }
 
-        /// The next piece, nil at the end; empty pieces are left out.
+        /// Returns the next piece, or nil at the end. Empty pieces are skipped.
         ///
-        /// The last piece of a known length is given only when the body has ended behind it, so that a caller who stops at
-        /// the length has not sent a body that goes on.
+        /// If the length is known, the last piece is returned only after the body has ended. A caller that stops at the
+        /// length can therefore not send the beginning of a longer body.
         ///
-        /// - Throws: ``HTTPBodyError/invalid(_:file:)`` when the bytes are more or fewer than the length, `CancellationError`, and what the
-        ///   body itself throws.
+        /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there are more or fewer bytes than the length,
+        ///   `CancellationError`, and the errors of the body.
         public mutating func next() async throws -> Data? {
             if let first, !first.isEmpty {
                 self.first = nil
@@ -73,7 +75,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
             guard !isAtEnd else { return nil }
             isAtEnd = true
             guard let chunk = try await pulled() else {
-                // A stream may end early because its task was cancelled; that is no end of the body.
+                // A stream may end early because its task was cancelled. The body is not complete in that case.
                 try Task.checkCancellation()
                 if let missing, missing > 0 { throw wrongLength("ended \(missing) bytes before") }
                 return nil
@@ -87,7 +89,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
             return chunk
         }
 
-        /// The next piece, nil at the end, without leaving the caller's actor.
+        /// Returns the next piece, or nil at the end, without leaving the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
 
         private func pulled() async throws -> Data? {
@@ -98,7 +100,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
         }
 
         private func wrongLength(_ what: String) -> HTTPBodyError {
-            HTTPBodyError.invalid("the body \(what) the \(length ?? 0) bytes that it said it has")
+            HTTPBodyError.invalid("the body \(what) the \(length ?? 0) bytes of its contentLength")
         }
     }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-// Swift uses the default of HTTPBody when a member is declared with another type than the requirement has. This protocol
-// repeats the requirements with any type, so that a request with such a body can be refused.
+// Swift uses the default of HTTPBody if a body declares a member with a type that the requirement does not have. This
+// protocol has the same members with any type, so that a request with such a body can be refused.
 
-/// The members of a body with the types with which they are declared. Do not use its members.
+/// The members of a body with the types that the body declares for them. Do not use its members.
 public protocol _BodyMembers {
-    /// Which member has a type that the library does not read; nil when all can be read.
+    /// Describes the member whose type the library does not read; nil if all members are correct.
     var _misfit: String? { get }
 
     /// The declared type of `isEmpty`.
@@ -38,7 +38,7 @@ public protocol _BodyMembers {
 }
 
 extension HTTPBody {
-    /// Which member has a type that the library does not read; nil when all can be read.
+    /// Describes the member whose type the library does not read; nil if all members are correct.
     public var _misfit: String? {
         MemberTypes.misfit("additionalHeaders", of: Self.self, is: _AdditionalHeaders.self, required: HTTPHeaders.self)
             ?? MemberTypes.misfit("contentLength", of: Self.self, is: _ContentLength.self, required: Int?.self)
@@ -51,7 +51,7 @@ extension HTTPBody {
 
 /// The type of a member that a conforming type does not declare.
 ///
-/// The library uses it to find members that are declared with a type that no requirement has. Do not use it.
+/// The library uses it to find members whose declared type matches no requirement. Do not use it.
 public struct _Unwritten: Sendable {
     init() {}
 }
@@ -72,7 +72,7 @@ enum MemberTypes {
         return "the member \(member) of \(owner) is a \(written) and would be ignored: declare it as \(name(required))"
     }
 
-    /// The name of a type as it is written in code: an optional with its question mark.
+    /// Returns the name of a type in Swift syntax: an optional ends in a question mark.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         guard name.hasPrefix("Optional<"), name.hasSuffix(">") else { return name }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What a request carries.
+/// The body of a request.
 ///
-/// Use: `JSONBody`, `FormBody`, `MultipartBody`, `DataBody`, `FileBody` and the others. Write one: give
-/// ``encode()`` for a body that fits in memory, or ``chunks()`` for one that does not.
+/// Use one of the bodies of the library: `JSONBody`, `FormBody`, `MultipartBody`, `DataBody`, `FileBody` and others. To
+/// write one, implement ``encode()`` for a body that fits in memory, or ``chunks()`` for one that does not.
 ///
 /// ```swift
 /// struct LinesBody: HTTPBody {
@@ -13,65 +13,68 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Laws: ``chunks()`` starts from the first byte each time it is asked, unless ``isReplayable`` is false; the bytes are
-/// the same each time; a ``contentLength`` that is not nil is exactly how many they are. Encoding happens while the
-/// request is sent, so an error that it throws is a failed load, `.invalidRequest` with that error inside, and nothing
-/// is sent.
+/// Laws:
+/// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
+/// - The bytes are the same each time.
+/// - A ``contentLength`` that is not nil is the exact number of bytes.
 ///
-/// Declare each member with exactly the type that it has here. Swift takes a member of another type for something else and
-/// uses the default, so the headers of an `additionalHeaders: [String: String]` would not be sent. A request with such a
-/// body is `.invalidRequest`, naming the member and the right type.
+/// A body is encoded while the request is sent. If encoding throws, nothing is sent, and the request fails with
+/// `.invalidRequest` and the underlying error.
+///
+/// Declare each member with exactly the type that it has here. Swift treats a member with another type as an unrelated
+/// one and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A request with
+/// such a body is `.invalidRequest`; the error names the member and the correct type.
 public protocol HTTPBody: Sendable, _BodyMembers {
-    /// Whether there is nothing to send: no bytes and no headers of a body. Default: false.
+    /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
 
-    /// The headers that come with the body, such as its media type; those of the request win. Default: none.
+    /// The headers of the body, such as its media type. The headers of the request take precedence. Default: empty.
     var additionalHeaders: HTTPHeaders { get }
 
-    /// How many bytes it has, when that is known before they are made. Default: nil.
+    /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
     var contentLength: Int? { get }
 
-    /// Whether the bytes can be had again for a retry, a redirect or a refresh. Default: true.
+    /// Whether the body can be sent again for a retry, a redirect or a token refresh. Default: true.
     var isReplayable: Bool { get }
 
-    /// The whole body in memory. Default: throws, as for a body that is only ever pulled in chunks.
+    /// Returns the whole body in memory. Default: throws ``HTTPBodyError/notInMemory(type:)``.
     func encode() throws -> Data
 
-    /// The bytes from the first one, pulled in pieces. Default: what ``encode()`` gives, in one piece.
+    /// Returns the bytes from the first one, in pieces. Default: the result of ``encode()`` in one piece.
     func chunks() throws -> BodyChunks
 }
 
 extension HTTPBody {
-    /// Not empty.
+    /// Returns false: the body is not empty.
     public var isEmpty: Bool { false }
 
-    /// No headers.
+    /// Returns no headers.
     public var additionalHeaders: HTTPHeaders { [:] }
 
-    /// Not known.
+    /// Returns nil: the length is not known.
     public var contentLength: Int? { nil }
 
-    /// Can be sent again.
+    /// Returns true: the body can be sent again.
     public var isReplayable: Bool { true }
 
-    /// Says that the body can only be pulled in chunks.
+    /// Throws ``HTTPBodyError/notInMemory(type:)``.
     public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
 
-    /// What ``encode()`` gives, in one piece.
+    /// Returns the result of ``encode()`` in one piece.
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
 }
 
-/// No body: no bytes, and no header of a body.
+/// The absence of a body: no bytes, and no headers of a body.
 public struct EmptyBody: HTTPBody {
-    /// Makes it.
+    /// Creates the empty body.
     public init() {}
 
-    /// Always true.
+    /// Returns true.
     public var isEmpty: Bool { true }
 
-    /// Always zero.
+    /// Returns zero.
     public var contentLength: Int? { 0 }
 
-    /// No bytes.
+    /// Returns no bytes.
     public func encode() -> Data { Data() }
 }

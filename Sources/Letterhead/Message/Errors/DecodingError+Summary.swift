@@ -1,7 +1,7 @@
 import Foundation
 
 extension DecodingError {
-    /// Where in the document, what was expected there, and what kind of value was found: never the value itself.
+    /// The path in the document, the expected type, and the kind of value that was found. It never contains the value.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context):
@@ -20,8 +20,8 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// The kind of JSON value that the decoder names. Its text is searched for known words and not repeated: it may hold
-    /// the value.
+    /// The kind of JSON value that the decoder names. The decoder's text may contain the value, so it is only searched
+    /// for known words.
     fileprivate var kindFound: String? {
         guard let found = debugDescription.range(of: "found ", options: .backwards) else { return nil }
         let words = debugDescription[found.upperBound...].split { !$0.isLetter }.prefix(2)
@@ -34,7 +34,7 @@ extension DecodingError.Context {
 }
 
 extension [any CodingKey] {
-    /// The path as it is written: `items[3].id`.
+    /// The path in Swift syntax: `items[3].id`.
     var place: String {
         var text = ""
         for key in self {
@@ -49,7 +49,8 @@ extension [any CodingKey] {
 }
 
 extension CodingKey {
-    /// A name of a dictionary may be the server's: control characters are shown, and no more than 64 characters.
+    /// One component of the path. Keys of a dictionary may come from the server, so control characters are escaped and
+    /// the text is limited to 64 characters.
     fileprivate var segment: String {
         Redaction.visible(stringValue.count > 64 ? stringValue.prefix(64) + "…" : stringValue)
     }

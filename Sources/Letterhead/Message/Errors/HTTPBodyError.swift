@@ -1,35 +1,35 @@
 public import Foundation
 
-/// Why a body cannot be sent, read or decoded.
+/// The reason that a body cannot be sent, read or decoded.
 ///
-/// Bodies and ``HTTPResponseBody`` throw it. A client reports it as the ``HTTPError/underlying`` error of an ``HTTPError``:
-/// `.invalidRequest` for a body that cannot be sent, `.responseTooLarge` for one that is too large or does not fit into memory, and
-/// `.cannotDecodeResponse` for one that no decoder reads.
+/// Bodies and ``HTTPResponseBody`` throw it. A client reports it as the ``HTTPError/underlying`` error of an
+/// ``HTTPError``: `.invalidRequest` for a body that cannot be sent, `.responseTooLarge` for one that is too large or
+/// does not fit into memory, and `.cannotDecodeResponse` for one that no decoder reads.
 public enum HTTPBodyError: Error, Sendable, Hashable {
-    /// The body of a request breaks a rule. Nothing of it is sent, or the upload ends there.
+    /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the field and the rule, never a value. The file, if there is one, is no part of ``description``.
+    /// The message names the field and the rule, but never a value. ``description`` does not contain the file.
     case invalid(_ message: String, file: URL? = nil)
 
-    /// A body of this type provides its bytes only in chunks, and all of them were asked for at once.
+    /// The body provides its bytes only in chunks, but the whole body was requested.
     case notInMemory(type: String)
 
-    /// A streamed body was iterated a second time. Its bytes are gone.
+    /// A streamed body was iterated a second time. Its bytes are no longer available.
     case alreadyRead
 
-    /// A validator read the body of a streamed response, which belongs to the caller.
+    /// A validator read the body of a streamed response, which is reserved for the caller.
     case withheld
 
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
-    /// There is no memory for more than this number of bytes of the body.
+    /// The memory does not suffice for more than this number of bytes of the body.
     case outOfMemory(after: Int)
 
-    /// No decoder reads this media type; nil for a response that names none.
+    /// No decoder reads this media type. It is nil for a response without a media type.
     case unreadable(mediaType: String?)
 
-    /// The file that the error is about; nil when there is none.
+    /// The file that the error is about; nil for other errors.
     public var file: URL? { if case .invalid(_, let file) = self { file } else { nil } }
 }
 
@@ -42,7 +42,7 @@ extension HTTPBodyError: CustomStringConvertible {
         case .alreadyRead: "a streamed body can be read once: keep the data, or request a buffered response"
         case .withheld: "validators see the head of a streamed response only: judge by status and headers"
         case .tooLarge(let limit): "the body is larger than the \(limit) bytes allowed"
-        case .outOfMemory(let count): "there is no memory for more than \(count) bytes of the body"
+        case .outOfMemory(let count): "the memory does not suffice for more than \(count) bytes of the body"
         case .unreadable(let mediaType): "no decoder reads \(mediaType ?? "a response without a media type")"
         }
     }

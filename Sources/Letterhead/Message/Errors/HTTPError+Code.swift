@@ -1,10 +1,10 @@
 extension HTTPError {
-    /// What happened; an open set, so that loaders of your own can have codes of their own.
+    /// The kind of an error. The set is open: custom loaders can define further codes.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The name of the code.
         public let rawValue: String
 
-        /// Makes a code of your own.
+        /// Creates a custom code.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The name of the code.
@@ -13,43 +13,43 @@ extension HTTPError {
 }
 
 extension HTTPError.Code {
-    /// The load was cancelled: by its task, or by a reset.
+    /// The request was cancelled by its task or by a reset.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The request breaks a rule, or its body could not be made; nothing was sent.
+    /// The request breaks a rule, or its body could not be encoded. Nothing was sent.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The server could not be reached: no such name, refused, no route.
+    /// The server could not be reached: its name was not found, it refused the connection, or no route exists.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
-    /// The connection was lost after it had been made.
+    /// The connection was lost after it had been established.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// TLS failed: a certificate that is not trusted, expired, or for another host; no common version.
+    /// TLS failed: the certificate is not trusted, has expired or belongs to another host, or no common version exists.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
-    /// The request could not be signed. The error underneath describes why by its type: `HTTPAuthentication.Failure`,
-    /// `OAuth2.Failure`, or the error that a provider threw.
+    /// The request could not be signed. The type of the underlying error tells why: `HTTPAuthentication.Failure`,
+    /// `OAuth2.Failure`, or the error of a provider.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
-    /// A time limit passed; the message says which, and in which phase.
+    /// A time limit was exceeded. The message names the limit and the phase.
     public static let timedOut = Self(rawValue: "timedOut")
-    /// The server's answer breaks HTTP or was cut short.
+    /// The response violates HTTP or is truncated.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// The response is larger than was allowed.
+    /// The response is larger than its limit.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
     /// The body could not be decoded.
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
-    /// The status is none that counts as success; the response is in the error.
+    /// The status is not one of the accepted statuses. The error carries the response.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
-    /// A validator failed the load; its own error is underneath.
+    /// A validator refused the response. The underlying error is the validator's.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// A body was expected and none came.
+    /// A body was expected, but the response has none.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// A validator asked for another retry after the last one that was allowed.
+    /// A validator requested another retry after the last allowed one.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
-    /// Redirects go on and on, or in a circle.
+    /// A limit of redirects was exceeded, or the redirects form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-    /// The pages of a walk repeat.
+    /// The pages of a page sequence form a loop.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
-    /// A reset of the chain is under way.
+    /// A reset of the chain is in progress.
     public static let resetInProgress = Self(rawValue: "resetInProgress")
     /// The response could not be written to its file.
     public static let cannotSaveResponse = Self(rawValue: "cannotSaveResponse")
-    /// Something else; see the error underneath.
+    /// Any other failure; see the underlying error.
     public static let unknown = Self(rawValue: "unknown")
 }

@@ -5,18 +5,19 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Makes an error of any error: an ``HTTPError`` stays what it is, any other is underneath, with the code that fits.
+    /// Creates an error from any error. An ``HTTPError`` is kept. Any other error becomes the underlying error, and
+    /// determines the code.
     ///
     /// - Parameters:
-    ///   - error: what was thrown.
+    ///   - error: the error that was thrown.
     ///   - request: the request during which it was thrown.
-    ///   - response: what had arrived of the response. Default: nil.
+    ///   - response: the part of the response that had been received. Default: nil.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error
         } else {
             let code = Self.code(for: error)
-            // A body that cannot be read again was sent before.
+            // A body that cannot be read again has been sent before.
             let isSent = (error as? URLError)?.code == .requestBodyStreamExhausted
             self.init(
                 code, request: request, response: response, underlying: error,
@@ -25,7 +26,8 @@ extension HTTPError {
         }
     }
 
-    /// What the response calls itself, where that tells why it cannot be decoded: the page of a proxy, for one.
+    /// Names the media type of the response if it explains why the response cannot be decoded, such as a proxy's HTML
+    /// page.
     private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
             let type = response?.headers.mediaType, !type.isJSON
@@ -76,7 +78,7 @@ extension HTTPError {
 }
 
 extension HTTPBodyError {
-    /// The code of a load that fails by this error.
+    /// The code of a request that fails with this error.
     fileprivate var code: HTTPError.Code {
         switch self {
         case .invalid, .notInMemory: .invalidRequest

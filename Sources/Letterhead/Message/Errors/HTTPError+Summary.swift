@@ -4,17 +4,17 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// An error whose description holds no secret, so that any text may contain it.
+/// An error whose description contains no secrets, so that every text may include it.
 package protocol SafelyDescribed: Error, CustomStringConvertible {}
 
 extension HTTPBodyError: SafelyDescribed {}
 
 extension HTTPError {
-    /// Describes an error as far as a text may repeat it.
+    /// Describes an error without secrets.
     ///
-    /// Coding errors are described by path and reason, without values. Of an error of another component, only
-    /// `LocalizedError.errorDescription` is meant to be shown; any other error is named by its type and, for an enum, its
-    /// case.
+    /// Coding errors are described by path and reason, without values. For the errors of other components, only
+    /// `LocalizedError.errorDescription` is meant to be shown. Any other error is described by the name of its type
+    /// and, for an enum, of its case.
     static func summary(of error: any Error) -> String {
         switch error {
         case let error as HTTPError: error.message.isEmpty ? "\(error.code)" : "\(error.code): \(error.message)"
@@ -30,13 +30,13 @@ extension HTTPError {
         }
     }
 
-    /// Bounds a text of another component and redacts it as a text of unknown form.
+    /// Truncates the text of another component, and redacts it as a text of unknown format.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
         return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.prefix(500)))))
     }
 
-    /// Returns the type, and the case of an enum without its values.
+    /// Returns the name of the type, and for an enum the case without its values.
     private static func name(of error: any Error) -> String {
         let type = String(describing: Swift.type(of: error))
         let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
@@ -48,7 +48,7 @@ extension HTTPError {
 }
 
 extension EncodingError {
-    /// Where in the value the encoder stopped.
+    /// The path of the value that could not be encoded.
     fileprivate var summary: String {
         switch self {
         case .invalidValue(_, let context):

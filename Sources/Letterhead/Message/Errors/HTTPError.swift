@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a request failed: the one error of the library.
+/// The error of a failed request. It is the only error type that a client throws.
 ///
 /// ```swift
 /// do {
@@ -14,14 +14,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A client and ``SendableRequest`` throw it for everything but the cancelling of the calling task, which is
-/// `CancellationError`; loaders and links throw nothing else.
+/// A client and ``SendableRequest`` throw it for every failure except the cancellation of the calling task, which is
+/// `CancellationError`. Loaders and links throw no other error.
 ///
-/// It carries the request, the response when there was one, every attempt that was made, and the error underneath when
-/// another component threw one. Its description says what failed, where, and what to do; it holds no secret, no body and
-/// no query value.
+/// It carries the request, the response if one was received, all attempts, and the underlying error if another
+/// component threw one. Its description states what failed, where, and what to do. It contains no secrets, no body and
+/// no query values.
 public struct HTTPError: Error, Sendable {
-    /// The contents are behind one reference, so that throwing costs little along a chain.
+    /// The contents are stored in a class, so that an error is cheap to rethrow along a chain.
     private final class Contents: HTTPErrorContents {
         let code: Code
         let request: HTTPRequest
@@ -41,20 +41,21 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// An existential and not the class itself: the compiler (6.3.1) stops at `catch let error as HTTPError` around a call
-    /// that throws nothing else, when the error is a plain reference.
+    /// An existential instead of the class: the compiler (6.3.1) fails at `catch let error as HTTPError` around a
+    /// call with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: what happened.
+    ///   - code: the kind of the error.
     ///   - request: the request that failed.
-    ///   - response: what had arrived of the response. Default: nil.
+    ///   - response: the part of the response that had been received. Default: nil.
     ///   - underlying: the error that another component threw. Default: nil.
-    ///   - message: what was wrong and what to do, without secrets; control characters are escaped. Default: empty.
-    ///   - attempts: the attempts made. Default: those of the response, if there is one.
-    ///   - mayHaveBeenSent: false when it is certain that no byte of the request left. Default: what the code tells.
+    ///   - message: the cause and the remedy, without secrets. Control characters are escaped. Default: empty.
+    ///   - attempts: the attempts of the request. Default: those of the response, if there is one.
+    ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: determined by the
+    ///     code.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPAttempt]? = nil, mayHaveBeenSent: Bool? = nil
@@ -65,28 +66,28 @@ public struct HTTPError: Error, Sendable {
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 
-    /// What happened.
+    /// The kind of the error.
     public var code: Code { contents.code }
 
     /// The request that failed.
     public var request: HTTPRequest { contents.request }
 
-    /// The response, whole or as far as it had arrived; its body is in memory and bounded.
+    /// The response, or the part of it that had been received. Its body is in memory and limited in size.
     public var response: HTTPResponse? { contents.response }
 
     /// The error that another component threw, unchanged.
     public var underlying: (any Error)? { contents.underlying }
 
-    /// What was wrong and what to do, without secrets.
+    /// The cause and the remedy, without secrets.
     public var message: String { contents.message }
 
-    /// Every attempt that was made, in order.
+    /// All attempts of the request, in order.
     public var attempts: [HTTPAttempt] { contents.attempts }
 
-    /// False when it is certain that no byte of the request left, so that any method may be tried again.
+    /// False if it is certain that no byte of the request was sent. A request with any method can then be retried.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// The same error with something changed; nil keeps what there is.
+    /// Returns the same error with changes. Arguments that are nil change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPAttempt]? = nil,
         mayHaveBeenSent: Bool? = nil
@@ -98,7 +99,7 @@ public struct HTTPError: Error, Sendable {
     }
 }
 
-/// What an error holds.
+/// The properties of an error.
 private protocol HTTPErrorContents: Sendable {
     var code: HTTPError.Code { get }
     var request: HTTPRequest { get }
@@ -110,11 +111,11 @@ private protocol HTTPErrorContents: Sendable {
 }
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What failed, where, and what to do, on one line: the code, the method, the URL with the names of its query items,
-    /// the status, the message, and the message of the error underneath.
+    /// A description on one line: the code, the method, the URL with the names of its query items, the status, the
+    /// message, and the message of the underlying error.
     ///
-    /// Of an error of another component it repeats `LocalizedError.errorDescription`, in which you must not put secrets; any
-    /// other error is named by its type.
+    /// The errors of other components are described by `LocalizedError.errorDescription`, which must not contain
+    /// secrets. An error without it is described by the name of its type.
     public var description: String {
         let shown = request.shown
         var text = "\(code): \(shown.method.shown) \(request.redaction.outline(of: shown))"
@@ -133,7 +134,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The description only, so that no dump prints a secret.
+    /// A mirror without children, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -143,11 +144,12 @@ extension HTTPError {
         "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",
     ]
 
-    /// The identifier that the server has given to the request, to be quoted when you ask its operator; nil when the response
-    /// has none.
+    /// The identifier that the server assigned to the request. Quote it when you contact the operator of the server. It
+    /// is nil if the response has none.
     ///
-    /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
-    /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` that is one to 128 visible ASCII characters.
+    /// The property returns the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`,
+    /// `X-GitHub-Request-Id`, `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` whose value
+    /// consists of 1 to 128 visible ASCII characters.
     public var requestID: String? {
         guard let headers = response?.headers else { return nil }
         return Self.requestIDNames.lazy.compactMap { headers[$0] }

@@ -1,29 +1,31 @@
 extension HTTPHeaders {
-    /// The name of a header field; two are equal when they differ in the case of ASCII letters only.
+    /// The name of a header field. Names that differ only in the case of ASCII letters are equal.
     ///
-    /// The usual ones are statics, `.contentType`; any other is a literal, `"X-Trace"`, or `Name(text)`.
+    /// Common names are static properties, such as `.contentType`. Any other name is a literal, such as `"X-Trace"`, or
+    /// `Name(text)`.
     public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name as it was spelled, and as it goes on the wire.
+        /// The name with its original spelling, which is sent.
         public let rawValue: String
 
-        /// Makes a name of any text; one that is not a token (RFC 9110, 5.6.2) is refused before anything is sent.
+        /// Creates a name from any text. A request with a name that is not a token (RFC 9110, 5.6.2) is refused before
+        /// anything is sent.
         public init(_ text: String) { rawValue = text }
 
-        /// Makes a name of a literal.
+        /// Creates a name from a literal.
         public init(stringLiteral value: String) { rawValue = value }
 
-        /// The name as it was spelled.
+        /// The name with its original spelling.
         public var description: String { rawValue }
     }
 }
 
 extension HTTPHeaders.Name: Hashable {
-    /// Whether two names are the same but for the case of ASCII letters.
+    /// Returns whether two names are equal, ignoring the case of ASCII letters.
     public static func == (left: HTTPHeaders.Name, right: HTTPHeaders.Name) -> Bool {
         ASCII.equalIgnoringCase(left.rawValue, right.rawValue)
     }
 
-    /// Feeds the name in lower case.
+    /// Hashes the name in lower case.
     public func hash(into hasher: inout Hasher) {
         for byte in rawValue.utf8 { hasher.combine(ASCII.lowercased(byte)) }
     }
@@ -106,7 +108,7 @@ extension HTTPHeaders.Name {
     public static let referer = HTTPHeaders.Name("Referer")
     /// `Retry-After`.
     public static let retryAfter = HTTPHeaders.Name("Retry-After")
-    /// `Retry-After-Ms`: milliseconds, as some APIs send them beside `Retry-After`.
+    /// `Retry-After-Ms`: milliseconds, which some APIs send in addition to `Retry-After`.
     public static let retryAfterMilliseconds = HTTPHeaders.Name("Retry-After-Ms")
     /// `Server`.
     public static let server = HTTPHeaders.Name("Server")

@@ -1,6 +1,6 @@
 /// The header fields of a message, in order (RFC 9110, 5).
 ///
-/// Names ignore case and keep their spelling, a name may stand several times, and the order is the order on the wire.
+/// Names are case-insensitive and keep their spelling. Several fields may have the same name. Fields are sent in order.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -10,40 +10,40 @@
 /// headers["Accept"] = nil                // none
 /// ```
 ///
-/// Blanks at the ends of a value are no part of it (RFC 9110, 5.5) and are removed where it enters. A name that is not a
-/// token, or a value with CR, LF, NUL or another control character, is refused before anything is sent.
+/// Leading and trailing white space is not part of a value (RFC 9110, 5.5) and is removed. A request is refused before
+/// anything is sent if a name is not a token, or if a value contains CR, LF, NUL or another control character.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
     /// One header field.
     public struct Field: Hashable, Sendable {
-        /// Which field it is.
+        /// The name of the field.
         public let name: Name
-        /// What it says.
+        /// The value, without leading and trailing white space.
         public let value: String
-        /// Whether no text shows the value, whatever its name is.
+        /// Whether the value is redacted in all texts, regardless of its name.
         public let isSecret: Bool
 
-        /// A field; blanks at the ends of the value are removed.
+        /// Creates a field. Leading and trailing white space of the value is removed.
         ///
         /// - Parameters:
-        ///   - name: what it is about.
-        ///   - value: what it says.
-        ///   - isSecret: whether no text shows the value. Default: as the name says.
+        ///   - name: the name of the field.
+        ///   - value: the value of the field.
+        ///   - isSecret: whether the value is redacted in all texts. Default: false (the name decides).
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)
             self.isSecret = isSecret
         }
 
-        /// A field whose value has no blanks at its ends.
+        /// Creates a field whose value has no leading or trailing white space.
         init(_ name: Name, trimmed value: String) {
             self.name = name
             self.value = value
             isSecret = false
         }
 
-        /// Whether name and value are the same; what a text shows of them does not count.
+        /// Returns whether name and value are equal. ``isSecret`` is not compared.
         public static func == (first: Field, second: Field) -> Bool {
             first.name == second.name && first.value == second.value
         }
@@ -55,21 +55,23 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// No fields.
+    /// Creates headers without fields.
     public init() { fields = [] }
 
-    /// The given fields, in order, repeats included.
+    /// Creates headers with the given fields, in order. Fields may have the same name.
     public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
-    /// The fields of a dictionary, sorted by name so that equal dictionaries make equal headers.
+    /// Creates headers from a dictionary. The fields are sorted by name, so that equal dictionaries create equal
+    /// headers.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// The value of a name: nil when there is none; several joined by `, `, as RFC 9110, 5.2 joins them, those of
-    /// `Cookie` by `; ` (RFC 9113, 8.2.3); but of `Set-Cookie`, whose values cannot be joined, only the first.
+    /// The value of a name; nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), those of
+    /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` cannot be joined, so only the first one is returned.
     ///
-    /// Setting replaces all values of the name by one, at the place of the first; nil removes them.
+    /// Setting a value replaces all fields of the name by one field, at the position of the first. Setting nil removes
+    /// them.
     public subscript(name: Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -80,28 +82,29 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all values of a name by one that no text shows, of these headers, of the field alone, or of the message.
+    /// Replaces all values of a name by one value, which is redacted in the texts of the field, the headers and the
+    /// message.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
-    /// All values of a name, in order.
+    /// Returns all values of a name, in order.
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// Whether there is a field of that name.
+    /// Returns whether there is a field with that name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Adds a field at the end, beside those of the same name.
+    /// Appends a field. Fields with the same name are kept.
     public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Adds the fields whose names are not here yet, all values of each.
+    /// Appends the fields of `other` whose names are not present yet.
     public mutating func fill(from other: HTTPHeaders) {
         guard !fields.isEmpty else { return fields = other.fields }
         let names = names(for: other.fields.count)
         fields += other.fields.filter { !(names?.contains($0.name) ?? contains($0.name)) }
     }
 
-    /// Replaces, for each name in `other`, all values here by those there.
+    /// Replaces the fields here by those of `other`, for each name in `other`.
     public mutating func replace(with other: HTTPHeaders) {
         guard !other.fields.isEmpty else { return }
         let names = other.names(for: fields.count)
@@ -109,27 +112,28 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields += other.fields
     }
 
-    /// The names, where they are looked up so often that a set costs less than to compare each with each.
+    /// Returns the names as a set if there are so many that a set is faster than a linear search; otherwise nil.
     private func names(for count: Int) -> Set<Name>? {
         fields.count > 16 && count > 16 ? Set(fields.lazy.map(\.name)) : nil
     }
 }
 
 extension HTTPHeaders: RandomAccessCollection {
-    /// The first field's position.
+    /// The position of the first field.
     public var startIndex: Int { 0 }
-    /// The position behind the last field.
+    /// The position after the last field.
     public var endIndex: Int { fields.count }
-    /// The field at a position.
+    /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Fields in the order written, repeats included.
+    /// Creates headers from fields, in order. Fields may have the same name.
     public init(dictionaryLiteral elements: (Name, String)...) {
         fields = []
         fields.reserveCapacity(elements.count)
-        // Each element is moved out of the array, which only the last one can be, so that none is left to be destroyed.
+        // The elements are moved out of the array from the end. Only its last element can be moved, and none remains to
+        // be destroyed.
         var elements = elements
         elements.withUnsafeMutableBufferPointer { $0.reverse() }
         while let (name, value) = elements.popLast() { fields.append(Field(name, value)) }
@@ -137,17 +141,17 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A line a field, with the values of secret fields redacted.
+    /// One line for each field. The values of secret fields are redacted.
     public var description: String { Redaction.standard.text(of: self) }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Redacted lines only, so that no dump prints a secret.
+    /// A mirror with the redacted lines, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
     /// `Name: value`, with the value of a secret field redacted.
     public var description: String { Redaction.standard.text(of: self) }
-    /// The redacted line only, so that no dump prints a secret.
+    /// A mirror with the redacted line, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,19 +1,19 @@
 extension MediaType {
-    /// The media type of a file's name by its extension, `.octetStream` for one that is not known.
+    /// Creates the media type that belongs to the extension of a filename; `.octetStream` for an unknown extension.
     ///
-    /// The table is the library's own, so that every platform answers alike; text types are named without a charset,
-    /// since nobody looked into the file.
+    /// The table is part of the library, so that all platforms use the same types. Text types have no charset, because
+    /// the content of the file is not inspected.
     public init(filename: String) { self.init(stringLiteral: Self.name(ofFile: filename)) }
 
-    /// The media type of a file's name as it is written, without making a value of it.
+    /// Returns the name of the media type that belongs to a filename.
     static func name(ofFile filename: String) -> String {
         var bytes = filename.utf8[...]
         guard let key = packed(&bytes), let last = bytes.last, last != UInt8(ascii: "/") else { return octetStreamName }
         return byPackedExtension[key] ?? octetStreamName
     }
 
-    /// Takes an extension and its dot off the end: its bytes in lower case, in one number; nil for one that is longer, and
-    /// where there is no dot.
+    /// Removes the extension and its dot. Returns the lower-case bytes of the extension, packed into one number; nil if
+    /// it does not fit, or if the filename has no dot.
     private static func packed(_ bytes: inout Substring.UTF8View) -> UInt64? {
         var key: UInt64 = 0
         for _ in 0...8 {
@@ -25,7 +25,7 @@ extension MediaType {
         return nil
     }
 
-    /// The table by numbers, which are found faster than texts.
+    /// The table with packed extensions as keys, which are faster to look up than strings.
     private static let byPackedExtension = Dictionary(
         uniqueKeysWithValues: byExtension.map { name, type in
             var bytes = ".\(name)".utf8[...]
@@ -34,7 +34,7 @@ extension MediaType {
 
     private static let octetStreamName = "application/octet-stream"
 
-    /// As the IANA's registry names them.
+    /// The names that are registered with IANA.
     private static let byExtension: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
         "bin": "application/octet-stream", "bmp": "image/bmp", "bz2": "application/x-bzip2", "css": "text/css",

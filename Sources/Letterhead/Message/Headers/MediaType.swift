@@ -1,4 +1,4 @@
-/// What a body is, as `Content-Type` and `Accept` say it (RFC 9110, 8.3.1): a type, a subtype and parameters.
+/// A media type, as in `Content-Type` and `Accept` (RFC 9110, 8.3.1): a type, a subtype and parameters.
 ///
 /// ```swift
 /// let type: MediaType = "text/plain; charset=utf-8"
@@ -6,31 +6,32 @@
 /// type["charset"]         // "utf-8"
 /// ```
 ///
-/// Types, subtypes and names of parameters ignore case. A literal keeps its spelling; one that is malformed is refused
-/// before anything is sent.
+/// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling. A request with a
+/// malformed literal is refused before anything is sent.
 public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The media type as it goes on the wire.
+    /// The text of the media type with its parameters, for a header.
     public let description: String
-    /// Type and subtype in lower case, `text/plain`; empty when it is malformed.
+    /// The type and subtype in lower case, such as `text/plain`; empty for a malformed media type.
     public let essence: String
-    /// The parameters in order, names in lower case, values without quotation marks; a repeated name counts once.
+    /// The parameters in order, with names in lower case and values without quotation marks. Only the first of several
+    /// parameters with the same name is kept.
     public let parameters: [(name: String, value: String)]
 
-    /// Reads a media type as the WHATWG's MIME Sniffing standard does, 4.4; nil when it is none. Control characters in it
-    /// are left out of its ``description``.
+    /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the text is
+    /// malformed. Parameters with control characters are left out of ``description``.
     public init?(_ text: String) {
         guard let parsed = Self.parse(text) else { return nil }
         guard text.unicodeScalars.contains(where: Redaction.isControl) else {
             self.init(description: text, parsed: parsed)
             return
         }
-        // A server may write anything between the parameters; what it means is kept.
+        // Servers write arbitrary text between the parameters. The parameters that could be parsed are kept.
         let shown = parsed.parameters.filter { !$0.value.unicodeScalars.contains(where: Redaction.isControl) }
         let text = Self.text(of: parsed.essence, shown)
         self.init(description: text, parsed: parsed)
     }
 
-    /// Makes a media type of a literal.
+    /// Creates a media type from a literal.
     public init(stringLiteral value: String) {
         self.init(description: value, parsed: Self.parse(value) ?? ("", []))
     }
@@ -41,15 +42,15 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         parameters = parsed.parameters
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter; nil if the media type does not have it.
     public subscript(parameter: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, parameter) }?.value
     }
 
-    /// Whether it is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
+    /// Whether the media type is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
     public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json") }
 
-    /// The same type with a parameter added, or replaced at its place; the value is quoted where that is needed.
+    /// Returns the same media type with a parameter added or replaced. The value is quoted if necessary.
     public func setting(_ parameter: String, to value: String) -> MediaType {
         let name = ASCII.lowercased(parameter)
         var changed = parameters
@@ -70,7 +71,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return "\"\(escaped)\""
     }
 
-    /// Unicode scalars, since a combining mark must not hide a separator.
+    /// Unicode scalars instead of characters, because a combining mark would hide a separator.
     private typealias Scalars = Substring.UnicodeScalarView
 
     private static func parse(_ text: String) -> (essence: String, parameters: [(name: String, value: String)])? {
@@ -83,7 +84,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return (ASCII.lowercased(essence), rest.isEmpty ? [] : parameters(trimmedEnd(rest)))
     }
 
-    /// Whether a text is two tokens with a slash between.
+    /// Returns whether a text consists of two tokens with a slash between them.
     private static func isEssence(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
@@ -120,7 +121,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return found
     }
 
-    /// The text up to the closing quotation mark, without its backslashes.
+    /// Returns the text up to the closing quotation mark, with backslash escapes resolved.
     private static func quoted(_ text: Scalars) -> (value: String, rest: Scalars) {
         var value = String.UnicodeScalarView()
         var rest = text
@@ -142,7 +143,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
     }
 
-    /// Whether every character may stand in a quoted string: HTAB, 0x20...0x7E, 0x80...0xFF.
+    /// Returns whether a quoted string may contain all characters: HTAB, 0x20...0x7E, 0x80...0xFF.
     private static func isQuotable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)
@@ -151,13 +152,13 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
 }
 
 extension MediaType: Hashable {
-    /// Whether two say the same: essence and parameters, in the order written.
+    /// Returns whether essence and parameters are equal. The order of the parameters counts.
     public static func == (left: MediaType, right: MediaType) -> Bool {
         left.essence == right.essence && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
             && (!left.essence.isEmpty || left.description == right.description)
     }
 
-    /// Feeds the essence.
+    /// Hashes the essence.
     public func hash(into hasher: inout Hasher) { hasher.combine(essence) }
 }
 
@@ -166,7 +167,7 @@ extension MediaType {
     public static let json: MediaType = "application/json"
     /// `text/plain`.
     public static let plainText: MediaType = "text/plain"
-    /// `application/octet-stream`: bytes of an unknown kind.
+    /// `application/octet-stream`: bytes of an unknown type.
     public static let octetStream: MediaType = "application/octet-stream"
     /// `application/x-www-form-urlencoded`.
     public static let form: MediaType = "application/x-www-form-urlencoded"
@@ -175,6 +176,6 @@ extension MediaType {
 }
 
 extension HTTPHeaders {
-    /// The media type that `Content-Type` names; nil when it is missing or malformed.
+    /// The media type in `Content-Type`; nil if it is missing or malformed.
     var mediaType: MediaType? { self[.contentType].flatMap { MediaType($0) } }
 }

@@ -1,82 +1,84 @@
-/// How long one attempt may take.
+/// The time limit of one attempt.
 enum TimeoutOption: HTTPRequestOption {
-    /// No limit of its own.
+    /// No limit.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// How long nothing may move on the connection of one request.
+/// The time that the connection of one request may be idle.
 enum IdleTimeoutOption: HTTPRequestOption {
-    /// As the transport's configuration says.
+    /// The value of the transport's configuration.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// Which statuses count as success.
+/// The statuses that count as success.
 enum AcceptedStatusesOption: HTTPRequestOption {
-    /// ``HTTPStatusSet/success``, and 304 when the request is conditional.
+    /// ``HTTPStatusSet/success``, and 304 if the request is conditional.
     static let defaultOptionValue: HTTPStatusSet? = nil
 }
 
-/// Which names are secret beside the standard ones.
+/// The names that are secret in addition to the standard ones.
 enum RedactionOption: HTTPRequestOption {
-    /// The standard names.
     static let defaultOptionValue = Redaction.standard
 }
 
 /// Whether bodies are secret as a whole.
 enum SecretBodiesOption: HTTPRequestOption {
-    /// They are not.
     static let defaultOptionValue = false
 }
 
 extension HTTPRequest {
-    /// Whether the bodies of the request and of its response are secret as a whole, as those of a token endpoint, so that
-    /// no text shows any of them, and no redirect takes the body to another origin. Default: no.
+    /// Whether the bodies of the request and of its response are secret as a whole, such as those of a token endpoint.
+    /// Secret bodies are not shown in any text, and a redirect does not send them to another origin. Default: false.
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
         set { self[option: SecretBodiesOption.self] = newValue }
     }
 
-    /// How long one attempt may take, from its start to the last byte of the body, to the millisecond.
+    /// The time limit of one attempt, from its start to the last byte of the response body. It has a precision of one
+    /// millisecond.
     ///
-    /// Of a streamed response with an accepted status only the head counts, since its reader sets the pace of the body. The
-    /// body of any other status is part of an error and counts. Default: nil, no limit. Passing it is `.timedOut`; zero or
-    /// less is `.invalidRequest`.
+    /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines the
+    /// pace of the body. The body of any other status is part of an error, so the limit includes it. Default: nil (no
+    /// limit). An attempt that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
     public var timeout: Duration? {
         get { self[option: TimeoutOption.self] }
         set { self[option: TimeoutOption.self] = newValue }
     }
 
-    /// How long nothing may move on the connection, in either direction, while this request is under way.
+    /// The time during which no byte may be sent or received on the connection while this request is in progress.
     ///
-    /// Time in which the reader of a streamed body does not ask for more does not count. Default: nil, the
-    /// ``TransportConfiguration/idleTimeout`` of the transport. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
-    /// The transport over `URLSession` rounds it up to whole seconds, at most one day.
+    /// Time during which the reader of a streamed body requests no bytes is not counted. Default: nil (the
+    /// ``TransportConfiguration/idleTimeout`` of the transport). A request that exceeds the limit fails with
+    /// `.timedOut`. A limit of zero or less is `.invalidRequest`. The transport over `URLSession` rounds the limit up
+    /// to whole seconds, at most one day.
     public var idleTimeout: Duration? {
         get { self[option: IdleTimeoutOption.self] }
         set { self[option: IdleTimeoutOption.self] = newValue }
     }
 
-    /// Whether the body of a response may take as long as its reader likes: a streamed one with an accepted status.
+    /// Returns whether the reader determines the pace of the response body: the body of a streamed response with an
+    /// accepted status.
     package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
 
-    /// Which statuses count as success at the front door. Default: nil, 2xx, and 304 when the request is conditional.
+    /// The statuses that count as success. Default: nil (2xx, and 304 if the request is conditional).
     public var acceptedStatuses: HTTPStatusSet? {
         get { self[option: AcceptedStatusesOption.self] }
         set { self[option: AcceptedStatusesOption.self] = newValue }
     }
 
-    /// Which names are secret in every text that is made of the request, its response and its errors.
+    /// The names that are secret in all texts about the request, its response and its errors.
     public var redaction: Redaction {
         get { self[option: RedactionOption.self] }
         set { self[option: RedactionOption.self] = newValue }
     }
 
-    /// Whether a status counts as success for this request: those of ``acceptedStatuses``, else 2xx, and 304 when the
-    /// request is conditional.
+    /// Returns whether a status counts as success for this request: one of ``acceptedStatuses``, or by default 2xx, and
+    /// 304 if the request is conditional.
     ///
-    /// It is judged once, at the front door: behind the chain, before the response is decoded. One that is not accepted is
-    /// `.unacceptableStatus`, with the response. For loaders and links every status is an answer. A template says which
-    /// it accepts by ``RequestTemplate/acceptedStatuses`` or `.accepting([200, 404])`.
+    /// The client checks the status once: after the response has passed the chain, and before it is decoded. A status
+    /// that is not accepted is `.unacceptableStatus`, with the response in the error. Loaders and links never treat a
+    /// status as an error. A template sets the accepted statuses with ``RequestTemplate/acceptedStatuses`` or
+    /// `.accepting([200, 404])`.
     public func accepts(_ status: HTTPStatus) -> Bool {
         if let acceptedStatuses { return acceptedStatuses.contains(status) }
         return status.isSuccess || (status == .notModified && isConditional)
@@ -117,22 +119,22 @@ extension HTTPRequestOptions {
     }
 }
 
-/// What redirects have done to a request on its way.
+/// The headers that redirects have removed from a request.
 enum RedirectedOption: HTTPRequestOption {
-    /// No redirect led to it.
+    /// The request is not the result of a redirect.
     static let defaultOptionValue: Set<HTTPHeaders.Name>? = nil
 }
 
 extension HTTPRequest {
-    /// Whether a redirect led to it: its URL is the server's word, and no link adds to it.
+    /// Whether the request is the result of a redirect. The server has determined its URL, so links must not add to it.
     public var isRedirected: Bool { self[option: RedirectedOption.self] != nil }
 
-    /// The headers that a redirect to another origin took away for the rest of the load; empty when none did.
+    /// The headers that a redirect to another origin has removed for the rest of the request; empty if no redirect did.
     ///
-    /// A law for links below a redirect link: what belongs to the origin of the first request, its credentials and the
-    /// headers of its environment, is not put back while this is not empty, even when a later redirect leads home again.
-    /// Only a link that knows what belongs to which origin, such as a cookie jar, gives each its own. Setting it marks
-    /// the request as redirected.
+    /// Links below a redirect link must obey a law: as long as this set is not empty, they do not add what belongs to
+    /// the origin of the first request, such as its credentials and the headers of its environment. The law holds even
+    /// if a later redirect returns to the first origin. An exception is a link that knows what belongs to which origin,
+    /// such as a cookie jar. Setting the property marks the request as redirected.
     public var withheldHeaders: Set<HTTPHeaders.Name> {
         get { self[option: RedirectedOption.self] ?? [] }
         set { self[option: RedirectedOption.self] = newValue }

@@ -1,10 +1,10 @@
-/// A typed value that travels with a request or a response, and is never sent.
+/// A typed value that is attached to a request or a response, and is never sent.
 ///
-/// A request carries settings to the loaders that know them. A response carries what a loader or a validator learned to the
-/// caller: `response[option: Envelope.self]`.
+/// A request carries settings to the loaders that read them. A response carries the findings of a loader or a validator
+/// to the caller: `response[option: Envelope.self]`.
 ///
-/// Use: read and write `request[option: Tenant.self]`. Write one: a type, usually an empty enumeration, with a default,
-/// and a property for it:
+/// To use an option, read and write `request[option: Tenant.self]`. To write one, declare a type, usually an empty
+/// enumeration, with a default value, and a property for it:
 ///
 /// ```swift
 /// enum Tenant: HTTPRequestOption {
@@ -19,12 +19,12 @@
 /// }
 /// ```
 ///
-/// Law: the default never changes. An option whose value is optional remembers an explicit nil.
+/// Law: the default never changes. An option whose value is optional distinguishes an explicit nil from an unset value.
 public protocol HTTPRequestOption {
-    /// What the option holds.
+    /// The type of the option's value.
     associatedtype Value: Sendable
 
-    /// What a request that says nothing has.
+    /// The value of a request that does not set the option.
     static var defaultOptionValue: Value { get }
 }
 
@@ -35,13 +35,13 @@ public struct HTTPRequestOptions: Sendable {
         var value: any Sendable
     }
 
-    /// A list, because there are few, and looking through them takes less time than one hash does.
+    /// An array, because there are few options: a linear search is faster than a single hash.
     private var entries: [Entry] = []
 
-    /// No option set: each has its default.
+    /// Creates options of which none is set.
     public init() {}
 
-    /// The value of an option, its default when it is not set.
+    /// The value of an option; its default if it is not set.
     public subscript<Option: HTTPRequestOption>(_ option: Option.Type) -> Option.Value {
         get {
             guard let place = place(of: ObjectIdentifier(option)) else { return Option.defaultOptionValue }
@@ -50,17 +50,17 @@ public struct HTTPRequestOptions: Sendable {
         set { set(ObjectIdentifier(option), to: Stored(value: newValue)) }
     }
 
-    /// Whether an option was set, be it to its default or to nil.
+    /// Returns whether an option was set, including to its default or to nil.
     public func contains(_ option: (some HTTPRequestOption).Type) -> Bool {
         place(of: ObjectIdentifier(option)) != nil
     }
 
-    /// Forgets an option, so that it has its default again.
+    /// Removes an option, so that it has its default again.
     public mutating func remove(_ option: (some HTTPRequestOption).Type) {
         if let place = place(of: ObjectIdentifier(option)) { entries.remove(at: place) }
     }
 
-    /// Takes over every option set in `other`, over those set here.
+    /// Sets every option that is set in `other`, replacing the values here.
     public mutating func replace(with other: HTTPRequestOptions) {
         guard !entries.isEmpty else { return entries = other.entries }
         for entry in other.entries { set(entry.option, to: entry.value) }
@@ -79,7 +79,7 @@ public struct HTTPRequestOptions: Sendable {
         }
     }
 
-    /// The box keeps an explicit nil apart from nothing.
+    /// A box that distinguishes an explicit nil from an absent value.
     private struct Stored<Value: Sendable>: Sendable {
         let value: Value
     }

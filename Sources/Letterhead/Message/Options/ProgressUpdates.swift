@@ -6,12 +6,12 @@
 /// for await progress in updates { bar.value = progress.fractionCompleted }
 /// ```
 ///
-/// The sequence ends when the request ends, in whatever way: with a value, an error or a cancellation, before anything was
-/// sent, or when the body of a streamed response has been read or dropped. The requests of ``HTTPClient``,
-/// ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader on its own does not know which of its
-/// loads is the last one: there the sequence ends when a response of known length has arrived, or with ``finish()``.
+/// The sequence ends when the request ends: with a value, an error or a cancellation, before anything was sent, or when
+/// the body of a streamed response has been read or dropped. The requests of ``HTTPClient``, ``SendableRequest`` and
+/// ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which of its calls is the last
+/// one. In that case the sequence ends when a response of known length has been received, or with ``finish()``.
 ///
-/// A reader that is slow misses intermediate steps. Create one value for each request, and iterate it once.
+/// A slow reader misses intermediate updates. Create one value for each request, and iterate it once.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<TransferProgress>
     private let continuation: AsyncStream<TransferProgress>.Continuation
@@ -21,7 +21,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Reports a step, as a request does to which the updates were given with `onProgress`.
+    /// Reports progress. A request to which the updates were passed with `onProgress` calls it.
     public func report(_ progress: TransferProgress) { sink(progress) }
 
     /// The receiving end.
@@ -36,7 +36,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// The receiving end of ``ProgressUpdates``.
     struct Report: Sendable {
         fileprivate let continuation: AsyncStream<TransferProgress>.Continuation
-        /// Whether the end of the request ends the sequence, and no step does.
+        /// Whether the end of the request ends the sequence. If it is false, a completed download does.
         fileprivate var isOwned = false
 
         /// Reports a step.
@@ -51,15 +51,14 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// Where a request reports its progress to.
+/// The updates that a request reports its progress to.
 enum ProgressReportOption: HTTPRequestOption {
-    /// Nowhere.
     static let defaultOptionValue: ProgressUpdates.Report? = nil
 }
 
 extension HTTPRequest {
-    /// Reports the progress of this request to updates, which end when the request ends. A closure in ``onProgress`` that
-    /// was set is called as well.
+    /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
+    /// ``onProgress`` is called as well.
     public mutating func reportProgress(to updates: ProgressUpdates) { progressReport = updates.sink }
 
     /// The updates that this request reports to.
@@ -68,9 +67,9 @@ extension HTTPRequest {
         set { self[option: ProgressReportOption.self] = newValue }
     }
 
-    /// Takes over the duty to end the updates when the request ends.
+    /// Makes the caller responsible for ending the updates when the request ends.
     ///
-    /// - Returns: what is to be ended; nil without updates, and where a caller further up has the duty.
+    /// - Returns: the updates to end; nil if the request has no updates, or if an outer caller is already responsible.
     mutating func ownProgressReport() -> ProgressUpdates.Report? {
         guard options.contains(ProgressReportOption.self), let report = progressReport, !report.isOwned else {
             return nil
@@ -83,7 +82,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Ends updates with this response: now, or when its streamed body has been read or dropped.
+    /// Returns this response, and ends the updates: immediately, or when its streamed body has been read or dropped.
     func ending(_ report: ProgressUpdates.Report?) -> HTTPResponse {
         guard let report else { return self }
         guard body.buffered == nil else {

@@ -1,19 +1,20 @@
 public import Foundation
 
-/// How the body of a response is handed over.
+/// How the body of a response is delivered.
 public enum ResponseDelivery: Sendable, Hashable {
-    /// In memory, when all of it is there; never more than ``HTTPRequest/responseLimit`` allows.
+    /// The whole body in memory, limited by ``HTTPRequest/responseLimit``.
     case buffered
-    /// In pieces, as the reader asks for them, after the head. It can be iterated once.
+    /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. The body can
+    /// be iterated once.
     case streamed
     /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
     ///
-    /// The file appears when it is whole and the response has been judged: a response that a validator refuses, that a
-    /// template refuses in `finish`, or whose status is not accepted, leaves a file that is there alone. The body of a
-    /// response with another status is in memory.
+    /// The file is written after the body is complete and the response has been accepted. An existing file is not
+    /// changed if a validator refuses the response, if a template refuses it in `finish`, or if its status is not
+    /// accepted. The body of a response with a status that is not accepted is in memory.
     case file(URL)
 
-    /// The limit of a body when a request sets none; see ``HTTPRequest/responseLimit``.
+    /// The limit of a body if the request does not set one; see ``HTTPRequest/responseLimit``.
     var standardLimit: Int {
         switch self {
         case .buffered: 64 << 20
@@ -23,32 +24,32 @@ public enum ResponseDelivery: Sendable, Hashable {
     }
 }
 
-/// How the body of a response is handed over.
+/// How the body of a response is delivered.
 enum ResponseDeliveryOption: HTTPRequestOption {
     /// In memory.
     static let defaultOptionValue = ResponseDelivery.buffered
 }
 
-/// How many bytes the body of a response may have.
+/// The largest number of bytes of a response body.
 enum ResponseLimitOption: HTTPRequestOption {
     /// 64 MiB, the limit of a buffered response.
     static let defaultOptionValue = 64 << 20
 }
 
 extension HTTPRequest {
-    /// How the body of the response is handed over. Default: in memory.
+    /// How the body of the response is delivered. Default: in memory.
     public var responseDelivery: ResponseDelivery {
         get { self[option: ResponseDeliveryOption.self] }
         set { self[option: ResponseDeliveryOption.self] = newValue }
     }
 
-    /// How many bytes the body of the response may have, counted after its content codings are undone.
+    /// The largest number of bytes that the body of the response may have, counted after decompression.
     ///
-    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose reader
-    /// decides when to stop. The body of a download that is not saved because of its status is held in memory, and has at
-    /// most 64 MiB, or this limit if it is lower. One byte more is `.responseTooLarge`, and the connection is closed. A length that the response
-    /// declares is judged before its body is read. The body of a redirect that is followed
-    /// does not count. Less than zero is `.invalidRequest`.
+    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response, whose
+    /// reader decides when to stop. If a download is not saved because of its status, its body is held in memory and
+    /// may have at most 64 MiB, or this limit if it is lower. A larger body is `.responseTooLarge`, and its connection
+    /// is closed. If the response declares a length, the length is checked before the body is read. The bodies of
+    /// redirects that are followed do not count. A negative limit is `.invalidRequest`.
     public var responseLimit: Int {
         get {
             options.contains(ResponseLimitOption.self)
@@ -60,9 +61,9 @@ extension HTTPRequest {
     /// Whether the request sets a limit.
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
-    /// How many bytes of a response may be held in memory: those of a buffered response, of a response that is not saved
-    /// because of its status, and of a stream whose reader is slow. Only the limit of a buffered response raises it above
-    /// 64 MiB.
+    /// The largest number of bytes of a response that may be held in memory: of a buffered response, of a response that
+    /// is not saved because of its status, and of a stream whose reader is slow. Only the limit of a buffered response
+    /// raises it above 64 MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseLimitOption.defaultOptionValue)
     }

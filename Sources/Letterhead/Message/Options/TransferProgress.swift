@@ -1,6 +1,6 @@
-/// How far one direction of a transfer has come.
+/// The progress of one direction of a transfer.
 public struct TransferProgress: Sendable, Hashable {
-    /// Which way the bytes go.
+    /// The direction of a transfer.
     public enum Direction: Sendable, Hashable {
         /// The body of the request.
         case upload
@@ -8,38 +8,39 @@ public struct TransferProgress: Sendable, Hashable {
         case download
     }
 
-    /// Which way the bytes go.
+    /// The direction of the transfer.
     public let direction: Direction
-    /// How many bytes have gone; never fewer than the time before.
+    /// The number of bytes transferred so far. It never decreases.
     public let completedBytes: Int
-    /// How many there will be; nil when nobody knows, as for a body whose content coding is undone.
+    /// The total number of bytes; nil if it is not known, for example for a compressed body.
     public let totalBytes: Int?
 
-    /// Makes one.
+    /// Creates a progress value.
     public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
         self.direction = direction
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
     }
 
-    /// From 0 to 1, which is the end; nil when nobody knows how many bytes there will be.
+    /// The completed fraction from 0 to 1; nil if the total number of bytes is not known.
     public var fractionCompleted: Double? {
         totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
     }
 }
 
-/// Who hears how far a request has come.
+/// The closure that observes the progress of a request.
 enum TransferProgressOption: HTTPRequestOption {
-    /// Nobody.
     static let defaultOptionValue: (@Sendable (TransferProgress) -> Void)? = nil
 }
 
 extension HTTPRequest {
-    /// Called while the bodies of the request and of its response move, in order for each direction; a body of at least
-    /// one byte and of known length ends with ``TransferProgress/fractionCompleted`` of 1. Default: nil.
+    /// A closure that is called while the bodies of the request and of its response are transferred, in order for each
+    /// direction. The last call for a body of known length with at least one byte has a
+    /// ``TransferProgress/fractionCompleted`` of 1. Default: nil.
     ///
-    /// The closure is called where the bytes are read, and holds them up for as long as it takes. A retry begins anew.
-    /// After ``reportProgress(to:)``, the closure that is read here reports to the updates, too.
+    /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
+    /// zero. After a call of ``reportProgress(to:)``, the closure that this property returns also reports to the
+    /// updates.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]

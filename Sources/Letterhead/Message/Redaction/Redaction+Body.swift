@@ -1,23 +1,24 @@
 import Foundation
 
 extension Redaction {
-    /// How much of a body a text shows, in bytes.
+    /// The number of bytes of a body that a text shows.
     static let shownBytes = 512
 
-    /// A request's body: what it says when it is in memory, else its type and length.
+    /// Describes the body of a request: its content if it is in memory, otherwise its type and length.
     func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         guard body.isReplayable, let data = try? body.chunks().data else {
             return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
         }
-        // As the request goes out: its own type wins, but the boundary of parts is the body's.
+        // The headers of the sent request: the type of the request takes precedence, except for a multipart boundary,
+        // which is the body's.
         if let type = Self.multipart(body.additionalHeaders) { return "(\(type), \(data.count) bytes)" }
         var merged = headers
         merged.fill(from: body.additionalHeaders)
         return text(of: data, headers: merged)
     }
 
-    /// The first 512 bytes: as text with the values of secret names redacted, or as hexadecimal; the type and the length of
-    /// a multipart body, whose parts may be secret by their names, and of what would be text but for its coding.
+    /// Returns the first 512 bytes as text with the values of secret names redacted, or in hexadecimal. For a multipart
+    /// body, whose part names decide what is secret, and for compressed text, it returns the type and the length.
     func text(of data: Data, headers: HTTPHeaders) -> String {
         if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
         if !data.isEmpty, excerpt(of: data, headers: headers) == nil, Self.hidesText(headers) {
@@ -29,8 +30,8 @@ extension Redaction {
         return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
     }
 
-    /// The first 512 bytes as text with the values of secret names redacted and control characters escaped; nil when they are no text, or the parts
-    /// of a multipart body.
+    /// Returns the first 512 bytes as text, with the values of secret names redacted and control characters escaped;
+    /// nil for binary data and for multipart bodies.
     func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
         let shown = data.prefix(Self.shownBytes)
         guard Self.multipart(headers) == nil, let text = Self.utf8(shown, isCut: shown.count < data.count) else {
@@ -45,7 +46,8 @@ extension Redaction {
         return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
     }
 
-    /// Whether bytes that are no UTF-8 are a text all the same: compressed, or in another charset, or with a bad byte.
+    /// Returns whether bytes that are not valid UTF-8 are likely to be text: compressed, in another charset, or with a
+    /// malformed byte.
     private static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) { return true }
         guard let type = headers.mediaType?.essence else { return false }
@@ -53,7 +55,8 @@ extension Redaction {
             || type == MediaType.form.essence
     }
 
-    /// Text, when the bytes are UTF-8 without control characters; a character that the cut halved is left out.
+    /// Returns the text if the bytes are UTF-8 without control characters. An incomplete character at the end of a
+    /// truncated text is left out.
     private static func utf8(_ data: Data, isCut: Bool) -> String? {
         for dropped in 0...(isCut ? 3 : 0) where dropped <= data.count {
             if let text = String(data: data.dropLast(dropped), encoding: .utf8) {
@@ -63,7 +66,7 @@ extension Redaction {
         return nil
     }
 
-    /// Control characters that no text has; line breaks and tabs are shown as escapes.
+    /// Returns whether text never contains a control character. Line breaks and tabs are shown as escapes.
     private static func isBinary(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: false

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Redaction {
-    /// Redacts what stands behind `"name":`, of any kind; a document that is cut or malformed is no obstacle.
+    /// Redacts the JSON value of any kind that follows a secret `"name":`. The document may be truncated or malformed.
     func redactJSON(_ text: String) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -20,15 +20,15 @@ extension Redaction {
     }
 }
 
-/// As much of JSON's grammar as is needed to find the end of a value (RFC 8259), over bytes, so that a combining mark
-/// hides no quotation mark.
+/// The part of the JSON grammar (RFC 8259) that is needed to find the end of a value. It works on bytes, because a
+/// combining mark could hide a quotation mark.
 private enum JSONBytes {
     static let quote = UInt8(ascii: "\"")
     static let colon = UInt8(ascii: ":")
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// A text in quotation marks, from its first to its last one or to the end.
+    /// Returns a string with its quotation marks, up to the end if the closing one is missing.
     static func quoted(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var index = bytes.startIndex + 1
         while index < bytes.endIndex {
@@ -41,7 +41,7 @@ private enum JSONBytes {
         return bytes
     }
 
-    /// What a text in quotation marks says.
+    /// Returns the content of a quoted string.
     static func text(_ string: ArraySlice<UInt8>) -> String {
         if string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) {
             return text
@@ -49,7 +49,7 @@ private enum JSONBytes {
         return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Where a value ends: a text, an object or an array with all that they hold, or a number.
+    /// Returns the end of a value: a string, a complete object or array, or a number.
     static func endOfValue(_ bytes: ArraySlice<UInt8>) -> Int {
         var depth = 0
         var index = bytes.startIndex

@@ -7,10 +7,10 @@ extension Redaction {
         return "\(Self.visible(field.name.rawValue)): \(isSecret ? Self.mark : Self.visible(redactURLs(field.value)))"
     }
 
-    /// A line a field.
+    /// Returns one line for each field.
     func text(of headers: HTTPHeaders) -> String { headers.map { text(of: $0) }.joined(separator: "\n") }
 
-    /// The escaped query.
+    /// Returns the escaped query.
     func text(of query: QueryParameters) -> String {
         query.map { item in
             guard item.value != nil, item.isSecret || isSecret(parameter: item.name) else {
@@ -20,16 +20,16 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// The URL, without user and password, and with secret query values redacted.
+    /// Returns the URL without user and password, and with secret query values redacted.
     ///
-    /// While the environment of the client is still to be applied, the URL is the one that the request will have. While that
-    /// environment is not known, the text is the path with `(environment not resolved)`.
+    /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
+    /// environment is not known, the text is the path followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.shown
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
     }
 
-    /// The URL with the names of its query only, for errors.
+    /// Returns the URL with only the names of its query items, for errors.
     public func outline(of request: HTTPRequest) -> String {
         let request = request.shown
         let names = request.query.map {
@@ -53,7 +53,7 @@ extension Redaction {
             "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.hasPrefix("/") ? "" : "/")\(path)"
     }
 
-    /// Control characters and line separators as escapes, so that no value can forge a line of a log.
+    /// Escapes control characters and line separators, so that a value cannot forge a log line.
     static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
@@ -63,7 +63,7 @@ extension Redaction {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        // Marks that change the direction of a text, and so the order in which a line is read.
+        // These marks change the direction of a text, and with it the order in which a line is read.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
@@ -71,8 +71,8 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Redacts in a text that holds URLs, as `Location` and `Link` do: user and password, and the values of secret names
-    /// behind `?`, `&`, `;` or `#`.
+    /// Redacts a text that contains URLs, such as `Location` and `Link`: user and password, and the values of secret
+    /// names after `?`, `&`, `;` or `#`.
     func redactURLs(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
@@ -80,7 +80,8 @@ extension Redaction {
         while let byte = rest.popFirst() {
             output.append(byte)
             if "?&;#".utf8.contains(byte) {
-                // A name ends at each separator, or one that is long would be looked through behind each of them.
+                // A name ends at each separator. Otherwise a long name would be searched again after each separator in
+                // it.
                 let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
                 guard rest.dropFirst(name.count).first == UInt8(ascii: "="), isSecret(escaped: name) else { continue }
                 output += name + "=\(Self.mark)".utf8
@@ -99,6 +100,7 @@ extension Redaction {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
     }
 
-    /// Whether a byte belongs to a name or a value: no separator of a query, no end of a URL in a text.
+    /// Returns whether a byte belongs to a name or a value: it is neither a separator of a query nor the end of a URL
+    /// in a text.
     private static func isInside(_ byte: UInt8) -> Bool { byte > 0x20 && !"&#\"<>\\".utf8.contains(byte) }
 }

@@ -1,10 +1,10 @@
-/// Which names are secret in texts: descriptions, errors, logs.
+/// The names whose values are secret in texts: in descriptions, errors and logs.
 ///
-/// All text that the library makes of a message goes through here. The value of a secret name is written as
-/// `<redacted>`; user and password of a URL always are. A log (``PrintLoader``) has methods, URLs, headers, statuses and
-/// sizes, and never a body; an ``HTTPError`` describes itself without headers, body or query values, with the
-/// `LocalizedError.errorDescription` of an error underneath, redacted by the standard names. Everything else is
-/// written as it is, so add names of your own to a request:
+/// The library uses it for every text about a message. The value of a secret name is written as `<redacted>`; user and
+/// password of a URL are always redacted. A log (``PrintLoader``) contains methods, URLs, headers, statuses and sizes,
+/// and never a body. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
+/// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. Other values are not
+/// redacted, so add your names to a request:
 ///
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])
@@ -15,13 +15,15 @@ public struct Redaction: Sendable, Hashable {
     /// Names whose values are secret in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
     private let bareParameters: Set<String>
-    /// Whether names are also judged by their parts.
+    /// Whether names that contain a secret part are secret as well.
     private let knowsParts: Bool
 
-    /// Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords and codes.
+    /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords
+    /// and codes.
     ///
-    /// Beside these lists, names are judged by their parts: `X-Access-Token`, `PRIVATE-TOKEN`, `X-Goog-Api-Key`, `DPoP`,
-    /// `auth_token`, `jwt`, `otp` and `privateKey` are secret, and so is every name with such a part.
+    /// Names that are not in these lists are judged by their parts: `X-Access-Token`, `PRIVATE-TOKEN`,
+    /// `X-Goog-Api-Key`, `DPoP`, `auth_token`, `jwt`, `otp` and `privateKey` are secret, and so is every name with such
+    /// a part.
     public static let standard = Redaction(
         headers: [
             .authorization, .cookie, .setCookie, .proxyAuthorization, "X-Api-Key", "Api-Key", "X-Auth-Token",
@@ -33,7 +35,7 @@ public struct Redaction: Sendable, Hashable {
             "token", "x-amz-credential", "x-amz-security-token", "x-amz-signature",
         ], knowsParts: true)
 
-    /// Makes a set of secret names, without the standard ones and without judging names by their parts.
+    /// Creates a set of secret names that does not include the standard names and does not judge names by their parts.
     public init(headers: Set<HTTPHeaders.Name>, parameters: Set<String>) {
         self.init(headers: headers, parameters: parameters, knowsParts: false)
     }
@@ -45,20 +47,20 @@ public struct Redaction: Sendable, Hashable {
         self.knowsParts = knowsParts
     }
 
-    /// These names and more.
+    /// Returns a set with further names.
     public func adding(headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = []) -> Redaction {
         Redaction(
             headers: self.headers.union(headers), parameters: self.parameters.union(parameters), knowsParts: knowsParts)
     }
 
-    /// Whether the values of a header are secret.
+    /// Returns whether the values of a header are secret.
     func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
-    /// Whether the values of a query item, a form field or a JSON member are secret.
+    /// Returns whether the values of a query item, a form field or a JSON member are secret.
     ///
-    /// Case, `_` and `-` do not count, so `accessToken` is as secret as `access_token`; nor does what a name is within:
+    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. Enclosing names are ignored, too:
     /// `user[password]`, `user.password` and `token[]` are secret.
     public func isSecret(parameter name: String) -> Bool {
         name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }

@@ -1,13 +1,13 @@
-/// Tells by the parts of a name whether the name is that of a secret: `X-Access-Token`, `private_key`, `jwtBody`.
+/// Decides by the parts of a name whether its value is secret: `X-Access-Token`, `private_key`, `jwtBody`.
 ///
-/// A name is split at everything that is not a letter, and before capital letters as in `accessToken` and `APIKey`. It is
-/// secret when one part is a secret word, or when two or three adjacent parts together are: `api-key`, `DPoP`. A part that
-/// only ends in a strong word, such as `csrftoken` and `userpassword`, is secret, too, because not all names have word
-/// boundaries. A plural is as secret as its singular, except for `tokens` in a name that counts them, such as `max_tokens`.
-/// Some words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), which may
-/// follow an `X-`.
+/// A name is split at everything that is not a letter, and before capital letters as in `accessToken` and `APIKey`. It
+/// is secret if one part is a secret word, or if two or three adjacent parts form one: `api-key`, `DPoP`. Not all names
+/// have word boundaries, so a part that ends in a strong word is secret, too, such as `csrftoken` and `userpassword`. A
+/// plural is as secret as its singular, except for `tokens` in a name that counts them, such as `max_tokens`. Some
+/// words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), which may follow
+/// an `X-`.
 enum SecretName {
-    /// - Parameter name: the bytes of a name, unescaped, of a header, a query item, a form field or a JSON member.
+    /// - Parameter name: the unescaped bytes of the name of a header, a query item, a form field or a JSON member.
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
         let parts = parts(of: name)
         for index in parts.indices {
@@ -35,7 +35,7 @@ enum SecretName {
         return strongWords.contains { length > $0.utf8.count && word.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// The words of a name in lower case.
+    /// Returns the words of a name in lower case.
     private static func parts(of name: some Sequence<UInt8>) -> [String] {
         let bytes = Array(name)
         var parts: [String] = []
@@ -73,7 +73,7 @@ enum SecretName {
         "onetimecode", "recoverycode", "backupcode", "securitycode", "mfacode", "codeverifier",
     ]
 
-    /// Words that are secret at the end of a longer word as well.
+    /// Words that are secret even at the end of a longer word.
     private static let strongWords = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "userpass", "credential", "authorization",
         "cookie", "signature", "apikey", "privatekey", "secretkey", "accesskey", "authkey", "signingkey", "sessionid",
@@ -83,7 +83,7 @@ enum SecretName {
     /// Words that are secret as the last part of a name.
     private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
 
-    /// Words beside which `tokens` are a number, as in the limits and the usage of language models.
+    /// Words that turn `tokens` into a number, as in the limits and the usage of language models.
     private static let counts: Set<String> = [
         "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
         "used",

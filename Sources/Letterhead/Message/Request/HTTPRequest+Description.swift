@@ -1,5 +1,5 @@
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method and URL, the headers, and the body: its text, or hexadecimal when it is none. Secrets are redacted.
+    /// The method, the URL, the headers and the body, as text or in hexadecimal. Secrets are redacted.
     public var description: String {
         let shown = shown
         var lines = ["\(shown.method.shown) \(redaction.url(of: shown))"]
@@ -11,16 +11,16 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The redacted text only, so that no dump prints a secret.
+    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension HTTPRequest {
-    /// The header fields that are for one user only: those that are secret by their own mark, by the request's redaction or
-    /// by the standard names. A redaction that shows more in texts makes nothing less secret.
+    /// The header fields that are specific to one user: those that are marked as secret, or are secret by the redaction
+    /// of the request or by the standard names. A redaction that shows more in texts makes no field less secret.
     var secretHeaders: [HTTPHeaders.Field] { headers.filter { isSecret($0) } }
 
-    /// The query items that are for one user only, by the same rules.
+    /// The query items that are specific to one user, by the same rules.
     var secretQuery: [QueryParameters.Item] {
         query.filter { item in
             item.isSecret || redaction.isSecret(parameter: item.name)
@@ -28,7 +28,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Whether a header field is for one user only.
+    /// Returns whether a header field is specific to one user.
     func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }

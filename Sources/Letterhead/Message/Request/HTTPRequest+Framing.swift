@@ -1,12 +1,12 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The headers as they go out: those of the body below those of the request, with one Content-Type.
+    /// Returns the headers to send: those of the request, those of the body, and exactly one Content-Type.
     ///
-    /// The boundary of a multipart body is always the body's own: a request may name another multipart type, and gets
-    /// the boundary added; any other type would make the body unreadable and gives way to the body's. An empty body
-    /// brings no headers. Content-Length and Transfer-Encoding are not among them: a transport writes them by the length
-    /// of ``framedBody()``.
+    /// The boundary of a multipart body is always the body's. A request may set another multipart type, to which the
+    /// boundary is added. Any other type would make the body unreadable and is replaced by the body's. An empty body
+    /// has no headers. The result does not contain Content-Length and Transfer-Encoding: a transport derives them from
+    /// the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
         guard !body.isEmpty else { return headers }
         let own = body.additionalHeaders
@@ -18,13 +18,13 @@ extension HTTPRequest {
         return merged
     }
 
-    /// The bytes as they go out, from the first one, held to the length that the body says.
+    /// Returns the bytes to send from the first one, and enforces the length that the body declares.
     ///
-    /// Call it before anything is sent, so that what cannot be made is not begun: its length is exact, and nil when it
-    /// must be sent in chunks of unknown number. Errors of the walk are turned into an ``HTTPError`` by
-    /// ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``.
+    /// Call it before anything is sent, so that a body that cannot be encoded fails early. The length of the result is
+    /// exact; it is nil if the number of bytes is not known. ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``
+    /// converts the errors of the iteration into an ``HTTPError``.
     ///
-    /// - Throws: `.invalidRequest` with what the body threw underneath.
+    /// - Throws: `.invalidRequest` with the error of the body underneath.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
         do {
@@ -44,13 +44,13 @@ extension HTTPRequest {
 }
 
 extension HTTPError {
-    /// The error of a request whose body could not be made, or threw while it was sent.
+    /// Creates the error of a request whose body could not be encoded, or failed while it was sent.
     ///
     /// - Parameters:
-    ///   - error: what the body threw; an ``HTTPError`` stays what it is, a `CancellationError` is `.cancelled`, any
-    ///     other is `.invalidRequest` with that error underneath.
+    ///   - error: the error of the body. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`, and any
+    ///     other error becomes the underlying error of `.invalidRequest`.
     ///   - request: the request.
-    ///   - mayHaveBeenSent: whether some of its bytes may have left. Default: false.
+    ///   - mayHaveBeenSent: whether some bytes of the request may have been sent. Default: false.
     public init(ofBody error: any Error, request: HTTPRequest, mayHaveBeenSent: Bool = false) {
         if let error = error as? HTTPError {
             self = error

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPRequest {
-    /// Path and query as they go on the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
+    /// The path and the query for the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
     public var target: String {
         var text = path.string.hasPrefix("/") ? path.string : "/" + path.string
         if !query.isEmpty {
@@ -11,9 +11,9 @@ extension HTTPRequest {
         return text
     }
 
-    /// The exact bytes of the URL, fragment included.
+    /// Returns the exact text of the URL, including the fragment.
     ///
-    /// - Throws: `.invalidRequest` when the request has no host.
+    /// - Throws: `.invalidRequest` if the request has no host.
     public func urlString() throws(HTTPError) -> String {
         guard host?.isEmpty == false else { throw missingHost }
         return ByteText.text(atMost: urlCapacity) { text in
@@ -22,10 +22,10 @@ extension HTTPRequest {
         }
     }
 
-    /// How many bytes the URL has, at most.
+    /// The largest number of bytes that the URL can have.
     var urlCapacity: Int {
         let optional = (host?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0)
-        // And the marks between, and a port.
+        // The constant covers the delimiters and a port.
         return scheme.utf8.count + path.string.utf8.count + query.escapedCapacity + optional + 32
     }
 
@@ -58,9 +58,9 @@ extension HTTPRequest {
         }
     }
 
-    /// The URL, escaped exactly as the request is.
+    /// Returns the URL. Its escapes are those of the request.
     ///
-    /// - Throws: `.invalidRequest` when the request has no host, or a part of it cannot stand in a URL.
+    /// - Throws: `.invalidRequest` if the request has no host, or if a part of it is not allowed in a URL.
     public func url() throws(HTTPError) -> URL {
         guard let url = URL(string: try urlString(), encodingInvalidCharacters: false) else {
             throw HTTPError(.invalidRequest, request: self, message: "the URL is malformed")

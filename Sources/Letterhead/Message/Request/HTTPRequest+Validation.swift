@@ -1,42 +1,46 @@
 extension HTTPRequest {
-    /// Refuses what must not be sent, before anything is.
+    /// Checks the request before anything is sent.
     ///
-    /// Every transport calls it first. Write your own transport: call it too.
+    /// Every transport calls it first. A custom transport must call it, too.
     ///
-    /// - Throws: `.invalidRequest`, naming the field and the rule, never the value: the method is no token; a header
-    ///   name is no token, or its value holds a control character, in the request or in its body; a header that frames
-    ///   the message, which is the library's to write; more than one Content-Type or Host; a Host that is no host;
-    ///   Proxy-Authorization, which belongs to a proxy and would reach the server; a scheme that is neither http nor https;
-    ///   no host, or a character that a host cannot hold; a port outside 1...65535; user or password in the
-    ///   URL; a ``RequestPath`` that is refused; a query value that has no form in a query; a ``timeout`` or
-    ///   ``idleTimeout`` that is not above zero; a body with a member whose type is not that of the requirement of ``HTTPBody``.
+    /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
+    ///   - The method and the names of all headers are tokens, and their values contain no control characters. This
+    ///     includes the headers of the body.
+    ///   - Headers that frame the message are not set, because the library writes them.
+    ///   - There is at most one Content-Type and one Host, and Host is a valid host.
+    ///   - Proxy-Authorization is not set, because it belongs to a proxy and could reach the server.
+    ///   - The scheme is http or https. There is a valid host, the port is in 1...65535, and the URL has no user or
+    ///     password.
+    ///   - The ``RequestPath`` is valid, and all query values can be written.
+    ///   - ``timeout`` and ``idleTimeout`` are greater than zero.
+    ///   - The members of the body have the types of the requirements of ``HTTPBody``.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
 
     private var brokenRule: String? {
         if !ASCII.isToken(method.rawValue) {
-            return "the method is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
+            return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
         }
         if let rule = headers.brokenRule { return rule }
         if !body.isEmpty, let rule = body._misfit ?? body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
         }
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
-        if let timeout, timeout <= .zero { return "the timeout is not above zero" }
-        if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not above zero" }
+        if let timeout, timeout <= .zero { return "the timeout is not greater than zero" }
+        if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not greater than zero" }
         return brokenAddress
     }
 
     private var brokenAddress: String? {
         guard let host, !host.isEmpty else { return missingHost.message }
-        if !hasHTTPScheme { return "the scheme is neither http nor https" }
+        if !hasHTTPScheme { return "the scheme is not http or https" }
         if !Self.isHost(host) {
-            return "the host holds a character that no host may have; write international names as xn--"
+            return "the host contains a character that is not allowed; write international names as xn--"
         }
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
-        if userInfo != nil { return "the URL holds a user or password; use an authentication" }
-        if !ASCII.isPrintable(path.string) { return "the path holds a character that must be escaped" }
+        if userInfo != nil { return "the URL contains a user or password; use an authentication link" }
+        if !ASCII.isPrintable(path.string) { return "the path contains a character that must be escaped" }
         return query.brokenRule
     }
 
@@ -45,8 +49,8 @@ extension HTTPRequest {
             || ASCII.equalIgnoringCase(scheme, "http")
     }
 
-    /// A registered name or IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2); `%` is refused, since what
-    /// is behind it would be read differently by different parsers.
+    /// Returns whether a text is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2).
+    /// A `%` is refused, because parsers disagree about the characters after it.
     static func isHost(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
@@ -58,7 +62,7 @@ extension HTTPRequest {
         }
     }
 
-    /// A host, and a port behind a colon.
+    /// Returns whether a text is a host, with an optional port after a colon.
     fileprivate static func isHostAndPort(_ text: String) -> Bool {
         let parts = URLParts("//" + text)
         guard let (host, port) = parts.hostAndPort, parts.authority == text, parts.userInfo == nil else { return false }
@@ -71,7 +75,7 @@ extension HTTPRequest {
 }
 
 extension QueryParameters {
-    /// Which rule an item breaks; nil when all can be written.
+    /// The rule that an item violates; nil if all items can be written.
     fileprivate var brokenRule: String? {
         for place in items.indices {
             if let refusal = items[place].refusal {
@@ -79,7 +83,7 @@ extension QueryParameters {
             }
             guard let original = items[place].original else { continue }
             if !ASCII.isPrintable(original) || original.utf8.contains(UInt8(ascii: "#")) {
-                return "the query holds a character that must be escaped"
+                return "the query contains a character that must be escaped"
             }
         }
         return nil
@@ -87,37 +91,38 @@ extension QueryParameters {
 }
 
 extension HTTPHeaders {
-    /// Which rule the headers of a body, or of a part of one, break; nil when all are well formed.
+    /// The rule that the headers of a body or of a part violate; nil if all are well formed.
     package var brokenBodyRule: String? {
         if let brokenRule { return brokenRule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
-        return "the header Content-Type is no media type of RFC 9110, 8.3.1, such as text/plain"
+        return "the header Content-Type is not a media type (RFC 9110, 8.3.1), such as text/plain"
     }
 
-    /// Which rule of RFC 9110, 5.1 and 5.5 a field breaks; nil when all are well formed.
+    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates; nil if all are well formed.
     package var brokenRule: String? {
         var contentTypes = 0
         var hasHost = false
         for place in fields.indices {
-            // Read where they lie: a copy of the field costs as much as checking it.
+            // The field is read in the array, because copying it costs as much as checking it.
             guard ASCII.isToken(fields[place].name.rawValue) else {
-                return "the name of header \(place + 1) is no token of RFC 9110: letters, digits and !#$%&'*+-.^_`|~"
+                return
+                    "the name of header \(place + 1) is not a token: use letters, digits and !#$%&'*+-.^_`|~"
             }
             guard ASCII.isFieldValue(fields[place].value) else {
                 return
-                    "the value of the header \(fields[place].name) holds a control character (CR, LF, NUL or another)"
+                    "the value of the header \(fields[place].name) contains a control character (CR, LF, NUL …)"
             }
-            // The lengths of Host, Content-Type, Content-Length, Transfer-Encoding and Proxy-Authorization: few other names
-            // are compared with them.
+            // The lengths of Host, Content-Type, Content-Length, Transfer-Encoding and Proxy-Authorization. Few other
+            // names have one of these lengths, so few names are compared.
             switch fields[place].name.rawValue.utf8.count {
             case 4, 12, 14, 17, 19: break
             default: continue
             }
             let name = fields[place].name
             if name == .host {
-                if hasHost { return "the header Host stands more than once (RFC 9112, 3.2)" }
+                if hasHost { return "the header Host is set more than once (RFC 9112, 3.2)" }
                 guard HTTPRequest.isHostAndPort(fields[place].value) else {
-                    return "the value of the header Host is no host with an optional port"
+                    return "the value of the header Host is not a host with an optional port"
                 }
                 hasHost = true
             }
@@ -129,7 +134,7 @@ extension HTTPHeaders {
                 return "the header \(name) frames the message and is written by the library; set the body instead"
             }
             if name == .contentType { contentTypes += 1 }
-            if contentTypes > 1 { return "the header Content-Type stands more than once" }
+            if contentTypes > 1 { return "the header Content-Type is set more than once" }
         }
         return nil
     }

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A request as a value: what a builder makes of a template, and what travels along a chain of loaders.
+/// A request as a value. A builder creates it from a template, and a chain of loaders processes it.
 ///
 /// ```swift
 /// var request = try HTTPRequest(method: .post, "https://api.example.com/users")
@@ -10,11 +10,12 @@ import Synchronization
 /// request.body = JSONBody(user)
 /// ```
 ///
-/// A fresh one is a GET over https without host, path, query, headers or body; what it leaves open, an environment
-/// fills. Nothing is checked while it is put together: ``validate()`` is called before it is sent, and refuses what is
-/// malformed. Copies have the same ``id``, whatever is changed in them, so that a chain knows a request again.
+/// By default, a request is a GET over https without host, path, query, headers or body. An environment fills in what
+/// is not set. Setting a property checks nothing: ``validate()`` is called before the request is sent, and refuses
+/// malformed parts. All copies of a request have the same ``id``, even after changes, so that a chain can recognize a
+/// request.
 public struct HTTPRequest: Sendable, Identifiable {
-    /// Which request it is; copies share it.
+    /// The identity of a request. Copies share it.
     public struct ID: Hashable, Sendable {
         private let number: UInt64
         private static let last = Atomic<UInt64>(0)
@@ -22,30 +23,31 @@ public struct HTTPRequest: Sendable, Identifiable {
         init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
-    /// Which request it is; copies share it, and two fresh requests differ.
+    /// The identity of the request. Copies share it; two requests that were created independently differ.
     public let id: ID
     private var ownMethod: HTTPMethod?
     private var ownScheme: String?
-    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment fills it.
+    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment sets it.
     public var host: String?
-    /// The port; nil is the scheme's default.
+    /// The port; nil for the default port of the scheme.
     public var port: Int?
-    /// User and password of the URL it was made of. A transport refuses them: credentials belong in an authentication.
+    /// The user and password of the URL that the request was created from. A transport refuses them: use an
+    /// authentication link.
     public var userInfo: String?
-    /// The path; a relative one is put behind the environment's prefix.
+    /// The path. A relative path is appended to the environment's prefix.
     public var path: RequestPath
-    /// The query.
+    /// The query items.
     public var query: QueryParameters
-    /// The fragment of the URL it was made of; it is never sent.
+    /// The fragment of the URL that the request was created from. It is never sent.
     public var fragment: String?
-    /// The headers.
+    /// The header fields.
     public var headers: HTTPHeaders
-    /// The body; ``EmptyBody`` when there is none.
+    /// The body. Default: ``EmptyBody``.
     public var body: any HTTPBody
     /// The settings for the loaders.
     public var options: HTTPRequestOptions
 
-    /// A GET over https that leaves everything else open.
+    /// Creates a GET request over https in which nothing else is set.
     public init() {
         id = ID()
         path = RequestPath(escaped: "")
@@ -55,11 +57,11 @@ public struct HTTPRequest: Sendable, Identifiable {
         options = HTTPRequestOptions()
     }
 
-    /// A request to a URL, whose bytes are kept: path, query and escapes go out as they are.
+    /// Creates a request to a URL. Path, query and escapes are sent unchanged.
     ///
     /// - Parameters:
     ///   - method: the method. Default: GET.
-    ///   - url: an absolute http or https URL; what it lacks, an environment fills.
+    ///   - url: an absolute http or https URL. An environment fills in missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
         self.init()
         ownMethod = method
@@ -76,19 +78,21 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    /// A request to the URL in a text, whose bytes are kept: `try HTTPRequest("https://api.example.com/users?page=2")`.
+    /// Creates a request to the URL in a text: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
+    /// and escapes are sent unchanged.
     ///
     /// - Parameters:
     ///   - method: the method. Default: GET.
-    ///   - url: an absolute http or https URL. What no URL may hold, such as a space or `é`, must be escaped in it.
-    /// - Throws: `.invalidRequest` for any other text, naming the rule and not the text.
+    ///   - url: an absolute http or https URL. Characters that a URL cannot contain, such as a space or `é`, must be
+    ///     escaped.
+    /// - Throws: `.invalidRequest` for any other text. The message names the rule, but does not contain the text.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
             var request = HTTPRequest()
             request.ownMethod = method
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "the text is not a URL: escape what a URL cannot hold, such as spaces and letters beyond ASCII"
+                message: "the text is not a URL: escape spaces and other characters that a URL cannot contain"
             )
         }
         self.init(method: method, url: parsed)
@@ -111,44 +115,44 @@ public struct HTTPRequest: Sendable, Identifiable {
         self.options = options
     }
 
-    /// The method. Default: GET, unless an environment names another.
+    /// The method. Default: GET, unless an environment sets another.
     public var method: HTTPMethod {
         get { ownMethod ?? .get }
         set { ownMethod = newValue }
     }
 
-    /// `https` or `http`. Default: https, unless an environment names another.
+    /// The scheme, `https` or `http`. Default: https, unless an environment sets another.
     public var scheme: String {
         get { ownScheme ?? "https" }
         set { ownScheme = newValue }
     }
 
-    /// The first value of a query name; setting replaces all values of the name, nil removes them.
+    /// The first value of a query name. Setting a value replaces all values of the name. Setting nil removes them.
     public subscript(query name: String) -> String? {
         get { query[name] }
         set { query[name] = newValue }
     }
 
-    /// The value of an option, its default when it is not set.
+    /// The value of an option; its default if it is not set.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option] }
         set { options[option] = newValue }
     }
 
-    /// Scheme, host and port; nil without a host.
+    /// The scheme, host and port; nil if the host is not set.
     public var origin: HTTPOrigin? {
         host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) }
     }
 
-    /// The host and the port as they stand in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone when no port is
-    /// set. User and password are not part of it; nil without a host.
+    /// The host and the port as in a URL (RFC 3986, 3.2): `example.com:8443`, or the host alone if no port is set. It
+    /// contains no user or password. It is nil if the host is not set.
     public var authority: String? {
         host.map { host in port.map { "\(host):\($0)" } ?? host }
     }
 
     var hasMethod: Bool { ownMethod != nil }
 
-    /// Takes scheme, host, port, path prefix and query of a base URL where the request has none.
+    /// Sets the scheme, host, port, path prefix and query of a base URL where the request does not set them.
     mutating func fill(from url: URL) {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in
@@ -157,7 +161,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    /// The same, of a URL that was taken apart before.
+    /// Fills the request from a base URL that has already been parsed.
     mutating func fill(from base: BaseURL) {
         guard host == nil else { return }
         fill(from: base, path: path.behind(base.path))

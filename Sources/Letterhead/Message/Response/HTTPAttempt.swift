@@ -1,17 +1,17 @@
-/// One time that a request was sent, as the response or the error of its load tells it.
+/// A record of one attempt to send a request. The response and the error of a request contain all attempts.
 public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
-    /// 1 for the first.
+    /// The number of the attempt, starting at 1.
     public var number: Int
-    /// How the server answered; nil when it did not.
+    /// The status of the response; nil if the attempt failed.
     public var status: HTTPStatus?
-    /// Why it failed; nil when the server answered.
+    /// The code of the error; nil if the server responded.
     public var errorCode: HTTPError.Code?
-    /// How long was waited behind it; nil when no retry followed.
+    /// The delay before the next attempt; nil if no retry followed.
     public var delay: Duration?
-    /// Why it was retried, or why not.
+    /// The reason for retrying or not retrying.
     public var reason: String
 
-    /// Makes a record of an attempt.
+    /// Creates a record of an attempt.
     public init(
         number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
         reason: String = ""
@@ -23,7 +23,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// Number, outcome, and what followed.
+    /// The number, the outcome, and the delay before a retry.
     public var description: String {
         let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no answer"
         return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")

@@ -1,24 +1,25 @@
 import Foundation
 
-/// What a server answered: any status is a response, and an error only at the front door.
+/// The response of a server. Loaders return a response with any status; only the client treats a status as an error.
 public struct HTTPResponse: Sendable {
     private var answered: SharedRequest
-    /// How the server answered.
+    /// The status.
     public var status: HTTPStatus
-    /// The headers, in order, repeats kept.
+    /// The headers in order. Several fields may have the same name.
     public var headers: HTTPHeaders
-    /// The body; empty when there is none.
+    /// The body; empty if the response has none.
     public var body: HTTPResponseBody
-    /// Every attempt of the load that led to this response, in order; empty when no link of the chain counts them.
+    /// All attempts of the request that led to this response, in order. The array is empty if no link of the chain
+    /// records attempts.
     public var attempts: [HTTPAttempt] = []
     private var values = HTTPResponseValues()
 
-    /// Makes a response.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - request: the request that it answers.
+    ///   - request: the request that the response belongs to.
     ///   - status: the status.
-    ///   - headers: the headers. Default: none.
+    ///   - headers: the headers. Default: empty.
     ///   - body: the body. Default: empty.
     public init(
         request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
@@ -27,7 +28,7 @@ public struct HTTPResponse: Sendable {
         self.init(answering: SharedRequest(request), status: status, headers: headers, body: body)
     }
 
-    /// Makes a response to a request that is held already.
+    /// Creates a response to a request that is stored already.
     init(answering request: SharedRequest, status: HTTPStatus, headers: HTTPHeaders, body: HTTPResponseBody) {
         answered = request
         self.status = status
@@ -35,21 +36,21 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// The request that was answered, as it went out.
+    /// The request that was sent, after the changes of all links.
     public var request: HTTPRequest {
         get { answered.value }
         set { answered = SharedRequest(newValue) }
     }
 
-    /// A typed value that a loader or a validator left for whoever comes after, its default when there is none.
+    /// A typed value that a loader or a validator attached to the response; its default if none was attached.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { values[key] }
         set { values[key] = newValue }
     }
 }
 
-/// A request that several hold: a transport, and the response to it with its copies, of which a chain makes many. A class,
-/// so that none of them copies it.
+/// A request that a transport, its response and the copies of the response share. It is a class, so that copies of a
+/// response do not copy the request.
 final class SharedRequest: Sendable {
     let value: HTTPRequest
 
@@ -57,7 +58,8 @@ final class SharedRequest: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status, request line, headers, and the body as far as it has arrived. Secrets are redacted.
+    /// The status, the request line, the headers, and the part of the body that has been received. Secrets are
+    /// redacted.
     public var description: String {
         let redaction = request.redaction
         var lines = ["\(status) for \(request.method.shown) \(redaction.url(of: request))"]
@@ -71,29 +73,30 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The redacted text only, so that no dump prints a secret.
+    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// How much of an unwelcome response's body an error keeps.
+/// The number of bytes that an error keeps of the body of its response.
 private let keptBytes = 1 << 20
 
 extension HTTPResponse {
-    /// The response as an error carries it: its body in memory, and at most 1 MiB of it.
+    /// Returns the response for an error: with at most 1 MiB of its body, in memory.
     func keptInMemory() async -> HTTPResponse {
         var response = self
         response.body = HTTPResponseBody(await body.beginning(upTo: keptBytes))
         return response
     }
 
-    /// The response, with the beginning of its body in memory where it is a stream, so that it holds no connection.
+    /// Returns the response with the beginning of a streamed body in memory, so that it holds no connection.
     func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
 }
 
 extension HTTPResponseBody {
-    /// The first bytes, as far as they can be had: a body that breaks off does not hide the status.
+    /// Returns the first bytes that are available. An error of the body is ignored, so that it does not hide the
+    /// status.
     fileprivate func beginning(upTo limit: Int) async -> Data {
-        // A copy of the beginning, because a slice would keep the whole.
+        // A copy of the beginning, because a slice would keep the whole body in memory.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
         var bytes = GrowingBytes()
         var chunks = makeAsyncIterator()
@@ -103,8 +106,8 @@ extension HTTPResponseBody {
     }
 }
 
-/// The values of a response, by type. The first has a place of its own: most responses have one, the transport's, and
-/// no table then.
+/// The values of a response, by type. The first value is stored inline: most responses have only the transport's, and
+/// need no table.
 struct HTTPResponseValues: Sendable {
     private var firstKey: ObjectIdentifier?
     private var first: any Sendable = ()
@@ -126,7 +129,7 @@ struct HTTPResponseValues: Sendable {
         }
     }
 
-    /// The box keeps an explicit nil apart from nothing.
+    /// A box that distinguishes an explicit nil from an absent value.
     private struct Stored<Value: Sendable>: Sendable {
         let value: Value
     }

@@ -1,5 +1,6 @@
 extension HTTPResponseBody {
-    /// The response that a body is a part of, without the body. A class, so that a body stays small and holds no circle.
+    /// The response that a body belongs to, without the body. It is a class, so that a body stays small and no
+    /// reference cycle arises.
     final class Origin: Sendable {
         let response: HTTPResponse
         var request: HTTPRequest { response.request }
@@ -10,7 +11,7 @@ extension HTTPResponseBody {
             self.response = head
         }
 
-        /// The error of a reader of the body.
+        /// Returns the error that a reader of the body receives.
         static func error(
             _ origin: Origin?, _ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil
         ) -> HTTPError {
@@ -22,7 +23,7 @@ extension HTTPResponseBody {
 }
 
 extension HTTPResponse {
-    /// The response, whose streamed body knows it, so that an error of reading names the request.
+    /// Returns the response with a streamed body that refers to it, so that errors of reading name the request.
     var namedInBody: HTTPResponse {
         guard body.isStreamed, body.origin == nil else { return self }
         var response = self

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// The body of a response: buffered, or pulled from the connection as it is asked for.
+/// The body of a response: in memory, or streamed from the connection as the reader requests it.
 ///
 /// ```swift
 /// let data = try await response.body.data()              // all of it
 /// for try await chunk in response.body { … }             // piece by piece
 /// ```
 ///
-/// A buffered body can be read any number of times. A streamed one can be walked once; a second walk throws
-/// ``HTTPBodyError/alreadyRead``, and dropping it unread ends its connection.
+/// A buffered body can be read any number of times. A streamed body can be iterated once; a second iteration throws
+/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end closes its connection.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -17,32 +17,32 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
-    /// The response that the body is a part of, for the errors of reading it. Default: nil, not known.
+    /// The response that the body belongs to, for the errors of reading it. Default: nil (not known).
     var origin: Origin?
 
     private init(_ source: Source) { self.source = source }
 
-    /// A body in memory. Default: empty.
+    /// Creates a body in memory. Default: empty.
     public init(_ data: Data = Data()) { source = .data(data) }
 
-    /// A body that is pulled.
+    /// Creates a streamed body.
     ///
     /// - Parameters:
-    ///   - length: how many bytes will come, when that is known.
-    ///   - pull: gives the next piece; nil at the end. Never called again after nil or an error.
-    ///   - cancel: called once when the body is dropped before its end.
+    ///   - length: the number of bytes, if it is known.
+    ///   - pull: returns the next piece, or nil at the end. It is not called again after nil or an error.
+    ///   - cancel: called once if the body is dropped before its end.
     public init(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void = {}
     ) {
         source = .stream(OneTimeStream(length: length, pull: pull, cancel: cancel))
     }
 
-    /// The bytes, when they are in memory; nil for a body that is still arriving.
+    /// All bytes if they are in memory; nil for a streamed body.
     public var buffered: Data? {
         if case .data(let data) = source { data } else { nil }
     }
 
-    /// How many bytes there are, or will be; nil when nobody knows.
+    /// The number of bytes; nil if it is not known.
     public var length: Int? {
         switch source {
         case .data(let data): data.count
@@ -50,12 +50,13 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     ///
-    /// - Parameter limit: how many are allowed. Default: 64 MiB; a body that is in memory already has passed its limit.
-    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` past the limit, ``HTTPBodyError/outOfMemory(after:)`` when there is no
-    ///   memory for the body, ``HTTPBodyError/alreadyRead`` on a second iteration of a streamed body, and what the
-    ///   connection throws.
+    /// - Parameter limit: the largest number of bytes. Default: 64 MiB. A body in memory has already been checked
+    ///   against its limit.
+    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if the body exceeds the limit,
+    ///   ``HTTPBodyError/outOfMemory(after:)`` if the memory does not suffice for it, ``HTTPBodyError/alreadyRead`` on
+    ///   a second iteration of a streamed body, and the errors of the connection.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var bytes = GrowingBytes()
@@ -66,13 +67,14 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         return bytes.take()
     }
 
-    /// The same body, whose pieces go through a closure on their way out; a body in memory stays as it is.
+    /// Returns the same body with a closure that processes the pieces of a stream. A body in memory is returned
+    /// unchanged.
     ///
-    /// For links that watch or limit what is read. This body can be read no longer.
+    /// Use it in links that observe or limit what is read. Afterwards, the original body can no longer be read.
     ///
     /// - Parameters:
-    ///   - closure: calls `next` for the piece, nil at the end, and gives it on, or throws.
-    ///   - end: called once when a streamed body has ended, failed or been dropped. Default: does nothing.
+    ///   - closure: calls `next` for the next piece, which is nil at the end, and returns it or throws.
+    ///   - end: called once if a streamed body has ended, failed or been dropped. Default: does nothing.
     public func passing(
         through closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
         end: @escaping @Sendable () -> Void = {}
@@ -89,20 +91,20 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether it is still arriving.
+    /// Whether the body is streamed.
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
-    /// The same body, that cannot be read if it is still arriving: for those who judge the head.
+    /// Returns the same body for code that inspects only the head: if the body is streamed, reading it throws an error.
     func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
 
-    /// The body that was withheld.
+    /// Returns the body before ``withheld()``.
     func released() -> HTTPResponseBody {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }
 
-    /// Starts the walk.
+    /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .data(let data): Iterator(data: data.isEmpty ? nil : data, walk: nil)
@@ -111,13 +113,13 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Gives the pieces in order.
+    /// The iterator of ``HTTPResponseBody``.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var data: Data?
         fileprivate let walk: OneTimeStream.Walk?
         fileprivate var isWithheld = false
 
-        /// The next piece, nil at the end.
+        /// Returns the next piece, or nil at the end.
         public mutating func next() async throws -> Data? {
             if let walk { return try await walk.next() }
             if isWithheld { throw HTTPBodyError.withheld }
@@ -125,7 +127,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
             return data
         }
 
-        /// The next piece, nil at the end, without leaving the caller's actor.
+        /// Returns the next piece, or nil at the end, without leaving the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
     }
 }

@@ -107,7 +107,7 @@ extension HTTPStatus {
     public static let badGateway = HTTPStatus(502)
     /// 503 Service Unavailable.
     public static let serviceUnavailable = HTTPStatus(503)
-    /// 529, an overloaded server; not registered, and used by several APIs.
+    /// 529, an overloaded server. The code is not registered, but several APIs use it.
     public static let overloaded = HTTPStatus(529)
     /// 504 Gateway Timeout.
     public static let gatewayTimeout = HTTPStatus(504)

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A download whose response must be accepted before its file is replaced.
+/// A download that replaces its file only after its response has been accepted.
 ///
-/// Everything below the caller of ``HTTPRequest/holdingDownload(_:)`` sees it in the options of the request. It keeps the
-/// draft, because a link or a template may replace the response by a new one. It is a class, because the transport and
-/// that caller share it.
+/// The caller of ``HTTPRequest/holdingDownload(_:)`` attaches it to the options of the request. It keeps the draft,
+/// because a link or a template may replace the response by a new one. It is a class, because the transport and the
+/// caller share it.
 final class HeldDownload: Sendable {
     private enum State {
         case open(ResponseDraft?)
@@ -13,17 +13,17 @@ final class HeldDownload: Sendable {
 
     private let state = Mutex(State.open(nil))
 
-    /// The draft of the last response; nil when that response was not saved.
+    /// The draft of the last response; nil if that response was not saved.
     var draft: ResponseDraft? {
         if case .open(let draft) = state.withLock({ $0 }) { draft } else { nil }
     }
 
-    /// Whether the response has not been accepted or refused yet.
+    /// Whether the response has neither been accepted nor refused yet.
     var isOpen: Bool { state.withLock { if case .open = $0 { true } else { false } } }
 
-    /// Keeps the draft of a new response in place of the one before.
+    /// Keeps the draft of a new response, replacing the previous one.
     ///
-    /// - Throws: ``DownloadEnded`` when the download was accepted or refused before.
+    /// - Throws: ``DownloadEnded`` if the download has already been accepted or refused.
     func keep(_ draft: ResponseDraft) throws {
         try state.withLock { state in
             guard case .open = state else { throw DownloadEnded() }
@@ -31,32 +31,32 @@ final class HeldDownload: Sendable {
         }
     }
 
-    /// Forgets the draft, because a new attempt begins or the response was refused.
+    /// Drops the draft, because a new attempt begins or the response was refused.
     func forget() {
         state.withLock { state in
             if case .open = state { state = .open(nil) }
         }
     }
 
-    /// Ends the download: a response that arrives later is not saved.
+    /// Ends the download. A response that arrives later is not saved.
     func end() { state.withLock { $0 = .ended } }
 }
 
-/// A response was to be saved for a download that had already ended.
+/// The error of a response that arrives after its download has ended.
 struct DownloadEnded: Error, CustomStringConvertible {
     var description: String { "the download to which this response belongs has already ended" }
 }
 
-/// The download to which a request belongs.
+/// The download that a request belongs to.
 private enum HeldDownloadOption: HTTPRequestOption {
     static let defaultOptionValue: HeldDownload? = nil
 }
 
 extension HTTPRequest {
-    /// The download to which this request belongs; nil when its response is saved without further judgment.
+    /// The download that this request belongs to; nil if its response is saved without further checks.
     var heldDownload: HeldDownload? { self[option: HeldDownloadOption.self] }
 
-    /// The same request, which belongs to no download that was begun before.
+    /// The same request without the download that it belonged to.
     var withoutHold: HTTPRequest {
         guard options.contains(HeldDownloadOption.self) else { return self }
         var request = self
@@ -70,10 +70,11 @@ extension HTTPRequest {
         return heldDownload?.isOpen != true
     }
 
-    /// Loads and judges this request. A download replaces its file only when the closure returns.
+    /// Sends this request and checks its response with the closure. A download replaces its file only if the closure
+    /// returns.
     ///
-    /// - Throws: what the closure throws; `.cannotSaveResponse` when the status of the response is accepted and no file can
-    ///   be saved for it.
+    /// - Throws: the error of the closure; `.cannotSaveResponse` if the status of the response is accepted, but no file
+    ///   can be saved for it.
     func holdingDownload(
         _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -95,7 +96,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The draft of a download whose response was replaced by this one; nil when this one has a body of its own, or a
+    /// Returns the draft of a download whose response was replaced by this one; nil if this response has a body, or a
     /// status that is not accepted.
     func draft(in download: HeldDownload?) -> ResponseDraft? {
         guard let draft = download?.draft, body.buffered?.isEmpty == true, request.accepts(status) else { return nil }
@@ -109,7 +110,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// The response of a download, whose file has been replaced.
+    /// Returns the response of a download whose file has been replaced.
     fileprivate func saved(by download: HeldDownload) throws(HTTPError) -> HTTPResponse {
         var response = withoutHold
         guard let draft = draft ?? draft(in: download) else {

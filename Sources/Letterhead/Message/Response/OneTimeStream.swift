@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A body that arrives once. A class, because its copies share the one walk and its end must be known: whoever drops the
-/// last reference before the end lets the connection go.
+/// A streamed body, which can be iterated once. It is a class, because its copies share the single iteration, and
+/// because the connection is released when the last reference is dropped.
 final class OneTimeStream: Sendable {
     private enum State {
         case untouched, walking, finished
@@ -23,7 +23,7 @@ final class OneTimeStream: Sendable {
         if state.withLock({ $0 != .finished }) { cancel() }
     }
 
-    /// The only walk there is; any later one throws at its first step.
+    /// Returns the only iteration. Later ones throw an error at their first step.
     func walk() -> Walk {
         let first = state.withLock { state in
             defer { if state == .untouched { state = .walking } }
@@ -32,7 +32,7 @@ final class OneTimeStream: Sendable {
         return Walk(stream: self, isFirst: first)
     }
 
-    /// One walk: breaking off in the middle ends the stream, since nobody else may go on with it.
+    /// An iteration. Dropping it before its end ends the stream, because no other iteration can continue it.
     final class Walk: Sendable {
         private let stream: OneTimeStream
         private let isFirst: Bool
@@ -62,7 +62,7 @@ final class OneTimeStream: Sendable {
         }
     }
 
-    /// Ends the stream, whoever walks it; later ends change nothing.
+    /// Ends the stream. Later calls have no effect.
     func end(cancelling: Bool) {
         let isNew = state.withLock { state in
             defer { state = .finished }

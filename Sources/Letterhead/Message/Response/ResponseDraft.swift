@@ -1,28 +1,28 @@
 public import Foundation
 import Synchronization
 
-/// A download that has arrived whole and has not replaced the file yet: its bytes are in a hidden file of the same folder.
+/// A complete download that has not replaced its file yet. Its bytes are in a hidden file in the same folder.
 ///
-/// A class, because its owner must remove the hidden file when the download is refused or dropped.
+/// It is a class, because the hidden file must be removed if the download is refused or dropped.
 final class ResponseDraft: Sendable {
     private enum State {
         case pending, placed, discarded
     }
 
-    /// How many bytes were saved.
+    /// The number of bytes that were saved.
     let count: Int
     private let place: URL
     private let draft: URL
     private let state = Mutex(State.pending)
 
-    /// Makes a draft of a hidden file that is complete.
+    /// Creates a draft from a complete hidden file.
     init(_ draft: URL, for place: URL, count: Int) {
         (self.draft, self.place, self.count) = (draft, place, count)
     }
 
     deinit { discard() }
 
-    /// Where the bytes are; nil when the draft was discarded.
+    /// The location of the bytes; nil if the draft was discarded.
     var url: URL? {
         switch state.withLock({ $0 }) {
         case .pending: draft
@@ -31,9 +31,9 @@ final class ResponseDraft: Sendable {
         }
     }
 
-    /// Moves the file to its place, over one that is there; does nothing the second time.
+    /// Moves the hidden file to its destination and replaces an existing file. A second call does nothing.
     ///
-    /// - Throws: the error of the file system; ``DownloadEnded`` when the file was removed before.
+    /// - Throws: the error of the file system; ``DownloadEnded`` if the hidden file has already been removed.
     func put() throws {
         try state.withLock { state in
             guard state != .placed else { return }
@@ -45,7 +45,7 @@ final class ResponseDraft: Sendable {
         }
     }
 
-    /// Removes the hidden file, unless it is in its place.
+    /// Removes the hidden file, unless it has been moved to its destination.
     func discard() {
         let isPending = state.withLock { state in
             guard case .pending = state else { return false }
@@ -62,13 +62,13 @@ private enum ResponseDraftValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The file to which a download was saved; nil for another response.
+    /// The file to which a download was saved; nil for other responses.
     ///
-    /// Until validators and the status have been judged, it is a hidden file beside the place of the download, which a
-    /// validator may read. Then it is the place itself.
+    /// Until the validators and the status have been checked, it is a hidden file next to the destination, which
+    /// validators may read. Afterwards it is the destination.
     public var savedFile: URL? { draft?.url }
 
-    /// How many bytes a download has saved; nil for another response.
+    /// The number of bytes that a download has saved; nil for other responses.
     public var savedByteCount: Int? { draft?.count }
 
     var draft: ResponseDraft? {
@@ -76,12 +76,12 @@ extension HTTPResponse {
         set { self[option: ResponseDraftValue.self] = newValue }
     }
 
-    /// How many bytes the body has, wherever they are; nil when nobody knows yet.
+    /// The number of bytes of the body, in memory or in a file; nil if it is not known yet.
     var contentCount: Int? { savedByteCount ?? body.length }
 }
 
 extension HTTPResponse {
-    /// The error of a download whose file could not be written.
+    /// Returns the error of a download whose file could not be written.
     func unsaved(_ error: any Error) -> HTTPError {
         HTTPError(
             .cannotSaveResponse, request: request, response: self, underlying: error,

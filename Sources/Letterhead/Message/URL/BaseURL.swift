@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a base URL gives to a request that leaves it open.
+/// The parts of a base URL that fill in the missing parts of a request.
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
-    /// nil when there is none, or an empty one.
+    /// The host; nil if it is missing or empty.
     let host: String?
     let port: Int?
-    /// What a relative path is put behind.
+    /// The prefix of relative paths.
     let path: String
     let query: QueryParameters
 
@@ -25,7 +25,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     }
 }
 
-/// The same as a ``BaseURL`` in the bytes of one: a part is made a text when it is asked for, and only then.
+/// A base URL that refers to the bytes of a URL. It creates a string for a part only when that part is read.
 struct BaseURLBytes: BaseURLParts {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let ranges: URLRanges

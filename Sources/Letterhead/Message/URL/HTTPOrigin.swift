@@ -1,15 +1,15 @@
-/// Scheme, host and port, by which it is decided what belongs together (RFC 6454): credentials, cookies, environments.
+/// A scheme, a host and a port (RFC 6454). Credentials, cookies and environments belong to an origin.
 ///
-/// Scheme and host are compared in lower case, and a port that is the scheme's default is the same as none.
+/// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public let scheme: String
     /// The host in lower case.
     public let host: String
-    /// The port, the scheme's default when none was given.
+    /// The port. Default: the default port of the scheme.
     public let port: Int
 
-    /// Makes an origin; a port of nil is the scheme's default.
+    /// Creates an origin. A port of nil is the default port of the scheme.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = ASCII.lowercased(scheme)
         self.host = ASCII.lowercased(host)
@@ -26,9 +26,9 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         self.init(scheme: base.scheme ?? "https", host: host, port: base.port)
     }
 
-    /// `https://example.com`, with the port when it is not the default. Control characters are escaped.
+    /// The origin as `https://example.com`, with the port if it is not the default. Control characters are escaped.
     public var description: String {
-        // A link of a server may name any host.
+        // A link from a server can contain any host.
         let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
         return port == (scheme == "http" ? 80 : 443) ? shown : "\(shown):\(port)"
     }

@@ -1,22 +1,22 @@
 extension QueryParameters {
-    /// The query as it goes on the wire, without the `?`.
+    /// The escaped query, without the `?`.
     public var escaped: String {
         ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
     }
 
-    /// How many bytes it has on the wire, at most.
+    /// The largest number of bytes that the escaped query can have.
     var escapedCapacity: Int {
         var capacity = 0
         for place in items.indices { capacity += 1 + items[place].escapedCapacity }
         return capacity
     }
 
-    /// Appends the query as it goes on the wire.
+    /// Appends the escaped query.
     func write(to text: inout ByteText) {
         let set = EscapeSet.unreserved
         for place in items.indices {
             if place > 0 { text.append("&" as Unicode.Scalar) }
-            // Each part is read where it lies: a copy of the item, or of a part of it, costs as much as writing it.
+            // Each part is read in the array, because copying the item or a part of it costs as much as writing it.
             if let original = items[place].original {
                 text.append(original)
                 continue
@@ -30,7 +30,7 @@ extension QueryParameters {
 }
 
 extension QueryParameters.Item {
-    /// The item as it goes on the wire.
+    /// The escaped item.
     var escaped: String {
         if let original { return original }
         return ByteText.text(atMost: escapedCapacity) { text in
@@ -41,7 +41,7 @@ extension QueryParameters.Item {
         }
     }
 
-    /// How many bytes it has on the wire, at most.
+    /// The largest number of bytes that the escaped item can have.
     var escapedCapacity: Int {
         original?.utf8.count ?? 3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
     }

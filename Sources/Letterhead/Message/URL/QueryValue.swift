@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A value that a query can hold: text, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, flags.
+/// A value that can be written in a query: text, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
+/// flags.
 ///
-/// Use: write such values in a ``QueryParameters`` literal. Write one: conform your type. An enumeration with raw values
-/// needs no code at all, any other type says how it is appended:
+/// To use such values, write them in a ``QueryParameters`` literal. To make your type a query value, conform it to the
+/// protocol. An enumeration with raw values needs no further code. Any other type implements ``append(to:name:)``:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
@@ -14,14 +15,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Law: it only appends, and never escapes; the query does that once.
+/// Law: it only appends, and does not escape. The query escapes all items once.
 public protocol QueryValue: Sendable {
-    /// Appends this value under a name: one item, several, or none.
+    /// Appends this value under a name. It may append any number of items.
     func append(to query: inout QueryParameters, name: String)
 }
 
 extension QueryParameters {
-    /// The value of an item that is its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
+    /// The value of an item that consists of its name alone: `["verbose": QueryParameters.flag]` is `?verbose`.
     public static var flag: some QueryValue { QueryFlag() }
 }
 
@@ -51,7 +52,7 @@ extension QueryValue where Self: BinaryInteger {
 }
 
 extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// Appends the shortest text that reads back as the same number.
+    /// Appends the shortest text that is parsed as the same number.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
 }
 
@@ -75,8 +76,8 @@ extension UUID: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`; a request with a date outside of the years 0...9999 is
-    /// refused before anything is sent.
+    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`. A request with a date outside of the years 0...9999
+    /// is refused before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
         if let internetTime { return query.append(name, internetTime) }
         query.append(QueryParameters.Item(name, refused: "the date is not in the years 0...9999"))
@@ -91,7 +92,7 @@ extension Array: QueryValue where Element: QueryValue {
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {
-    /// Appends the value when there is one; nil is left out.
+    /// Appends the value if there is one; nil is omitted.
     public func append(to query: inout QueryParameters, name: String) {
         self?.append(to: &query, name: name)
     }

@@ -1,33 +1,33 @@
 public import Foundation
 
-/// The path of a request, in which no value can change the route.
+/// The path of a request. Interpolated values cannot change its route.
 ///
-/// Literals stay as they are written; each interpolated value is escaped as one segment (RFC 3986, 3.3), so it can add no
-/// slash, no query and no host:
+/// Literals are used unchanged. Each interpolated value is escaped as one segment (RFC 3986, 3.3), so it cannot add a
+/// slash, a query or a host:
 ///
 /// ```swift
-/// "users/\(login)/followers"       // login "a/b ?" gives users/a%2Fb%20%3F/followers
+/// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
 /// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
 /// "files/\(raw: "2026/report")"    // raw: a value that brings its own slashes
 /// ```
 ///
-/// Refused before anything is sent, naming the rule and never the value: a value that is empty, `.` or `..`; a path that
-/// begins with a host (`//host`, `https://host`); a `?` or a `#`, which belong in the query. An escape that stands in a
-/// literal stays, and what a path may not hold is escaped there.
+/// A request is refused before anything is sent if a value is empty, `.` or `..`, if the path begins with a host
+/// (`//host`, `https://host`), or if it contains a `?` or a `#`, which belong in the query. The error names the rule,
+/// but not the value. Escapes in a literal are kept, and characters that a path cannot contain are escaped.
 public struct RequestPath: Hashable, Sendable {
-    /// The escaped path as it was given, relative or absolute.
+    /// The escaped path, relative or absolute.
     public let string: String
     let defect: Defect?
 
-    /// Why a path is refused.
+    /// The reason that a path is refused.
     enum Defect: String {
         case emptyValue = "a value in it is empty"
         case dotValue = "a value in it is \".\" or \"..\""
         case host = "it begins with a host; set the host on the request, the base URL or the environment"
-        case query = "it holds \"?\" or \"#\"; parameters belong in the query"
+        case query = "it contains \"?\" or \"#\"; parameters belong in the query"
     }
 
-    /// A path that is already escaped, taken from a URL byte for byte.
+    /// Creates a path that is already escaped, from the bytes of a URL.
     init(escaped text: String) {
         string = text
         defect = nil
@@ -40,12 +40,12 @@ public struct RequestPath: Hashable, Sendable {
 
     private static func defect(of text: String, isEscaped: Bool) -> Defect? {
         if URLParts.namesHost(text) { return .host }
-        // Both are escaped in a path, so that neither is in one where nothing was.
+        // Both characters are escaped in a path, so a path without escapes contains neither.
         guard isEscaped else { return nil }
         return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 
-    /// Whether it is refused for what it holds beside a path, which no text repeats.
+    /// Whether the path is refused because it contains other parts of a URL. No text shows such a path.
     var namesOtherParts: Bool { defect == .host || defect == .query }
 
     /// The segments between the slashes, unescaped.
@@ -55,41 +55,41 @@ public struct RequestPath: Hashable, Sendable {
 }
 
 extension RequestPath: ExpressibleByStringInterpolation {
-    /// A path without values.
+    /// Creates a path without values.
     public init(stringLiteral value: String) { self.init(written: value, defect: nil) }
 
-    /// A path with values.
+    /// Creates a path with values.
     public init(stringInterpolation: StringInterpolation) {
         self.init(written: stringInterpolation.text, defect: stringInterpolation.defect)
     }
 
-    /// Collects literals as they are and values as segments.
+    /// Collects literals unchanged, and values as escaped segments.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
 
-        /// Starts an empty path.
+        /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
 
-        /// Adds what stands between the values.
+        /// Appends a literal unchanged.
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Adds a text or a number as one segment.
+        /// Appends a text or a number as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) { add(value.description) }
 
-        /// Adds the raw value of an enumeration or an identifier as one segment.
+        /// Appends the raw value of an enumeration or an identifier as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
-        /// Adds the raw value of an identifier that is also text as one segment.
+        /// Appends the raw value of an identifier that is also text as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
-        /// Adds a UUID as one segment, in upper case.
+        /// Appends a UUID as one segment, in upper case.
         public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
 
-        /// Adds each value of a list as one segment, with a slash between two values: `"files/\(segments: ["a b", "c"])"` is
-        /// `files/a%20b/c`. An empty list is refused as an empty value is.
+        /// Appends each value of a list as one segment, separated by slashes: `"files/\(segments: ["a b", "c"])"` is
+        /// `files/a%20b/c`. An empty list is refused like an empty value.
         public mutating func appendInterpolation(segments values: some Sequence<some LosslessStringConvertible>) {
             var isFirst = true
             for value in values {
@@ -100,7 +100,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             if isFirst { defect = defect ?? .emptyValue }
         }
 
-        /// Adds a path that brings its own slashes and escapes; the caller vouches for it.
+        /// Appends a text with its slashes and escapes. The caller is responsible for its safety.
         public mutating func appendInterpolation(raw value: String) { text += value }
 
         private mutating func add(_ value: String) {
@@ -117,15 +117,16 @@ extension RequestPath: CustomStringConvertible {
 }
 
 extension RequestPath {
-    /// This path behind a prefix, with exactly one slash between: `people` behind `/api` or `api/` is `/api/people`.
+    /// Returns this path after a prefix, with exactly one slash between them: `people` after `/api` or `api/` is
+    /// `/api/people`.
     ///
-    /// An absolute path, one that begins with a slash, is complete and stays; an empty one is the prefix itself.
+    /// A path that begins with a slash is returned unchanged. For an empty path, the prefix is returned.
     func behind(_ prefix: String) -> RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) { return RequestPath(escaped: prefix) }
         return prefix.withBytes { behind($0) }
     }
 
-    /// The same, of a prefix that lies in the bytes of a URL.
+    /// Returns this path after a prefix in the bytes of a URL.
     func behind(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(
@@ -138,7 +139,7 @@ extension RequestPath {
             })
     }
 
-    /// Whether it begins with a slash.
+    /// Whether the path begins with a slash.
     var isAbsolute: Bool { Self.isAbsolute(string) }
 
     private static func isAbsolute(_ path: String) -> Bool { path.withBytes { $0.first == UInt8(ascii: "/") } }

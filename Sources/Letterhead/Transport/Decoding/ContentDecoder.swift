@@ -1,19 +1,21 @@
 import Foundation
 import Synchronization
 
-/// Undoes the content codings of a response (RFC 9110, 8.4), whole or as it is read.
+/// Decompresses the body of a response (RFC 9110, 8.4), at once or while it is read.
 ///
-/// A coding that is not known is left as it is, and its header with it. So is a part of a representation (206): a range
+/// A body with an unknown content coding is left unchanged, together with its headers. So is a partial response (206):
+/// a range counts the bytes of the compressed representation (RFC 9110, 14.1.2), so its parts can only be decompressed
+/// after they have been joined.
 /// counts the bytes of the coded representation (RFC 9110, 14.1.2), so that a part of them can only be joined with others.
 struct ContentDecoder: Sendable {
-    /// What requests are offered to be answered in.
+    /// The value of `Accept-Encoding`.
     static let offered = "gzip, deflate"
 
     private let areGzip: [Bool]
     private let maximumRatio: Int
     private static let maximumCodings = 5
 
-    /// nil when there is nothing to undo, or something that is not known.
+    /// Returns nil if the body is not compressed, or if a coding is not known.
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
         guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
         let names = headers.values(for: .contentEncoding)
@@ -29,21 +31,22 @@ struct ContentDecoder: Sendable {
         if areGzip.isEmpty || areGzip.count < names.count { return nil }
     }
 
-    /// Whether the headers are those of a 206: a `Content-Range` that names a range, or a body of several ranges.
+    /// Returns whether the headers belong to a partial response (206): a `Content-Range` with a range, or a body with
+    /// several ranges.
     ///
-    /// The `Content-Range` of a 416 names none (RFC 9110, 14.4), and its body is whole.
+    /// The `Content-Range` of a 416 has no range (RFC 9110, 14.4), and its body is complete.
     private static func arePartial(_ headers: HTTPHeaders) -> Bool {
         if headers.values(for: .contentRange).contains(where: { !$0.contains("*/") }) { return true }
         return headers.mediaType?.essence == "multipart/byteranges"
     }
 
-    /// Takes what tells of the coding out of the headers, as if it had never been.
+    /// Removes the headers that describe the compressed body.
     static func clean(_ headers: inout HTTPHeaders) {
         headers[.contentEncoding] = nil
         headers[.contentLength] = nil
     }
 
-    /// The whole body; never more than `limit` bytes.
+    /// Returns the decompressed body, with at most `limit` bytes.
     func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
         let stack = InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio)
         var decoded = GrowingBytes()
@@ -60,7 +63,8 @@ struct ContentDecoder: Sendable {
         return decoded.take()
     }
 
-    /// A source of decoded bytes over one of coded bytes; nothing is decoded before it is asked for.
+    /// Returns a source of decompressed bytes for a source of compressed bytes. Nothing is decompressed before it is
+    /// requested.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
         let stack = LockedStack(InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio))
         return {
@@ -77,21 +81,21 @@ struct ContentDecoder: Sendable {
 
     fileprivate static func failure(_ fault: Inflater.Fault) -> TransportFailure {
         switch fault {
-        case .corrupt: TransportFailure(.cannotDecodeResponse, "the body's content coding is corrupt")
-        case .cutShort: TransportFailure(.cannotDecodeResponse, "the body's content coding is cut short")
+        case .corrupt: TransportFailure(.cannotDecodeResponse, "the compressed body is corrupt")
+        case .cutShort: TransportFailure(.cannotDecodeResponse, "the compressed body is truncated")
         case .surplus:
-            TransportFailure(.cannotDecodeResponse, "there are bytes behind the end of the body's content coding")
-        case .limit: TransportFailure(.responseTooLarge, "the decoded body is larger than allowed; see responseLimit")
+            TransportFailure(.cannotDecodeResponse, "there are bytes after the end of the compressed body")
+        case .limit: TransportFailure(.responseTooLarge, "the decompressed body exceeds its limit; see responseLimit")
         case .bomb:
             TransportFailure(
                 .responseTooLarge,
-                "the decoded body is too many times larger than its coded bytes; see maximumDecodingRatio")
+                "the ratio of decompressed to compressed bytes exceeds its limit; see maximumDecodingRatio")
         case .memory: .noMemory
         }
     }
 }
 
-/// The codings of a body whose reader may move from task to task. A class, since the reader's closure shares it.
+/// The decoders of a body whose reader may move between tasks. It is a class, because the reader's closure shares it.
 private final class LockedStack: Sendable {
     private let stack: Mutex<InflaterStack>
 

@@ -1,11 +1,12 @@
 import CLetterheadZlib
 import Foundation
 
-/// Undoes one content coding of one body over the system's zlib (RFC 1950, 1951, 1952).
+/// Decompresses one content coding of one body with the system's zlib (RFC 1950, 1951, 1952).
 ///
-/// A class, since zlib's state must stay where it is. It is not `Sendable`: whoever shares it locks it.
+/// It is a class, because zlib's state must not move in memory. It is not `Sendable`: if it is shared, the owner must
+/// lock it.
 final class Inflater {
-    /// Why the bytes are none of the coding.
+    /// The reason that the bytes cannot be decompressed.
     enum Fault: Error {
         case corrupt
         case cutShort
@@ -19,11 +20,11 @@ final class Inflater {
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
-    /// Whether the end of a member was seen, behind which another may begin.
+    /// Whether the end of a member has been reached. Another member may follow.
     private var isAtEnd = false
-    /// How many coded bytes it has used up.
+    /// The number of compressed bytes that were consumed.
     private(set) var consumed = 0
-    /// How many bytes it has made of them.
+    /// The number of decompressed bytes that were produced.
     private(set) var produced = 0
 
     private static let pieceSize = 64 << 10
@@ -39,10 +40,10 @@ final class Inflater {
         stream.deallocate()
     }
 
-    /// Gives it coded bytes; those before must be used up.
+    /// Sets the next compressed bytes. The previous ones must have been consumed.
     func feed(_ bytes: Data) { input = bytes }
 
-    /// The next piece, at most 64 KiB; nil when it needs more coded bytes.
+    /// Returns the next piece, at most 64 KiB; nil if more compressed bytes are needed.
     func next() throws(Fault) -> Data? {
         while !input.isEmpty {
             if !isOpen { try open() }
@@ -53,13 +54,13 @@ final class Inflater {
         return nil
     }
 
-    /// Checks that the coded bytes ended where the coding says; no bytes at all are an empty body.
+    /// Checks that the compressed bytes are complete. No bytes at all are an empty body.
     func finish() throws(Fault) {
         if isOpen, !isAtEnd { throw .cutShort }
     }
 
     private func open() throws(Fault) {
-        // Servers send deflate with and without the zlib head that RFC 9110, 8.4.1.2 asks for.
+        // Servers send deflate with and without the zlib header that RFC 9110, 8.4.1.2 requires.
         let window = isGzip ? CZLIB_WINDOW_GZIP : hasZlibHead ? CZLIB_WINDOW_ANY : CZLIB_WINDOW_RAW
         let size = CInt(MemoryLayout<CZlibStream>.size)
         guard czlib_inflate_begin(stream, CInt(window), czlib_version(), size) == CInt(CZLIB_OK) else { throw .memory }
@@ -72,7 +73,7 @@ final class Inflater {
         return first & 0x0F == 8 && (Int(first) << 8 | Int(second)) % 31 == 0
     }
 
-    /// A gzip body may have several members, one behind the other (RFC 1952, 2.2).
+    /// Begins the next member. A gzip body may consist of several members in sequence (RFC 1952, 2.2).
     private func beginMember() throws(Fault) {
         guard isGzip else { throw .surplus }
         czlib_inflate_end(stream)

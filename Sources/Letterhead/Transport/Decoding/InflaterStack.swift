@@ -1,33 +1,33 @@
 import Foundation
 
-/// Undoes all content codings of one body, the last one first, with no more than one piece of each in memory.
+/// Decompresses all content codings of one body, the last one first, with at most one piece of each in memory.
 ///
-/// Each coding's output is measured against the bytes that came over the connection, so that codings inside one another
-/// cannot multiply what each of them may do.
+/// The output of each coding is compared with the bytes that were received over the connection, so that nested codings
+/// cannot multiply the allowed ratio.
 ///
-/// A class, because its inflaters are. It is not `Sendable`: whoever shares it locks it.
+/// It is a class, because its inflaters are classes. It is not `Sendable`: if it is shared, the owner must lock it.
 final class InflaterStack {
     private let inflaters: [Inflater]
     private let maximumRatio: Int
 
-    /// Ratios are judged only past this size: a small body of blanks is no bomb.
+    /// The ratio is checked only above this size, because a small body of spaces is not an attack.
     private static let harmlessSize = 16 << 20
 
     /// - Parameters:
-    ///   - areGzip: the codings in the order in which they were applied: gzip, or deflate.
-    ///   - maximumRatio: how many times larger than the coded bytes a body may be.
+    ///   - areGzip: the codings in the order in which they were applied: true for gzip, false for deflate.
+    ///   - maximumRatio: the largest allowed ratio of decompressed to compressed bytes.
     init(areGzip: [Bool], maximumRatio: Int) {
         inflaters = areGzip.reversed().map { Inflater(isGzip: $0) }
         self.maximumRatio = maximumRatio
     }
 
-    /// Takes bytes from the connection; those before must be used up.
+    /// Sets the next bytes from the connection. The previous ones must have been consumed.
     func feed(_ bytes: Data) { inflaters[0].feed(bytes) }
 
-    /// The next piece of the body, at most 64 KiB; nil when it needs more bytes.
+    /// Returns the next piece of the body, at most 64 KiB; nil if more bytes are needed.
     func next() throws(Inflater.Fault) -> Data? { try next(from: inflaters.count - 1) }
 
-    /// Checks that every coding ended where it should.
+    /// Checks that every coding is complete.
     func finish() throws(Inflater.Fault) {
         for inflater in inflaters { try inflater.finish() }
     }

@@ -2,14 +2,14 @@ import Foundation
 import Synchronization
 
 extension BodyChunks {
-    /// The same bytes, those of a body in memory in pieces of 64 KiB, so that they can be counted as they go.
+    /// The same bytes. A body in memory is split into pieces of 64 KiB, so that its progress can be reported.
     var inPieces: BodyChunks {
         guard let data, !data.isEmpty else { return self }
         let cursor = Cursor(data)
         return BodyChunks(length: data.count) { cursor.next() }
     }
 
-    /// How far the pieces have come. A class, since the closure that gives them is a value.
+    /// The position in the bytes. It is a class, because the closure that returns the pieces shares it.
     private final class Cursor: Sendable {
         private let rest: Mutex<Data>
 

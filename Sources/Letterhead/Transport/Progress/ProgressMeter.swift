@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Counts the bytes of one direction of one transfer, and tells whoever wants to hear. A class, since the count is shared
-/// by the walks over one body.
+/// Counts the bytes of one direction of one transfer, and reports them. It is a class, because several iterations of
+/// one body share the count.
 final class ProgressMeter: Sendable {
     private let direction: TransferProgress.Direction
     private let total: Int?
@@ -17,7 +17,8 @@ final class ProgressMeter: Sendable {
         self.report = report
     }
 
-    /// So many bytes have gone since the first; no more than the time before are those of a second walk, and not told.
+    /// Notes the total number of transferred bytes. A number that is not greater than the previous one belongs to a
+    /// second iteration, and is not reported.
     func note(_ count: Int) {
         let isNews = completed.withLock { completed in
             defer { completed = max(completed, count) }
@@ -26,7 +27,7 @@ final class ProgressMeter: Sendable {
         if isNews { report(TransferProgress(direction: direction, completedBytes: count, totalBytes: total)) }
     }
 
-    /// So many more bytes have gone.
+    /// Adds a number of transferred bytes.
     func add(_ count: Int) {
         guard count > 0 else { return }
         let sum = completed.withLock { completed in

@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// The body of a response between the thread that receives it and the task that reads it. It is bounded, so that a slow
-/// reader slows the server down. A class, since both sides share it.
+/// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. The
+/// bound makes a slow reader slow down the server. It is a class, because both sides share it.
 ///
-/// Bytes are copied once, into blocks that are used again when the reader has dropped them.
+/// Bytes are copied once, into blocks that are reused when the reader has released them.
 final class ReceivePipe: Sendable {
-    /// What became of received bytes.
+    /// The result of writing received bytes.
     enum Arrival {
         case taken
-        /// None were taken, because the pipe is full; a later ``Step`` reports that there is room.
+        /// No bytes were taken, because the pipe is full. A later ``Step`` reports that there is room.
         case refused
-        /// The transfer must end.
+        /// The memory does not suffice, so the transfer must end.
         case noMemory
         /// The transfer must end, because its reader was cancelled or has dropped the body.
         case cancelled
     }
 
-    /// The next bytes, none at the end, and whether the receiving thread waits for room that they made.
+    /// The next bytes, which are empty at the end, and whether the receiving thread waits for the room that they free.
     typealias Step = (bytes: Data, isRoomMade: Bool)
 
     fileprivate enum End {
@@ -25,7 +25,8 @@ final class ReceivePipe: Sendable {
         case failed(TransportFailure)
     }
 
-    /// Memory for a piece, mapped for itself: the allocator would keep much of what one thread allocates and others free.
+    /// Memory for one piece. It is mapped separately, because the allocator would retain much of the memory that one
+    /// thread allocates and another frees.
     ///
     /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received.
     fileprivate struct Block: @unchecked Sendable {
@@ -34,13 +35,13 @@ final class ReceivePipe: Sendable {
     }
 
     fileprivate struct State {
-        /// What may be read.
+        /// The blocks that can be read.
         var blocks: [Block] = []
         var spares: [Block] = []
-        /// How many bytes may be read.
+        /// The number of bytes that can be read.
         var count = 0
         var end: End?
-        /// More than one if a body's iterator was copied and several tasks use it.
+        /// The waiting readers. There is more than one if a body's iterator was copied and several tasks use it.
         var readers: [CheckedContinuation<Void, Never>] = []
         /// Whether the receiving thread waits for room.
         var isBlocked = false
@@ -48,12 +49,12 @@ final class ReceivePipe: Sendable {
 
     fileprivate static let blockSize = 256 << 10
     private static let capacity = 4 * blockSize
-    /// A reader is woken for so many bytes, and for fewer when no more are there to be received.
+    /// A reader is resumed when this many bytes are available, or fewer if no more can be received at present.
     private static let wakeSize = 2 * blockSize
     private static let spareLimit = capacity / blockSize
     private let state = Mutex(State())
-    /// The block that is being filled. `nonisolated(unsafe)`: only the receiving thread uses it, so that it copies without the
-    /// lock, on which the reader would otherwise spin.
+    /// The block that is being filled. `nonisolated(unsafe)`: only the receiving thread uses it, so that it can copy
+    /// without holding the lock, on which the reader would otherwise spin.
     nonisolated(unsafe) private var filling: Block?
 
     deinit {
@@ -61,9 +62,9 @@ final class ReceivePipe: Sendable {
         state.withLock { $0.freeAll() }
     }
 
-    /// Takes bytes. For the receiving thread.
+    /// Writes bytes. Called by the receiving thread.
     func write(_ bytes: UnsafeRawBufferPointer) -> Arrival {
-        // All of the bytes are taken or none: libcurl would deliver all of them again.
+        // Either all bytes are taken or none, because libcurl delivers refused bytes again as a whole.
         let needsBlock = filling.map { !$0.hasRoom(for: bytes.count) } ?? true
         if needsBlock {
             let (isCancelled, isFull) = state.withLock { ($0.isCancelled, $0.isFull(at: Self.capacity)) }
@@ -80,10 +81,11 @@ final class ReceivePipe: Sendable {
         return .taken
     }
 
-    /// Lets the reader have all that has arrived. For the receiving thread, when there is no more to receive at present.
+    /// Makes all received bytes available to the reader. Called by the receiving thread when no more can be received at
+    /// present.
     func flush() { handOver(atLeast: 1) }
 
-    /// Hands the block over, and wakes the readers if there are so many bytes for them.
+    /// Makes the block available, and resumes the readers if there are at least `minimum` bytes for them.
     private func handOver(atLeast minimum: Int) {
         let block = filling
         filling = nil
@@ -95,7 +97,7 @@ final class ReceivePipe: Sendable {
         for reader in readers { reader.resume() }
     }
 
-    /// No more bytes will come; only the first end counts. A cancelled reader receives none of those that are there.
+    /// Ends the body. Only the first call has an effect. A cancelled reader receives none of the remaining bytes.
     func end(_ failure: TransportFailure? = nil) {
         let readers = state.withLock { state in
             if state.end == nil {
@@ -107,7 +109,7 @@ final class ReceivePipe: Sendable {
         for reader in readers { reader.resume() }
     }
 
-    /// Waits for the next step. Bytes that came before a failure are returned before it.
+    /// Waits for the next step. Bytes that were received before a failure are returned before it is thrown.
     func read() async throws(TransportFailure) -> Step {
         while true {
             if let step = try take() { return step }
@@ -122,7 +124,7 @@ final class ReceivePipe: Sendable {
         }
     }
 
-    /// Returns the next step without waiting; nil when there is none yet.
+    /// Returns the next step without waiting; nil if none is available yet.
     func take() throws(TransportFailure) -> Step? {
         let (block, isRoomMade, end) = state.withLock { state in
             let block = state.takeBlock()
@@ -138,8 +140,8 @@ final class ReceivePipe: Sendable {
         }
     }
 
-    /// The bytes of a block, which comes back when they are dropped. A small piece is copied: a reader that keeps it must not
-    /// keep the whole block.
+    /// Returns the bytes of a block, which is reused when they are released. A small piece is copied, so that a reader
+    /// that keeps it does not keep the whole block.
     private func data(of block: Block) -> Data {
         guard block.count >= Self.blockSize / 2 else {
             defer { recycle(block) }
@@ -161,19 +163,19 @@ final class ReceivePipe: Sendable {
 }
 
 extension ReceivePipe.State {
-    /// Whether nothing will be read any more.
+    /// Whether the reader was cancelled or has dropped the body.
     fileprivate var isCancelled: Bool {
         if case .failed(let failure) = end { failure.code == .cancelled } else { false }
     }
 
-    /// Whether the pipe holds so many bytes; it then notes that the receiving thread waits for room.
+    /// Returns whether the pipe is full. If so, it notes that the receiving thread waits for room.
     fileprivate mutating func isFull(at capacity: Int) -> Bool {
         isBlocked = count >= capacity
         return isBlocked
     }
 
-    /// Adds a block. If its bytes fit into the one before, they are copied there and the block is returned: a slow reader must
-    /// not make the pipe hold many blocks with few bytes each.
+    /// Adds a block. If its bytes fit into the previous one, they are copied there and the block is returned: with a
+    /// slow reader, the pipe must not hold many blocks with few bytes each.
     fileprivate mutating func add(_ block: ReceivePipe.Block) -> ReceivePipe.Block? {
         if isCancelled { return block }
         count += block.count

@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The body of a request between the task that makes it and the thread that sends it: bounded, so that no more is
-/// made than the server takes. A class, since both sides share it. It owns the task.
+/// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. The
+/// bound keeps the task from producing more than the server accepts. It is a class, because both sides share it. It
+/// owns the task.
 final class SendPipe: Sendable {
-    /// What the thread gets when it asks for bytes.
+    /// The result of reading bytes.
     enum Step {
         case bytes(Int)
         case end
@@ -19,16 +20,16 @@ final class SendPipe: Sendable {
         var isEnded = false
         var failure: (any Error)?
         var isClosed = false
-        /// The thread found nothing, and waits until it hears that there is more.
+        /// Whether the thread found no bytes, and waits until more are available.
         var isStarved = false
         var givenCount = 0
         var maker: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
-        /// Which walk over the body it is; what an earlier one still brings is not wanted any more.
+        /// The number of the current iteration of the body. Chunks of earlier iterations are discarded.
         var walk = 0
     }
 
-    /// How many bytes it is; nil when that is not known.
+    /// The number of bytes; nil if it is not known.
     let length: Int?
     private let first: Mutex<BodyChunks?>
     private let isReplayable: Bool
@@ -38,10 +39,10 @@ final class SendPipe: Sendable {
     private static let capacity = 256 << 10
 
     /// - Parameters:
-    ///   - first: the chunks of the first walk.
-    ///   - isReplayable: whether there may be another walk.
-    ///   - meter: hears how much was made.
-    ///   - makeChunks: the chunks of another walk.
+    ///   - first: the chunks of the first iteration.
+    ///   - isReplayable: whether the body can be iterated again.
+    ///   - meter: receives the number of produced bytes.
+    ///   - makeChunks: returns the chunks of a further iteration.
     init(
         _ first: BodyChunks, isReplayable: Bool, meter: ProgressMeter? = nil,
         makeChunks: @escaping @Sendable () throws -> BodyChunks
@@ -53,7 +54,7 @@ final class SendPipe: Sendable {
         self.makeChunks = makeChunks
     }
 
-    /// Begins to make the body; `onMore` tells the thread that there is something for it again.
+    /// Starts to produce the body. `onMore` informs the thread when bytes are available again.
     func start(onMore: @escaping @Sendable () -> Void) {
         let walk = state.withLock { $0.walk }
         let task = Task { [self] in await make(walk, onMore) }
@@ -65,7 +66,7 @@ final class SendPipe: Sendable {
         if isTooLate { task.cancel() }
     }
 
-    /// Starts the body again from its first byte; false when that cannot be.
+    /// Restarts the body from its first byte. Returns false if that is not possible.
     func rewind(onMore: @escaping @Sendable () -> Void) -> Bool {
         guard state.withLock({ $0.givenCount > 0 }) else { return true }
         guard isReplayable else { return false }
@@ -74,7 +75,7 @@ final class SendPipe: Sendable {
         return true
     }
 
-    /// Gives the next bytes. For the thread.
+    /// Reads the next bytes. Called by the thread.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         let (step, maker, spent) = state.withLock { state in
             let (step, spent) = state.take(into: buffer)
@@ -85,24 +86,24 @@ final class SendPipe: Sendable {
             return (step, state.maker, spent)
         }
         maker?.resume()
-        // A chunk is freed after the lock: it may have a deallocator of the caller's, which may cancel the request.
+        // A chunk is released outside the lock, because it may have a custom deallocator that cancels the request.
         withExtendedLifetime(spent) {}
         return step
     }
 
-    /// Why the body cannot be made, if it cannot.
+    /// The error of the body; nil if it has not failed.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Whether all of it was given, and so many bytes are all that there were.
+    /// Returns whether the whole body was read, and had at most `count` bytes.
     func isSpent(by count: Int) -> Bool {
         state.withLock { $0.isEnded && $0.chunks.isEmpty && $0.givenCount <= count }
     }
 
-    /// Nothing more is wanted: ends the task that makes the body.
+    /// Ends the task that produces the body.
     func close() { abandon(isClosing: true) }
 
     private func abandon(isClosing: Bool) {
-        // As above, what is left of the body is freed after the lock.
+        // As above, the rest of the body is released outside the lock.
         let old = state.withLock { state in
             let next = State(isClosed: state.isClosed || isClosing, walk: state.walk + 1)
             return exchange(&state, with: next)
@@ -112,7 +113,7 @@ final class SendPipe: Sendable {
     }
 }
 
-// MARK: Making
+// MARK: Producing
 
 extension SendPipe {
     private func make(_ walk: Int, _ onMore: @Sendable () -> Void) async {
@@ -121,7 +122,7 @@ extension SendPipe {
             var made = 0
             while let chunk = try await iterator.next() {
                 made += chunk.count
-                // The last piece is held back until the body has ended, so that one that goes on is found out.
+                // The last piece is held back until the body has ended, so that a longer body is detected.
                 if made == length { _ = try await iterator.next() }
                 meter?.note(made)
                 guard await offer(chunk, walk, onMore) else { return }
@@ -140,7 +141,7 @@ extension SendPipe {
         return try first ?? makeChunks()
     }
 
-    /// Adds a piece and waits until there is room for another; false when none is wanted.
+    /// Adds a piece and waits until there is room for another. Returns false if the iteration is no longer current.
     private func offer(_ chunk: Data, _ walk: Int, _ onMore: @Sendable () -> Void) async -> Bool {
         let isStarved = state.withLock { state -> Bool in
             guard state.walk == walk else { return false }
@@ -172,7 +173,7 @@ extension SendPipe {
 }
 
 extension SendPipe.State {
-    /// Copies bytes; also returns the chunk that they were the end of.
+    /// Copies bytes. Also returns the chunk if its last bytes were copied.
     fileprivate mutating func take(
         into buffer: UnsafeMutableRawBufferPointer
     ) -> (step: SendPipe.Step, spent: Data?) {

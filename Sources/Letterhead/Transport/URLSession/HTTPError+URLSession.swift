@@ -5,8 +5,8 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Makes an error of what Foundation reports at the end of a task, with what is known of the response: by itself the
-    /// code for a lost connection does not tell whether there ever was one.
+    /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
+    /// Foundation's code for a lost connection does not tell whether the connection was ever established.
     init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
         let code = (error as? URLError)?.code
         guard code == .networkConnectionLost || code == .unknown && head != nil else {

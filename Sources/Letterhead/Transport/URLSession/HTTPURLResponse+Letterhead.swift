@@ -5,14 +5,14 @@ import Foundation
 #endif
 
 extension HTTPURLResponse {
-    /// How many bytes will come, when they come as they are counted.
+    /// Returns the length of the body; nil if it is not known or if Foundation decompresses the body.
     func knownLength(of method: HTTPMethod) -> Int? {
         if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
         guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
         return Int(exactly: expectedContentLength)
     }
 
-    /// The response, saying nothing of the content codings that Foundation has undone.
+    /// Returns the response without the headers of content codings that Foundation has decompressed.
     func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
         var fields: [String: String] = [:]
         for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
@@ -28,7 +28,8 @@ extension HTTPURLResponse {
         codings.split(separator: ",").allSatisfy { undoneCodings.contains(ASCII.lowercased(ASCII.trimmed(String($0)))) }
     }
 
-    /// What Foundation undoes. On Linux it offers what libcurl was built for, and fails at any other coding.
+    /// The content codings that Foundation decompresses. On Linux it offers those of its libcurl, and fails at any
+    /// other.
     #if canImport(FoundationNetworking)
         private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
     #else

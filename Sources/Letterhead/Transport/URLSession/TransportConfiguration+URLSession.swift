@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConfiguration {
-    /// A session that keeps nothing: no cache, no cookies, no credentials.
+    /// Creates a session that stores nothing: no cache, no cookies, no credentials.
     func makeURLSession(delegate: URLSessionRelay) -> URLSession {
         let settings = URLSessionConfiguration.ephemeral
         settings.urlCache = nil
@@ -23,10 +23,11 @@ extension TransportConfiguration {
         return URLSession(configuration: settings, delegate: delegate, delegateQueue: .serial)
     }
 
-    /// Whole seconds, at least one: Foundation on Linux cuts fractions off, and takes less for none at all.
+    /// The idle limit in whole seconds, at least one. Foundation on Linux truncates fractions, and treats zero as no
+    /// limit.
     var idleSeconds: TimeInterval { Self.seconds(of: idleTimeout) }
 
-    /// The same for a request, which may have a limit of its own.
+    /// Returns the idle limit of a request in whole seconds.
     func idleSeconds(for request: HTTPRequest) -> TimeInterval { Self.seconds(of: request.idleTimeout ?? idleTimeout) }
 
     private static func seconds(of limit: Duration?) -> TimeInterval {
@@ -34,7 +35,7 @@ extension TransportConfiguration {
         return min(86_400, max(1, (limit / .seconds(1)).rounded(.up)))
     }
 
-    /// Which setting is out of its range, or nothing that `URLSession` has means for.
+    /// The setting that is out of range or not supported by `URLSession`; nil if all settings can be applied.
     var brokenURLSessionRule: String? {
         let standard = TransportConfiguration()
         var supported = standard
@@ -50,10 +51,10 @@ extension TransportConfiguration {
         if let brokenRule { return brokenRule }
         guard self != supported else { return nil }
         let changed = unsupportedNames(supported).joined(separator: ", ")
-        return "URLSession has no means for \(changed); it can set \(names) of a TransportConfiguration"
+        return "URLSession does not support \(changed); of a TransportConfiguration it supports only \(names)"
     }
 
-    /// The settings that differ from those that `URLSession` has means for.
+    /// Returns the names of the changed settings that `URLSession` does not support.
     private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
         let settings: [(name: String, isChanged: Bool)] = [
             ("connectTimeout", connectTimeout != supported.connectTimeout),
@@ -68,9 +69,9 @@ extension TransportConfiguration {
     }
 }
 
-/// A configuration of Foundation's that nobody else can change.
+/// A private copy of a Foundation configuration.
 ///
-/// `@unchecked Sendable`: the copy is private, and is read only, by sessions that copy it once more.
+/// `@unchecked Sendable`: only sessions read the copy, and each session copies it again.
 struct FoundationConfiguration: @unchecked Sendable {
     private let copy: URLSessionConfiguration
 
@@ -84,7 +85,7 @@ struct FoundationConfiguration: @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// A new queue that runs one operation at a time, as a delegate needs it.
+    /// Creates a queue that runs one operation at a time, as required for a delegate.
     fileprivate static var serial: OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1

@@ -2,7 +2,7 @@
     import Foundation
 
     extension TransportMetrics {
-        /// What Foundation measured; on Linux it measures nothing.
+        /// Creates metrics from Foundation's measurements. On Linux it has no measurements.
         init(_ transaction: URLSessionTaskTransactionMetrics) {
             self.init()
             let start = transaction.fetchStartDate
@@ -13,7 +13,7 @@
             isReusedConnection = transaction.isReusedConnection
             if !isReusedConnection {
                 nameLookup = elapsed(until: transaction.domainLookupEndDate)
-                // Its end of connecting is that of TLS.
+                // Foundation's end of the connection includes TLS.
                 connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
                 secureConnect = elapsed(until: transaction.secureConnectionEndDate)
             }
@@ -31,7 +31,7 @@
             }
         }
 
-        /// The version by its name in ALPN (RFC 7301).
+        /// Returns the version for a protocol name of ALPN (RFC 7301).
         private static func version(_ name: String) -> String {
             switch name.lowercased() {
             case "h2": "HTTP/2"

@@ -5,13 +5,13 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// How much of a streamed body may wait for its reader before the task is suspended, where that is possible.
+/// The number of bytes of a streamed body that may be buffered before the task is suspended, where that is possible.
 private let heldBytes = 1 << 20
 
 extension URLSessionExchange {
-    /// A body whose pieces are handed over as they are asked for.
+    /// Creates a streamed body.
     func streamedBody(length: Int?) -> HTTPResponseBody {
-        // Without a list of what it captures: with one, it would not run where its reader does.
+        // Without a capture list: with one, the closure would not run in the reader's isolation.
         HTTPResponseBody(length: length) {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { reader in
@@ -27,7 +27,7 @@ extension URLSessionExchange {
         }
     }
 
-    /// How much of a body may be held; without limit for one that is handed over as it arrives, where the task can be
+    /// The number of bytes of a body that may be buffered. The number is unlimited for a streamed body where the task can be
     /// suspended.
     var heldLimit: Int {
         #if canImport(FoundationNetworking)
@@ -37,12 +37,12 @@ extension URLSessionExchange {
         #endif
     }
 
-    /// Suspends the task while the reader is behind. On Linux a task that is resumed starts over, so it runs on there, up
-    /// to the request's limit.
+    /// Suspends the task while too many bytes are buffered. On Linux a suspended task starts over, so the task
+    /// continues there, up to the limit of the request.
     func holdBack() {
         #if !canImport(FoundationNetworking)
             guard request.responseDelivery != .buffered else { return }
-            // Under the lock, since suspensions are counted and must not overtake what ends them.
+            // Called under the lock, because suspensions are counted and must not overtake the calls that end them.
             state.withLock { state in
                 if state.inbox.beginsRest(above: heldBytes) { state.task?.suspend() }
             }

@@ -7,12 +7,12 @@ import Synchronization
 #endif
 
 extension URLSessionExchange {
-    /// Starts the limits that Foundation has no means for, or only in whole seconds.
+    /// Starts the timers of the limits that Foundation does not support, or supports only in whole seconds.
     func startTimers() {
         waitForFirstByte()
         if let limit = request.timeout {
             after(limit) { [weak self] in
-                // A streamed body is read at the reader's pace, but for that of an error.
+                // The reader determines the pace of a streamed body, except for the body of an error.
                 guard let self, !isOpenEnded else { return }
                 expire("the attempt took longer than its timeout of \(limit)")
             }
@@ -32,7 +32,7 @@ extension URLSessionExchange {
         return head.map { request.isOpenEnded(after: HTTPStatus($0.statusCode)) } ?? false
     }
 
-    /// Starts the wait for the first byte, anew as long as the request is still going out.
+    /// Starts the timer of the first byte, and restarts it while the request is still being sent.
     func waitForFirstByte() {
         guard let limit = configuration.firstByteTimeout else { return }
         let wait = state.withLock { state in
@@ -41,7 +41,7 @@ extension URLSessionExchange {
         }
         after(limit) { [weak self] in
             guard let self, state.withLock({ $0.head == nil && $0.firstByteWait == wait }) else { return }
-            expire("no byte of the response came within the first-byte timeout of \(limit)")
+            expire("no byte of the response was received within the first-byte timeout of \(limit)")
         }
     }
 

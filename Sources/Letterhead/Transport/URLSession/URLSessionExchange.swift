@@ -6,14 +6,14 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One request on its way through a session. A class, because the loader, the delegate, the timers and the reader of the
-/// body meet in it; whoever settles it first decides how it ended.
+/// One request in a session. It is a class, because the loader, the delegate, the timers and the reader of the body
+/// share it. The first of them to settle it determines its result.
 final class URLSessionExchange: Sendable {
     typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
     struct State {
         var task: URLSessionTask?
-        /// Whether the task is over, or was cancelled already.
+        /// Whether the task has ended or has been cancelled.
         var isStopped = false
         var caller: Caller?
         var head: HTTPURLResponse?
@@ -39,7 +39,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Sends the request, and returns with the whole response, or with its head when it is streamed.
+    /// Sends the request. Returns the whole response, or its head if it is streamed.
     func run(over session: URLSession, in exchanges: URLSessionExchanges) async throws(HTTPError) -> HTTPResponse {
         let task = upload.makeTask(in: session)
         exchanges.add(self)
@@ -61,7 +61,7 @@ final class URLSessionExchange: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// Takes the head; interim answers are none.
+    /// Receives the head. Interim responses are ignored.
     func receive(_ response: URLResponse) {
         guard let head = response as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let length = head.knownLength(of: request.method)
@@ -72,7 +72,7 @@ final class URLSessionExchange: Sendable {
         settle { _ in self.response(head, body: self.streamedBody(length: length)) }
     }
 
-    /// Takes a piece of the body.
+    /// Receives a piece of the body.
     func receive(_ data: Data) {
         let limit = heldLimit
         let (meter, arrival) = state.withLock { state in
@@ -92,10 +92,10 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Takes note that so many bytes more, and so many in all, of the request's body have gone.
+    /// Reports the progress of the request body: the number of further bytes, and the total.
     func sent(_ bytes: Int64, of totalBytes: Int64) {
         #if canImport(FoundationNetworking)
-            // There the sum is that of the moment in which it is told, ahead of its piece.
+            // On Linux the total is read when the delegate is called, and may already include later pieces.
             uploadMeter?.add(Int(clamping: bytes))
         #else
             uploadMeter?.note(Int(clamping: totalBytes))
@@ -104,13 +104,13 @@ final class URLSessionExchange: Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Takes what Foundation has measured, which it tells before the end.
+        /// Receives Foundation's metrics, which are reported before the end.
         func collect(_ metrics: URLSessionTaskMetrics) {
             if let last = metrics.transactionMetrics.last { facts.metrics = TransportMetrics(last) }
         }
     #endif
 
-    /// Takes the end.
+    /// Receives the end of the task.
     func complete(_ error: (any Error)?) {
         noteTotal()
         let (isCancelled, head, received) = state.withLock { state in
@@ -128,19 +128,19 @@ final class URLSessionExchange: Sendable {
                     : HTTPError(endOf: request, error, head: head, receivedBytes: received)))
     }
 
-    /// Ends it as cancelled.
+    /// Ends the request with `.cancelled`.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         fail(HTTPError(.cancelled, request: request))
     }
 
-    /// Ends it with an error, and lets the rest go.
+    /// Ends the request with an error, and stops the task.
     func fail(_ error: HTTPError) {
         finish(.failure(error))
         stopTask()
     }
 
-    /// Ends it with the response as far as it has arrived.
+    /// Ends the request with the received response.
     func settle() {
         settle { (state) throws(HTTPError) in
             guard let head = state.head else {
@@ -152,7 +152,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Ends it with what has arrived, though the task would go on.
+    /// Ends the request with the received response before the task has ended.
     func settleEarly() {
         noteTotal()
         settle()
@@ -179,16 +179,16 @@ final class URLSessionExchange: Sendable {
         if let (caller, result) = settled { caller.resume(returning: result) }
     }
 
-    /// Ends the caller's wait and those of the body's readers.
+    /// Resumes the caller and the readers of the body.
     private func finish(_ end: Result<Data?, HTTPError>) {
         if case .failure(let error) = end { settle { (_) throws(HTTPError) in throw error } }
         let readers = state.withLock { $0.inbox.finish(end.mapError { $0 }) }
         for reader in readers { reader.resume(with: end.mapError { $0 }) }
     }
 
-    /// Cancels its task, once and not when that is over: Foundation on Linux may fail to find a task that it has ended.
+    /// Cancels the task once, unless it has ended: Foundation on Linux may not find a task that has ended.
     ///
-    /// Off the delegate's queue, since a task that is being cancelled waits for that.
+    /// It does not run on the delegate's queue, because a task that is being cancelled waits for that queue.
     func stopTask() {
         let task = state.withLock { state -> URLSessionTask? in
             guard let task = state.task, !state.isStopped else { return nil }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The exchanges in flight over one loader. A class, because its sessions' delegates and the loader share them.
+/// The exchanges of one loader that are in progress. It is a class, because the delegates of the sessions and the
+/// loader share it.
 final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [ObjectIdentifier: URLSessionExchange] = [:]
@@ -23,7 +24,7 @@ final class URLSessionExchanges: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Cancels what runs, and returns when nothing does.
+    /// Cancels all exchanges, and returns when they have ended.
     func cancelAll() async {
         for exchange in state.withLock({ Array($0.running.values) }) { exchange.cancel() }
         await withCheckedContinuation { waiter in

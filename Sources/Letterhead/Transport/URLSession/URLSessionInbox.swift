@@ -1,11 +1,11 @@
 import Foundation
 
-/// What has arrived of a body and was not taken yet, and who waits for more. Pure bookkeeping: the exchange keeps it under
-/// its lock and resumes whoever it names.
+/// The buffered pieces of a body, and the readers that wait for more. It only manages the state: the exchange keeps it
+/// under its lock and resumes the readers that it returns.
 struct URLSessionInbox {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
-    /// What to do with a piece that arrived.
+    /// The reaction to a received piece.
     enum Arrival {
         case held
         case wanted(Reader)
@@ -13,14 +13,14 @@ struct URLSessionInbox {
     }
 
     private var pieces: [Data] = []
-    /// Who waits, in order: several tasks may read one body.
+    /// The waiting readers, in order. Several tasks may read one body.
     private var readers: [Reader] = []
     private var end: Result<Data?, any Error>?
     private(set) var heldBytes = 0
-    /// Whether the task rests until the reader has caught up.
+    /// Whether the task is suspended until the reader has caught up.
     private var isResting = false
 
-    /// Takes a piece, for whoever waits or to be held, as long as no more is held than allowed.
+    /// Adds a piece, for a waiting reader or for the buffer, unless the buffer is full.
     mutating func add(_ data: Data, limit: Int) -> Arrival {
         if !readers.isEmpty { return .wanted(readers.removeFirst()) }
         guard heldBytes + data.count <= limit else { return .overflow }
@@ -29,7 +29,8 @@ struct URLSessionInbox {
         return .held
     }
 
-    /// Returns the next piece or the end, or nil: then the reader waits for it, after those that wait already.
+    /// Returns the next piece or the end. It returns nil if the reader has to wait; the reader is then added to the
+    /// waiting ones.
     mutating func ask(_ reader: Reader) -> Result<Data?, any Error>? {
         guard let piece = pieces.first else {
             if end == nil { readers.append(reader) }
@@ -40,28 +41,28 @@ struct URLSessionInbox {
         return .success(piece)
     }
 
-    /// Says that the task is to rest, and only once, when more is held than so many bytes.
+    /// Returns true, only once, if the task must be suspended because more than `limit` bytes are buffered.
     mutating func beginsRest(above limit: Int) -> Bool {
         guard !isResting, heldBytes > limit else { return false }
         isResting = true
         return true
     }
 
-    /// Says that a task that rests is to go on, and only once, when no more is held than so many bytes.
+    /// Returns true, only once, if a suspended task must be resumed because at most `limit` bytes are buffered.
     mutating func endsRest(upTo limit: Int) -> Bool {
         guard isResting, heldBytes <= limit else { return false }
         isResting = false
         return true
     }
 
-    /// Notes the end, and returns all that wait. Only the first end counts.
+    /// Notes the end, and returns all waiting readers. Only the first call has an effect.
     mutating func finish(_ result: Result<Data?, any Error>) -> [Reader] {
         if end == nil { end = result }
         defer { readers = [] }
         return readers
     }
 
-    /// Returns everything that is held, in one piece; nil when there is no memory for it.
+    /// Returns all buffered pieces as one; nil if the memory does not suffice.
     mutating func takeAll() -> Data? {
         defer { (pieces, heldBytes) = ([], 0) }
         if pieces.count == 1 { return pieces[0] }

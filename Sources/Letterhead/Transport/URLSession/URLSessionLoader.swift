@@ -7,25 +7,32 @@
 
 /// The transport over Foundation's `URLSession`: the default on Apple platforms.
 ///
-/// Choose it there; on Linux choose `CurlLoader`. Redirects, cookies, caches and credentials are none of its business: a
-/// 3xx or a 401 is a response like any other. It sends what ``HTTPRequest/validate()`` lets pass, and a body that is not
-/// in memory from a private temporary file, so that its length is exact and it is never held in memory.
+/// Use it there; on Linux use `CurlLoader`. It does not handle redirects, cookies, caches and credentials: a 3xx or a
+/// 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``. A body that is not
+/// in memory is written to a private temporary file first, so that its length is exact and it is never held in memory.
 ///
-/// What `URLSession` cannot do is said here. Everywhere: repeated fields of one name travel joined by `, `, and so do
-/// those of a response; `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` are added to a request that says
-/// nothing of them; a GET with a body is `.invalidRequest`; the content codings that Foundation knows are undone by it,
-/// and the limits of a response count the decoded bytes; ``HTTPResponse/trailers`` are empty; and
-/// ``TransportConfiguration`` settings that it has no means for are `.invalidRequest`, naming the setting.
+/// `URLSession` has these limitations on all platforms:
+/// - Several fields of one name are joined by `, `, in requests and in responses.
+/// - `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` are added to a request that does not set them.
+/// - A GET with a body is `.invalidRequest`.
+/// - Foundation decompresses the content codings that it supports. The limits of a response count the decompressed
+///   bytes.
+/// - ``HTTPResponse/trailers`` are empty.
+/// - Unsupported settings of ``TransportConfiguration`` are `.invalidRequest`. The error names the setting.
 ///
-/// On Linux besides: names of headers are re-capitalised and their order is lost; IPv6 literals, trailers, and a
-/// connection that is closed inside the head cannot be handled by it, the latter two end the process; a body that is
-/// not in memory has no back-pressure, so one that runs more than ``HTTPRequest/responseLimit`` ahead of its reader is
-/// `.responseTooLarge`; ``HTTPResponse/metrics`` have only the times of the first byte and of the end; the certificate
-/// store is the system's, and a TLS failure has no code of its own; a reset leaves idle connections to the session.
+/// On Linux it has these limitations as well:
+/// - The capitalization of header names changes, and their order is lost.
+/// - IPv6 literals, trailers, and a connection that is closed inside the head are not supported. The latter two end the
+///   process.
+/// - A body that is not in memory has no back-pressure. If it is more than ``HTTPRequest/responseLimit`` ahead of its
+///   reader, it is `.responseTooLarge`.
+/// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
+/// - The certificate store is the system's, and TLS failures have no separate code.
+/// - A reset does not close the idle connections of the session.
 package final class URLSessionLoader: HTTPLoader {
-    // A class, because the session's connections are its identity, and its end must close them.
+    // A class, because it owns the session's connections and closes them when it is released.
 
-    /// The loader that all clients share by default.
+    /// The default loader of all clients.
     package static let shared = URLSessionLoader()
 
     private let configuration: TransportConfiguration
@@ -34,9 +41,9 @@ package final class URLSessionLoader: HTTPLoader {
     private let makeSession: @Sendable (URLSessionRelay) -> URLSession
     private let cachePolicy: URLRequest.CachePolicy
 
-    /// Makes a loader with a session of its own.
+    /// Creates a loader with a new session.
     ///
-    /// - Parameter configuration: limits of connections and time. Default: the documented defaults.
+    /// - Parameter configuration: the limits of connections and time. Default: the documented defaults.
     package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
         self.configuration = configuration
         makeSession = { configuration.makeURLSession(delegate: $0) }
@@ -44,16 +51,16 @@ package final class URLSessionLoader: HTTPLoader {
         cachePolicy = .reloadIgnoringLocalCacheData
     }
 
-    /// Makes a loader with a session of a configuration of Foundation's: for its proxies, its protocol classes, its TLS
-    /// settings, its service type, or to use the cache, the cookies and the credentials of a session that a program has
-    /// already: `URLSessionLoader(sessionConfiguration: session.configuration)`.
+    /// Creates a loader whose session has a Foundation configuration. Use it for its proxies, protocol classes, TLS
+    /// settings or service type, or to use the cache, the cookies and the credentials of an existing session:
+    /// `URLSessionLoader(sessionConfiguration: session.configuration)`.
     ///
-    /// Everything in the configuration holds, and the session is the loader's own. `timeoutIntervalForRequest` is the idle
-    /// limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are responses, as with every transport. A cache,
-    /// cookies and credentials of the session work below the library, which does not see them: a response may come from the
-    /// cache, and ``HTTPClient/reset()`` does not wipe them.
+    /// The whole configuration is applied to a new session. `timeoutIntervalForRequest` is the idle limit, unless a
+    /// request sets ``HTTPRequest/idleTimeout``. Redirects are responses, as with every transport. The library does not
+    /// see the session's cache, cookies and credentials: a response may come from the cache, and ``HTTPClient/reset()``
+    /// does not clear them.
     ///
-    /// - Parameter configuration: the configuration; later changes to it have no effect.
+    /// - Parameter configuration: the configuration. Later changes to it have no effect.
     package init(sessionConfiguration configuration: URLSessionConfiguration) {
         var limits = TransportConfiguration()
         let idle = configuration.timeoutIntervalForRequest
@@ -67,10 +74,10 @@ package final class URLSessionLoader: HTTPLoader {
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Sends a request and gives the response, whatever its status.
+    /// Sends a request and returns the response, with any status.
     ///
     /// - Throws: `.invalidRequest` before anything is sent; `.cancelled`; `.timedOut`; `.responseTooLarge`;
-    ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and what else Foundation reports, by the table of
+    ///   `.connectionLost`; `.invalidResponse`; `.cannotSaveResponse`; and the other errors of Foundation, mapped by
     ///   `HTTPError(_:request:)`.
     @concurrent
     package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -91,7 +98,8 @@ package final class URLSessionLoader: HTTPLoader {
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
-    /// Cancels what is in flight, and returns when it has ended. On Apple platforms later requests get new connections.
+    /// Cancels all requests in progress, and returns when they have ended. On Apple platforms later requests use new
+    /// connections.
     package func reset() async {
         await exchanges.cancelAll()
         #if !canImport(FoundationNetworking)
@@ -99,8 +107,8 @@ package final class URLSessionLoader: HTTPLoader {
         #endif
     }
 
-    /// On Linux a request that must not be sent twice gets a connection of its own: over a kept one that the server is
-    /// just closing it might be repeated below us.
+    /// Returns a separate session for a request that must not be sent twice, on Linux: Foundation might send it twice
+    /// over a keep-alive connection that the server is closing.
     private func isolatedSession(for request: HTTPRequest) -> URLSession? {
         #if canImport(FoundationNetworking)
             request.method.isIdempotent ? nil : makeSession(URLSessionRelay(exchanges))
@@ -111,7 +119,7 @@ package final class URLSessionLoader: HTTPLoader {
 }
 
 extension HTTPRequest {
-    /// What `URLSession` cannot do with a request that is otherwise well formed.
+    /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
         if let brokenTransportRule { return brokenTransportRule }
         return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil

@@ -5,9 +5,9 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The one delegate of a session: hands each event to the exchange that it belongs to.
+/// The delegate of a session. It passes each event to the exchange of the task.
 final class URLSessionRelay: NSObject, URLSessionDataDelegate {
-    // A class, as a delegate must be. The session keeps it until it is invalidated.
+    // A class, as required for a delegate. The session retains it until it is invalidated.
     private let byTask = Mutex<[Int: URLSessionExchange]>([:])
     private let exchanges: URLSessionExchanges
 
@@ -40,7 +40,8 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         exchange(of: task)?.sent(bytesSent, of: totalBytesSent)
     }
 
-    /// A redirect is a response like any other. On Linux the handler is never called: answering it late ends the process.
+    /// Returns a redirect as a response like any other. On Linux the handler is never called, because calling it late
+    /// ends the process.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -53,7 +54,7 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         #endif
     }
 
-    /// A server that is asked for trust is judged by the system; any other challenge is left to the caller as a 401 or 407.
+    /// Lets the system evaluate server trust. Any other challenge is returned to the caller as a 401 or 407.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

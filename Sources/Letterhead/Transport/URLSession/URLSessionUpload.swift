@@ -4,9 +4,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What `URLSession` is given of a request: the head, and a body that is in memory or in a private file.
+/// The request for `URLSession`: the head, and a body in memory or in a private file.
 final class URLSessionUpload: Sendable {
-    // A class, because the file must be removed when the last use of it is over.
+    // A class, because the file must be removed when it is no longer used.
 
     enum Body: Sendable {
         case none
@@ -17,7 +17,7 @@ final class URLSessionUpload: Sendable {
     let urlRequest: URLRequest
     let body: Body
 
-    /// - Throws: `.invalidRequest` when the body cannot be encoded, or is longer or shorter than it said.
+    /// - Throws: `.invalidRequest` if the body cannot be encoded, or is longer or shorter than its declared length.
     init(
         _ request: HTTPRequest, idleSeconds: TimeInterval, cachePolicy: URLRequest.CachePolicy
     ) async throws(HTTPError) {
@@ -25,7 +25,7 @@ final class URLSessionUpload: Sendable {
         var urlRequest = URLRequest(url: try request.url())
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
-        // Its own default would hold in place of the session's.
+        // The default of URLRequest would replace the timeout of the session.
         urlRequest.timeoutInterval = idleSeconds
         urlRequest.cachePolicy = cachePolicy
         self.urlRequest = urlRequest
@@ -50,10 +50,10 @@ final class URLSessionUpload: Sendable {
         return .file(try await spool(chunks))
     }
 
-    /// Writes the body to a file that only this user can read, and that is gone when the request is over.
+    /// Writes the body to a file that only this user can read, and that is removed when the request has ended.
     private static func spool(_ chunks: BodyChunks) async throws -> URL {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-\(UUID().uuidString)")
-        // The mode is set before the first byte is written, and no link is followed.
+        // The mode is set before the first byte is written, and symbolic links are not followed.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = url.withUnsafeFileSystemRepresentation { path in path.map { open($0, flags, 0o600) } ?? -1 }
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }

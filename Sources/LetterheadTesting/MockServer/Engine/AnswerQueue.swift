@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The answers that wait for requests.
+/// The queued responses.
 final class AnswerQueue: Sendable {
-    // A class, because the server's owner fills it while the loop's thread takes from it.
+    // A class, because tests add responses while the server's thread removes them.
     private struct Entry {
         let number: Int
         let answer: MockServer.Answer
-        /// For how many requests it is good still.
+        /// The number of requests that the entry still applies to.
         var left: Int
     }
 
@@ -32,14 +32,15 @@ final class AnswerQueue: Sendable {
         }
     }
 
-    /// Takes the first answer that fits.
+    /// Removes and returns the first matching response.
     func take(for request: MockServer.Request) -> MockServer.Answer? {
         let (answer, waiting) = state.withLock { state -> (MockServer.Answer?, [Entry]) in
             guard let first = state.entries.first, first.answer.fits == nil else { return (nil, state.entries) }
             return (state.takeOne(at: 0), [])
         }
         if let answer { return answer }
-        // Conditions are users' code, so they run outside the lock. Only this side takes, so what fits is still there.
+        // Conditions are user code, so they run outside the lock. Only this side removes entries, so a match is still
+        // present.
         guard let found = waiting.first(where: { $0.answer.fits?(request) ?? true }) else { return nil }
         return state.withLock { state in
             state.entries.firstIndex { $0.number == found.number }.map { state.takeOne(at: $0) }

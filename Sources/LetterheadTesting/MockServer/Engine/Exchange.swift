@@ -1,16 +1,16 @@
 import Foundation
 
-/// One request and the answer to it, on their way.
+/// A request and the response to it, in progress.
 struct Exchange {
-    /// How far the request is.
+    /// The stage of the exchange.
     enum Stage {
         /// The head was read.
         case begun
         /// The body is being read.
         case body
-        /// The body was read, a fault may strike.
+        /// The body was read. A fault may occur.
         case ended
-        /// The request is recorded; the answer is being made or sent.
+        /// The request is recorded. The response is being created or sent.
         case answering
     }
 
@@ -19,14 +19,14 @@ struct Exchange {
     var stage = Stage.begun
     var request: MockServer.Request
     var faults: [MockServer.Fault]
-    /// What runs for it: the closure, or the sequence that its answer is made of.
+    /// The task of the closure, or of the sequence that produces the response body.
     var task: Task<Void, Never>?
-    /// How the chunks that come are framed, while they come.
+    /// The framing of a streamed response body.
     var stream: ResponseEncoder.Stream?
     var streamed = 0
-    /// Whether the connection ends behind the answer.
+    /// Whether the connection is closed after the response.
     var closes = false
-    /// Whether the last byte of the answer has gone out.
+    /// Whether the last byte of the response has been sent.
     var isAnswered = false
 
     init(head: RequestHead, request: MockServer.Request, answer: MockServer.Answer) {
@@ -36,7 +36,7 @@ struct Exchange {
         faults = answer.faults
     }
 
-    /// Whether half of the body is there, so far as its length is known.
+    /// Whether half of the body has been received, if its length is known.
     var isHalfRead: Bool {
         guard case .length(let length) = head.framing else { return true }
         return request.bodySize * 2 >= length
@@ -44,13 +44,13 @@ struct Exchange {
 
     func hasFault(at moment: MockServer.Moment) -> Bool { faults.contains { $0.moment == moment } }
 
-    /// Takes the body away, to be put back longer.
+    /// Removes and returns the body. The caller appends to it and puts it back.
     mutating func takeBody() -> Data {
         defer { request.body = Data() }
         return request.body
     }
 
-    /// Takes the first fault of a moment.
+    /// Removes and returns the first fault of a moment.
     mutating func takeFault(at moment: MockServer.Moment) -> MockServer.Effect? {
         guard let index = faults.firstIndex(where: { $0.moment == moment }) else { return nil }
         return faults.remove(at: index).effect

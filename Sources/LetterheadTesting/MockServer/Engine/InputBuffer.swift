@@ -1,10 +1,10 @@
 import Foundation
 
-/// Bytes that came and have not been understood yet.
+/// Received bytes that have not been parsed yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
-    /// How far the search for the end of a line has come, so that no byte is looked at twice.
+    /// The end of the range that has already been searched for a line end, so that no byte is searched twice.
     private var searched = 0
 
     var count: Int { bytes.count - start }
@@ -12,9 +12,9 @@ struct InputBuffer {
 
     mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(contentsOf: new) }
 
-    /// Takes one line that ends with CR LF, without them; nil when it is not whole yet.
+    /// Removes and returns one line that ends in CR LF, without the line break; nil if the line is incomplete.
     ///
-    /// - Parameter limit: the most bytes that a line may have; an overlong one throws `tooLong`.
+    /// - Parameter limit: the largest number of bytes of a line. A longer line throws `tooLong`.
     mutating func takeLine(limit: Int, tooLong: RequestFault) throws(RequestFault) -> String? {
         guard let end = indexOfLineFeed() else {
             guard count <= limit else { throw tooLong }
@@ -26,16 +26,16 @@ struct InputBuffer {
         }
         let line = bytes[start..<(end - 1)]
         guard !line.contains(where: { $0 == UInt8(ascii: "\r") || $0 == 0 }) else {
-            throw .malformed("a line holds CR or NUL")
+            throw .malformed("a line contains CR or NUL")
         }
-        // Any byte above ASCII is legal in a value (RFC 9110, 5.5); what is not UTF-8 is read as Latin-1.
+        // All bytes above ASCII are allowed in a value (RFC 9110, 5.5). Text that is not UTF-8 is decoded as Latin-1.
         let text =
             String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
         drop(to: end + 1)
         return text
     }
 
-    /// Takes at most so many bytes, moving them behind `data`; says how many they were.
+    /// Removes at most `limit` bytes and appends them to `data`. Returns the number of removed bytes.
     mutating func take(atMost limit: Int, into data: inout Data, keeping kept: Int) -> Int {
         let taken = min(limit, count)
         let wanted = min(taken, max(0, kept))

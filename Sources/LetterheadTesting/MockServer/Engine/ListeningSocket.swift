@@ -8,15 +8,15 @@ import Foundation
     import Darwin
 #endif
 
-/// The socket at which connections arrive, on the loopback interface only.
+/// A listening socket on the loopback interface.
 struct ListeningSocket: Sendable {
     let socket: SystemSocket
-    /// The port it was given.
+    /// The port of the socket.
     let port: Int
 
-    /// Listens at 127.0.0.1.
+    /// Listens on 127.0.0.1.
     ///
-    /// - Parameter port: The port; 0 lets the system choose a free one.
+    /// - Parameter port: the port; 0 for a free port that the system chooses.
     init(port: Int) throws(SocketFailure) {
         let descriptor = Glue.streamSocket()
         guard descriptor >= 0 else { throw SocketFailure("socket") }
@@ -57,7 +57,7 @@ struct ListeningSocket: Sendable {
     }
 }
 
-/// The system's calls whose names or argument types would clash with members of the type that uses them.
+/// System calls whose names or argument types conflict with members of the types that use them.
 private enum Glue {
     static func streamSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.flag), 0) }
     static func bindSocket(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {

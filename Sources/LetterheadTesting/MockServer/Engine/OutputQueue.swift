@@ -1,16 +1,16 @@
 import Foundation
 
-/// What is to go out on a connection, in order, and what is to happen in between.
+/// The queued output of a connection: bytes, and the events between them, in order.
 struct OutputQueue {
     enum Segment {
         case bytes(Data)
-        /// A fault may strike here.
+        /// A fault may occur here.
         case moment(MockServer.Moment)
-        /// Who made the bytes before may make more.
+        /// The producer of the preceding bytes may produce more.
         case resume(CheckedContinuation<Void, any Error>)
         /// The answer is complete.
         case answered
-        /// The server has nothing more to say on this connection.
+        /// The server sends nothing more on this connection.
         case goodbye
     }
 
@@ -32,13 +32,13 @@ struct OutputQueue {
         first = 0
     }
 
-    /// Takes away bytes that went out from the segment in front.
+    /// Removes bytes that have been sent from the first segment.
     mutating func dropBytes(_ count: Int) {
         guard case .bytes(let bytes) = next else { return }
         if count == bytes.count { removeFirst() } else { segments[first] = .bytes(bytes.dropFirst(count)) }
     }
 
-    /// Throws everything away and lets go of who waits.
+    /// Discards the queue and resumes all waiting producers.
     mutating func discard() {
         for case .resume(let continuation) in segments[first...] { continuation.resume(throwing: CancellationError()) }
         segments = []

@@ -1,4 +1,4 @@
-/// Why the bytes of a client are no request, and the status that says so.
+/// The reason that received bytes are not a valid request, and the status for the response.
 struct RequestFault: Error, CustomStringConvertible {
     let status: Int
     let description: String

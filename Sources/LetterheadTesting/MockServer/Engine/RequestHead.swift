@@ -1,9 +1,10 @@
 import Foundation
 import Letterhead
 
-/// The request line and the header fields, and what they say about the body and the connection (RFC 9112).
+/// The request line and the header fields, with the framing of the body and the persistence of the connection that they
+/// specify (RFC 9112).
 struct RequestHead {
-    /// How the end of the body is told.
+    /// How the end of the body is determined.
     enum Framing: Equatable {
         case none
         case length(Int)
@@ -25,7 +26,7 @@ struct RequestHead {
             throw RequestFault(status: 505, description: "the version is neither HTTP/1.1 nor HTTP/1.0")
         }
         guard parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .malformed("the target holds bytes that must be escaped")
+            throw .malformed("the target contains bytes that must be escaped")
         }
         method = String(parts[0])
         target = String(parts[1])
@@ -52,7 +53,7 @@ struct RequestHead {
         (value ?? "").split(separator: ",").map { ASCII.lowercased(ASCII.trimmed(String($0))) }
     }
 
-    /// Reads one `Name: value` line.
+    /// Parses one `Name: value` line.
     static func field(_ line: String) throws(RequestFault) -> HTTPHeaders.Field {
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), ASCII.isToken(line[..<colon]) else {
             throw .malformed("a header line is not NAME: VALUE, or is folded")

@@ -1,14 +1,15 @@
 import Foundation
 import Letterhead
 
-/// Reads HTTP/1.1 requests from bytes, however they are cut (RFC 9112). Strict: what a client must not send is refused.
+/// Parses HTTP/1.1 requests from bytes in pieces of any size (RFC 9112). It is strict: what a client must not send is
+/// refused.
 struct RequestParser {
-    /// What the bytes have said.
+    /// A parsed part of a request.
     enum Event {
         case head(RequestHead)
-        /// So many bytes of the body came; those to be kept are in the data that was passed in.
+        /// The number of received bytes of the body. The bytes to keep are in the data that was passed in.
         case body(Int)
-        /// The request is whole; the fields stood behind a chunked body.
+        /// The request is complete. The fields are the trailers of a chunked body.
         case end(trailers: HTTPHeaders)
     }
 
@@ -31,7 +32,7 @@ struct RequestParser {
 
     init(headLimit: Int) { self.headLimit = headLimit }
 
-    /// Whether a request has begun and is not whole.
+    /// Whether a request has begun and is not complete.
     var isInsideRequest: Bool {
         if case .start = stage { return !input.isEmpty }
         return true
@@ -39,11 +40,11 @@ struct RequestParser {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) { input.append(bytes) }
 
-    /// The next event, or nil when more bytes are needed.
+    /// Returns the next event, or nil if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - body: where bytes of the body go.
-    ///   - kept: how many bytes of the body may still be kept; the rest is counted and thrown away.
+    ///   - body: receives the bytes of the body.
+    ///   - kept: the number of bytes of the body that may still be kept. Further bytes are counted and discarded.
     mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
         while true {
             switch stage {
@@ -67,7 +68,7 @@ struct RequestParser {
 
     private mutating func readRequestLine() throws(RequestFault) -> Bool {
         guard let line = try takeHeadLine() else { return false }
-        // Empty lines before a request are to be skipped (RFC 9112, 2.2).
+        // Empty lines before a request are skipped (RFC 9112, 2.2).
         if !line.isEmpty { stage = .fields(line: line) }
         return true
     }
@@ -96,13 +97,13 @@ struct RequestParser {
         let digits = line.prefix { $0 != ";" }.utf8.filter { $0 != 0x20 && $0 != 0x09 }
         guard digits.first != UInt8(ascii: "+"), digits.count <= 15,
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0
-        else { throw .malformed("a chunk size is no hexadecimal number") }
+        else { throw .malformed("a chunk size is not a hexadecimal number") }
         stage = size > 0 ? .chunk(left: size) : .trailers
         return true
     }
 
     private mutating func readChunkEnd() throws(RequestFault) -> Bool {
-        let fault = RequestFault.malformed("a chunk is longer than it said")
+        let fault = RequestFault.malformed("a chunk is longer than its declared size")
         guard let line = try input.takeLine(limit: 1, tooLong: fault) else { return false }
         guard line.isEmpty else { throw fault }
         stage = .chunkSize

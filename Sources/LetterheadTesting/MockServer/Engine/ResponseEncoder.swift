@@ -1,42 +1,42 @@
 import Foundation
 import Letterhead
 
-/// Writes a response as HTTP/1.1 has it (RFC 9112).
+/// Encodes a response as HTTP/1.1 (RFC 9112).
 struct ResponseEncoder {
-    /// A response in bytes.
+    /// An encoded response.
     struct Encoded {
-        /// The informational answers, the status line and the fields.
+        /// The informational responses, the status line and the fields.
         var head: Data
-        /// The body as it stands on the wire; empty when it is made of chunks.
+        /// The encoded body; empty if the body is sent in chunks.
         var body = Data()
-        /// Set when the body is made of chunks, which are to follow.
+        /// The framing of the chunks that follow; nil for a body in memory.
         var stream: Stream?
-        /// Whether the connection ends behind the answer.
+        /// Whether the connection is closed after the response.
         var closes: Bool
     }
 
     /// How the chunks of a body are framed.
     struct Stream {
         var isChunked: Bool
-        /// What a `Content-Length` of the user's own says.
+        /// The custom `Content-Length` of the response, if it has one.
         var declared: Int?
         var trailers: HTTPHeaders
     }
 
-    /// A response that cannot be written.
+    /// The error of a response that cannot be encoded.
     struct Unwritable: Error, CustomStringConvertible {
         let description: String
     }
 
     let request: RequestHead
-    /// Whether the connection is to end behind the answer whatever the answer says.
+    /// Whether the connection must be closed after the response, regardless of its headers.
     let mustClose: Bool
 
     func encode(_ response: MockServer.Response) throws -> Encoded {
         var head = Data()
         for hint in response.informational {
             guard hint.status.isInformational else {
-                throw Unwritable(description: "an informational answer that is no 1xx")
+                throw Unwritable(description: "an informational response whose status is not 1xx")
             }
             head.append(statusLine(hint.status))
             try append(hint.headers, to: &head)
@@ -54,7 +54,7 @@ struct ResponseEncoder {
         return encoded
     }
 
-    /// The framing fields, in `head`, and the body that fits them (RFC 9112, 6).
+    /// Returns the framing fields, in `head`, and the matching body (RFC 9112, 6).
     private func frame(_ response: MockServer.Response) -> Encoded {
         let declared = response.headers[.contentLength]
         let hasBody = !isBodyless(response.status)
@@ -118,7 +118,7 @@ struct ResponseEncoder {
         }
     }
 
-    /// One chunk as it stands on the wire (RFC 9112, 7.1).
+    /// Returns one encoded chunk (RFC 9112, 7.1).
     static func chunk(_ bytes: Data) -> Data {
         var chunk = Data("\(String(bytes.count, radix: 16))\r\n".utf8)
         chunk.append(bytes)
@@ -126,7 +126,7 @@ struct ResponseEncoder {
         return chunk
     }
 
-    /// The end of a chunked body.
+    /// Returns the end of a chunked body.
     static func lastChunk(_ trailers: HTTPHeaders) -> Data {
         var bytes = Data("0\r\n".utf8)
         for field in trailers { bytes.append(line(field)) }

@@ -2,7 +2,7 @@ import Foundation
 import Letterhead
 
 extension ServerConnection {
-    /// Begins to answer as the request's answer says.
+    /// Starts the response that was chosen for the request.
     func startAnswer() {
         guard let asked = exchange else { return }
         switch asked.answer.content {
@@ -12,7 +12,7 @@ extension ServerConnection {
         }
     }
 
-    /// The closure answered or threw.
+    /// Sends the response of the closure, or its error as a 500.
     func answered(_ result: Result<MockServer.Response, any Error>) {
         guard state == .open, exchange != nil else { return }
         exchange?.task = nil
@@ -45,7 +45,7 @@ extension ServerConnection {
         }
     }
 
-    /// A 500 that names the error: a test's own mistake should be seen where the test looks first.
+    /// Sends a 500 that names the error, so that a mistake in a test is visible in the response.
     private func answerFailure(_ error: any Error) {
         fail(error)
         respond(.text("MockServer: the answer failed: \(error)\n", status: 500))
@@ -74,7 +74,7 @@ extension ServerConnection {
         output.append(.answered)
     }
 
-    /// A piece of the body came.
+    /// Sends a chunk of the body.
     func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
         guard state == .open, let asked = exchange, let stream = asked.stream else {
             return continuation.resume(throwing: CancellationError())
@@ -85,7 +85,7 @@ extension ServerConnection {
         output.append(.resume(continuation))
     }
 
-    /// The body is at its end, or failed.
+    /// Ends the body, or aborts it after an error.
     func streamEnded(_ error: (any Error)?) {
         guard state == .open, let asked = exchange, let stream = asked.stream else { return }
         exchange?.task = nil
@@ -100,7 +100,7 @@ extension ServerConnection {
         queueEnd()
     }
 
-    /// The last byte of the answer has gone out, and no fault keeps the connection.
+    /// Ends the exchange after the last byte of the response has been sent, unless a fault holds the connection.
     func finishAnswer() {
         guard let answered = exchange else { return }
         if answered.closes {

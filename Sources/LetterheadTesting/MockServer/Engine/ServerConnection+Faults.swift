@@ -1,15 +1,15 @@
 import Foundation
 
-/// How fast a connection may move, after a fault that makes it slow.
+/// The speed of a connection that a fault has slowed down.
 struct Pace {
     let bytes: Int
     let interval: Duration
-    /// What may still move before the next interval.
+    /// The number of bytes that may still be transferred in this interval.
     var left: Int
 }
 
 extension ServerConnection {
-    /// Lets the faults of a moment strike; false when nothing goes on for now.
+    /// Applies the faults of a moment. Returns false if the connection cannot proceed for now.
     func reach(_ moment: MockServer.Moment) -> Bool {
         while let effect = exchange?.takeFault(at: moment) {
             apply(effect)
@@ -21,7 +21,7 @@ extension ServerConnection {
     private func apply(_ effect: MockServer.Effect) {
         switch effect.kind {
         case .close:
-            // Unread input would turn the end into a reset.
+            // Unread input would turn the end (FIN) into a reset (RST).
             while let count = try? stream.socket.receive(into: host.scratch), count > 0 {}
             close(.byServer)
         case .halfClose:
@@ -37,7 +37,8 @@ extension ServerConnection {
         }
     }
 
-    /// How many of so many bytes may move now; nil, and a pause, when it is none.
+    /// Returns how many of `count` bytes may be transferred now. If the interval is used up, it starts a pause and
+    /// returns nil.
     func allowance(_ count: Int) -> Int? {
         guard let pace else { return count }
         if pace.left > 0 { return min(count, pace.left) }
@@ -47,7 +48,7 @@ extension ServerConnection {
         return nil
     }
 
-    /// Time has passed.
+    /// Ends a pause or a stall after its time has passed.
     func tick(wait: Int) {
         guard state != .closed, hold?.number == wait else { return }
         hold = nil

@@ -1,13 +1,13 @@
 import Foundation
 
 extension ServerConnection {
-    /// How many bytes may wait to be understood before the client is held back.
+    /// The largest number of unparsed bytes. The server stops reading above it.
     private static let inputLimit = 262_144
 
-    /// Whether more bytes are welcome.
+    /// Whether the connection reads more bytes.
     var wantsInput: Bool { !inputEnded && parser.input.count < Self.inputLimit }
 
-    /// Reads once; false when there is nothing to read, or nothing may be read.
+    /// Reads once. Returns false if there is nothing to read, or if reading is paused.
     func receive() throws -> Bool {
         guard wantsInput, let limit = allowance(host.scratch.count) else { return false }
         let buffer = UnsafeMutableRawBufferPointer(rebasing: host.scratch[..<limit])
@@ -21,14 +21,15 @@ extension ServerConnection {
         return true
     }
 
-    /// The client sends no more. It may still read, so an answer that comes in spite of the cancellation is sent.
+    /// Handles the end of the input. The client may still read, so a response that is ready in spite of the
+    /// cancellation is sent.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }
         if exchange.stage == .answering { exchange.task?.cancel() } else { close(.byClient) }
     }
 
-    /// Reads on, so that the client is not reset while it reads the last answer.
+    /// Reads and discards input, so that the client is not reset while it reads the last response.
     func drain() {
         do {
             try stream.flush()
@@ -40,7 +41,8 @@ extension ServerConnection {
         }
     }
 
-    /// Understands the next piece of what was read; false when that needs more bytes, or the answer to be complete.
+    /// Parses the next piece of the input. Returns false if more bytes are needed, or if the response must be complete
+    /// first.
     func advanceExchange() throws(RequestFault) -> Bool {
         guard let stage = exchange?.stage else { return try begin() }
         switch stage {
@@ -80,7 +82,7 @@ extension ServerConnection {
     }
 
     private func readBody() throws(RequestFault) -> Bool {
-        // Out of the exchange and back, so that there is one owner and appending does not copy.
+        // The body is moved out of the exchange and back, so that it has one owner and appending does not copy it.
         guard var body = exchange?.takeBody() else { return false }
         let kept = host.configuration.keptBodySize - body.count
         let event = try parser.next(body: &body, keeping: kept)
@@ -110,7 +112,7 @@ extension ServerConnection {
         }
     }
 
-    /// Answers bytes that are no request, and ends the connection.
+    /// Responds to bytes that are not a valid request, and closes the connection.
     func refuse(_ fault: RequestFault) {
         fail(fault)
         abandonExchange()

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ServerConnection {
-    /// Sends what is queued, as far as the system takes it and no fault holds it back.
+    /// Sends the queued segments, until the system accepts no more bytes or a fault holds the connection.
     func send() throws {
         isBlocked = false
         while state == .open, hold == nil, let segment = output.next {
@@ -9,7 +9,7 @@ extension ServerConnection {
             case .bytes(let bytes):
                 guard try send(bytes) else { return }
             default:
-                // What comes behind bytes waits until all of them are on the wire.
+                // Segments after bytes wait until all of the bytes have been sent.
                 try stream.flush()
                 isBlocked = stream.hasUnsentBytes
                 if isBlocked { return }
@@ -22,7 +22,7 @@ extension ServerConnection {
         }
     }
 
-    /// Sends some bytes; false when no more can go out now.
+    /// Sends some bytes. Returns false if no more can be sent now.
     private func send(_ bytes: Data) throws -> Bool {
         guard let limit = allowance(bytes.count) else { return false }
         let sent = try bytes.withUnsafeBytes { try stream.transmit(UnsafeRawBufferPointer(rebasing: $0[..<limit])) }
@@ -32,7 +32,7 @@ extension ServerConnection {
         return !isBlocked
     }
 
-    /// Goes by what is no bytes; false when a fault keeps the connection there.
+    /// Handles a segment that has no bytes. Returns false if a fault holds the connection.
     private func pass(_ segment: OutputQueue.Segment) -> Bool {
         if case .moment(let moment) = segment {
             if moment == .responseEnd { countResponse() }
@@ -54,7 +54,7 @@ extension ServerConnection {
         record { $0.responses += 1 }
     }
 
-    /// Ends the output; the input is read to its end.
+    /// Ends the output. The input is read to its end.
     func endOutput() {
         stream.endOutput()
         abandonExchange()

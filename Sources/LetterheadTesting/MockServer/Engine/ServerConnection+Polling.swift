@@ -8,13 +8,13 @@
 
 extension ServerConnection {
     #if canImport(Darwin)
-        /// There `POLLHUP` tells that the client ended its side, to those who ask for something.
+        /// `POLLHUP` reports that the client has closed its side, if any event is requested.
         private static let peerEnded = Int16(POLLHUP)
     #else
-        private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which headers hide behind a feature macro
+        private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which the headers define only with a feature macro
     #endif
 
-    /// What `poll` is to look for; nil when the connection needs no look.
+    /// The events to wait for; nil if the connection does not need to be polled.
     var pollEvents: Int16? {
         switch (state, hold) {
         case (.closed, _): return nil
@@ -24,14 +24,14 @@ extension ServerConnection {
         case (.open, nil):
             let events = (wantsInput ? Int16(POLLIN) : 0) | (isBlocked ? Int16(POLLOUT) : 0)
             #if canImport(Darwin)
-                // A client that ended its side would be reported for ever.
+                // A client that has closed its side would be reported forever.
                 if events == 0, inputEnded { return nil }
             #endif
             return events
         }
     }
 
-    /// `poll` found something.
+    /// Handles the events that `poll` reports.
     func ready(_ events: Int16) {
         let isOver = events & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
         let cannotRead = hold != nil || state == .open && !wantsInput && !isBlocked

@@ -1,26 +1,26 @@
 import Foundation
 
-/// One connection, from its acceptance to its end: it reads requests, has them answered one after the other, and sends
-/// the answers. Reading is in +Input, answering in +Answering, sending in +Output, faults are in +Faults.
+/// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding in
+/// +Answering, sending in +Output, and faults are in +Faults.
 ///
-/// It never waits: ``advance()`` moves everything that can move now, and says by ``pollEvents`` what it needs next.
+/// It never blocks: ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
+/// for.
 final class ServerConnection {
-    // A class, because it is one thing with a life of its own; only the loop's thread touches it.
+    // A class, because it has identity. Only the loop's thread uses it.
 
-    /// Where its life is.
+    /// The state of the connection.
     enum State {
         case open
-        /// The output has ended; what the client still sends is read and thrown away, so that no reset overtakes the
-        /// last answer.
+        /// The output has ended. Further input is read and discarded, so that no reset overtakes the last response.
         case draining
         case closed
     }
 
-    /// Why nothing moves for now.
+    /// The reason that the connection is on hold.
     enum Hold: Equatable {
-        /// For a time, by the number of the wait.
+        /// A pause, with the number of its timer.
         case pause(Int)
-        /// Until the client leaves, or for a time.
+        /// A stall until the client leaves or the timer with this number fires.
         case stall(Int)
 
         var number: Int {
@@ -38,7 +38,7 @@ final class ServerConnection {
     var output = OutputQueue()
     var exchange: Exchange?
     var inputEnded = false
-    /// Whether the system takes no more output for now.
+    /// Whether the system currently accepts no output.
     var isBlocked = false
     var hold: Hold?
     var pace: Pace?
@@ -55,14 +55,14 @@ final class ServerConnection {
         host.journal.change { $0.connections.append(MockServer.Connection(number: number)) }
     }
 
-    /// Moves everything that can move now.
+    /// Does everything that is possible now.
     func advance() {
         while state == .open, hold == nil, step() {}
         if state == .draining { drain() }
         reportTraffic()
     }
 
-    /// One step of what there is to do; false when all of it waits for something.
+    /// Does one step. Returns false if every step has to wait.
     private func step() -> Bool {
         do {
             try send()
@@ -81,19 +81,19 @@ final class ServerConnection {
         return false
     }
 
-    /// Ends the connection and everything that runs for it.
+    /// Closes the connection and cancels its task.
     func close(_ ending: MockServer.Connection.Ending, withReset: Bool = false) {
         guard state != .closed else { return }
         state = .closed
         abandonExchange()
         timer?.cancel()
         reportTraffic()
-        // Before the client can see it, so that a test that has seen it finds it in the record.
+        // The end is recorded before the client can see it, so that a test that has seen it finds it in the record.
         record { $0.ending = ending }
         if withReset { stream.socket.releaseWithReset() } else { stream.socket.release() }
     }
 
-    /// Gives up the exchange: nobody will hear the rest of its answer.
+    /// Cancels the exchange, because the rest of its response will not be sent.
     func abandonExchange() {
         output.discard()
         guard let exchange else { return }
@@ -102,7 +102,7 @@ final class ServerConnection {
         self.exchange = nil
     }
 
-    /// Changes this connection's line in the record.
+    /// Changes the entry of this connection in the record.
     func record(_ change: (inout MockServer.Connection) -> Void) {
         host.journal.change { change(&$0.connections[number - 1]) }
     }

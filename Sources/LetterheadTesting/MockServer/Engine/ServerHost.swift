@@ -1,18 +1,18 @@
 import Foundation
 import Letterhead
 
-/// What all connections of one server share.
+/// The shared state of all connections of one server.
 final class ServerHost {
-    // A class, because the number of running tasks is one for all; only the loop's thread touches it.
+    // A class, because all connections share the number of running tasks. Only the loop's thread uses it.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
     let journal: ServerJournal
     let queue: AnswerQueue
     let clock: any Clock<Duration>
     let closure: MockServer.Closure
-    /// Where every connection reads to, since only one reads at a time.
+    /// The buffer for reading. It is shared, because only one connection reads at a time.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 131_072, alignment: 16)
-    /// How many tasks have not sent their last message.
+    /// The number of tasks that have not sent their last message.
     var runningTasks = 0
 
     init(
@@ -29,7 +29,7 @@ final class ServerHost {
 
     deinit { scratch.deallocate() }
 
-    /// Asks the closure, in a task that the connection cancels and the loop waits for.
+    /// Calls the closure in a task that the connection can cancel. The loop waits for the task before it ends.
     func askClosure(_ request: MockServer.Request) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [closure, inbox] in
@@ -42,7 +42,7 @@ final class ServerHost {
         }
     }
 
-    /// Pulls the chunks of a body, each when the one before is on its way.
+    /// Iterates the chunks of a body. The next chunk is requested after the previous one has been queued.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in
@@ -59,11 +59,11 @@ final class ServerHost {
         }
     }
 
-    /// Lets a connection know when time has passed.
+    /// Sends a tick to a connection after a duration.
     func tick(after duration: Duration, connection: Int, wait: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [clock, inbox] in
-            // A cancelled wait is told too: the loop counts its tasks by their last message.
+            // A cancelled wait sends its message, too, because the loop counts its tasks by their last messages.
             try? await clock.pause(for: duration)
             inbox.post(.tick(connection: connection, wait: wait))
         }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The messages for the loop; posting one ends its wait.
+/// The messages for the loop. Posting a message ends the loop's wait.
 final class ServerInbox: Sendable {
-    // A class, because every task and thread posts to the same one.
+    // A class, because all tasks and threads post to the same inbox.
     private struct State {
         var messages: [ServerMessage] = []
         var loopWaits = false
@@ -14,16 +14,16 @@ final class ServerInbox: Sendable {
 
     init() throws(SocketFailure) { pipe = try WakePipe() }
 
-    /// The descriptor that is readable when there are messages.
+    /// The descriptor that is readable while there are messages.
     var descriptor: Int32 { pipe.output }
 
-    /// Hands a message to the loop; when the loop has ended, lets go of who waits for it.
+    /// Posts a message to the loop. If the loop has ended, the tasks that wait for the message are resumed.
     func post(_ message: ServerMessage) {
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
             state.messages.append(message)
             if state.loopWaits {
-                // Under the lock, so that the pipe is not closed, and its number not given away, in between.
+                // Written under the lock, so that the pipe is not closed and its descriptor not reused in between.
                 state.loopWaits = false
                 pipe.wake()
             }
@@ -32,7 +32,7 @@ final class ServerInbox: Sendable {
         if isClosed { message.giveUp() }
     }
 
-    /// All messages; when there are none, the next one will end a wait.
+    /// Returns all messages. If the inbox is empty, the next message ends a wait.
     func take() -> [ServerMessage] {
         state.withLock { state in
             state.loopWaits = state.messages.isEmpty
@@ -43,7 +43,7 @@ final class ServerInbox: Sendable {
 
     func drain() { pipe.drain() }
 
-    /// Takes no more messages, unless there is one still to be handled.
+    /// Closes the inbox if it is empty. Returns whether it is closed.
     func closeIfEmpty() -> Bool {
         state.withLock { state in
             guard state.messages.isEmpty else { return false }

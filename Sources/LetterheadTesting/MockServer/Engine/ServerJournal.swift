@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The server's record, and those who wait for it to say something.
+/// The record of a server, and the tasks that wait for a change of it.
 final class ServerJournal: Sendable {
     // A class, because the loop's thread writes what tests read.
     private struct State {
@@ -29,7 +29,7 @@ final class ServerJournal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Says that nothing will change any more.
+    /// Marks the record as final.
     func end() {
         let waiters = state.withLock { state in
             state.hasEnded = true
@@ -38,7 +38,7 @@ final class ServerJournal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits until the record fits. The condition is a user's code, so it runs outside the lock.
+    /// Waits until the record fulfills a condition. The condition is user code, so it runs outside the lock.
     func wait(until fits: @Sendable (MockServer.Record) -> Bool) async throws -> MockServer.Record {
         while true {
             let (record, version, hasEnded) = state.withLock { ($0.record, $0.version, $0.hasEnded) }
@@ -57,7 +57,8 @@ final class ServerJournal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Cancellation is set before its handler runs, so one of the two sees the waiter.
+                    // A task is marked as cancelled before its cancellation handler runs. One of the two therefore
+                    // finds the waiter.
                     guard state.version == version, !state.hasEnded, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false

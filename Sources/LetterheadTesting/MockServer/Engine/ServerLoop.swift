@@ -10,26 +10,28 @@ import Foundation
 
 /// One thread that serves all connections of a server with `poll`.
 ///
-/// Why one thread and not one a connection: nothing here waits but `poll`, so hundreds of connections cost no stack
-/// each; all state belongs to one thread and needs no lock; a client that leaves is seen while its closure runs, which
-/// a thread that waits for the closure would not see; and the end is one loop that ends. `poll` is the same on every
-/// platform, and asking about some hundred descriptors costs less than answering one request. Closures run as tasks on
-/// the concurrency pool, never here, so one that blocks holds up nobody else, and this thread is none of the pool's.
+/// One thread instead of one for each connection has these reasons. Hundreds of connections need no stacks. All state
+/// belongs to one thread and needs no locks. The loop detects that a client leaves while a closure runs, which a thread
+/// that waits for the closure could not. Stopping the server means ending one loop. `poll` is the same on all
+/// platforms, and polling some hundred descriptors costs less than responding to one request. Closures run as tasks on
+/// the concurrency pool, so a closure that blocks does not delay other connections. The loop's thread is not part of
+/// that pool.
 final class ServerLoop {
-    // A class, because it is one thread's state.
+    // A class, because it is the state of one thread.
     private let listener: ListeningSocket
     private let host: ServerHost
     private let makeStream: StreamMaker
     private var connections: [ServerConnection] = []
     private var byNumber: [Int: ServerConnection] = [:]
     private var accepted = 0
-    /// Whether a connection could not be accepted for want of descriptors; tried again when one is free.
+    /// Whether a connection could not be accepted because the process has no free descriptors. Accepting is retried
+    /// when one is free.
     private var isExhausted = false
     private var isStopping = false
     private var waitingForStop: [CheckedContinuation<Void, Never>] = []
     private var polls: [pollfd] = []
 
-    /// Wraps an accepted socket.
+    /// Creates the stream of an accepted socket.
     typealias StreamMaker = @Sendable (SystemSocket) throws -> any ServerStream
 
     init(listener: ListeningSocket, host: ServerHost, makeStream: @escaping StreamMaker) {
@@ -38,7 +40,7 @@ final class ServerLoop {
         self.makeStream = makeStream
     }
 
-    /// Serves until it is told to stop and everything has ended.
+    /// Runs until the server is stopped and everything has ended.
     func run() {
         while true {
             let messages = host.inbox.take()
@@ -54,7 +56,8 @@ final class ServerLoop {
 
     private func wait() {
         preparePolls()
-        // Without descriptors it is tried again when one of ours is free, and else, since another's may be, in a while.
+        // Without free descriptors, accepting is retried when a connection closes, and after a delay, because other
+        // code may have freed one.
         let triesAgain = isExhausted && !isStopping
         let ready = poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
         if ready == 0, triesAgain { return accept() }

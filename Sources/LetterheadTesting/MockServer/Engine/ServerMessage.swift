@@ -1,18 +1,20 @@
 import Foundation
 
-/// What other threads and tasks tell the loop. A task that the loop started ends with exactly one of the first three.
+/// A message from another thread or task to the loop. A task that the loop started sends exactly one of the first three
+/// as its last message.
 enum ServerMessage: Sendable {
-    /// The closure answered a request of this connection, or threw.
+    /// The closure has returned a response or thrown an error.
     case answered(connection: Int, Result<MockServer.Response, any Error>)
-    /// The body of an answer is at its end, or failed.
+    /// The body of a response has ended or failed.
     case streamEnded(connection: Int, (any Error)?)
-    /// Time has passed for a connection that waits with this number.
+    /// The timer with this number has fired for a connection.
     case tick(connection: Int, wait: Int)
-    /// A piece of an answer's body; the continuation goes on when it is on its way, and throws when it never will be.
+    /// A chunk of a response body. The continuation resumes when the chunk has been sent, and throws if it cannot be
+    /// sent.
     case chunk(connection: Int, Data, CheckedContinuation<Void, any Error>)
-    /// All connections are to be closed.
+    /// Close all connections.
     case closeConnections(CheckedContinuation<Void, Never>)
-    /// Everything is to end; the continuation, if any, goes on when it has.
+    /// Stop the server. The continuation resumes when everything has ended.
     case stop(CheckedContinuation<Void, Never>?)
 
     var endsTask: Bool {
@@ -22,7 +24,7 @@ enum ServerMessage: Sendable {
         }
     }
 
-    /// Lets go of who waits for a message that nobody will handle.
+    /// Resumes the tasks that wait for a message that will not be handled.
     func giveUp() {
         switch self {
         case .chunk(_, _, let continuation): continuation.resume(throwing: CancellationError())

@@ -1,26 +1,26 @@
-/// The bytes of one connection, plain or encrypted; nothing in it blocks.
+/// The bytes of one connection, plain or encrypted. No operation blocks.
 protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }
-    /// Whether bytes that were taken from the caller still wait for the system to take them.
+    /// Whether bytes that were accepted from the caller have not been accepted by the system yet.
     var hasUnsentBytes: Bool { get }
-    /// Bytes that crossed the socket, in and out.
+    /// The number of bytes that were received and sent on the socket.
     var traffic: (received: Int, sent: Int) { get }
-    /// How the bytes are encrypted, once that is settled.
+    /// The encryption of the connection; nil until the handshake is complete.
     var security: MockServer.Security? { get }
 
-    /// Reads what has come: the number of bytes, 0 at the end of the input, nil when there is nothing yet.
+    /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
-    /// Takes as many bytes as it can now, possibly none.
+    /// Accepts as many bytes as possible, which may be zero.
     func transmit(_ bytes: UnsafeRawBufferPointer) throws -> Int
-    /// Passes on what waits, as far as the system takes it.
+    /// Sends buffered bytes, as far as the system accepts them.
     func flush() throws
-    /// Says that nothing more will be sent, where the protocol has a word for it, and ends the output.
+    /// Ends the output, after a close_notify if the connection is encrypted.
     func endOutput()
 }
 
 /// A connection without encryption.
 final class PlainStream: ServerStream {
-    // A class, because it is a connection's identity; only the loop's thread touches it.
+    // A class, because it represents one connection. Only the loop's thread uses it.
     let socket: SystemSocket
     let hasUnsentBytes = false
     let security: MockServer.Security? = nil

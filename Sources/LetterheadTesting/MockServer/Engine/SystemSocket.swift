@@ -10,11 +10,12 @@ import Foundation
 
 /// A socket of the system that never blocks and never raises SIGPIPE.
 ///
-/// Its methods have names of their own so that inside them `send`, `close` and `shutdown` are the system's.
+/// Its methods do not have the names of system calls, so that `send`, `close` and `shutdown` in their bodies are the
+/// system's.
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
-    /// A connection that waits at a listening socket; nil when there is none.
+    /// Accepts a connection that waits at a listening socket; returns nil if none waits.
     func accepted() throws(SocketFailure) -> SystemSocket? {
         let descriptor = accept(self.descriptor, nil, nil)
         guard descriptor >= 0 else {
@@ -26,7 +27,7 @@ struct SystemSocket: Sendable {
         return socket
     }
 
-    /// Reads what has come: the number of bytes, 0 at the end of the input, nil when there is nothing yet.
+    /// Reads available bytes. Returns their number, 0 at the end of the input, or nil if no bytes are available.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SocketFailure) -> Int? {
         let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
         if count >= 0 { return count }
@@ -34,7 +35,7 @@ struct SystemSocket: Sendable {
         throw SocketFailure("recv")
     }
 
-    /// Writes as much as the system takes now, possibly nothing.
+    /// Writes as many bytes as the system accepts, which may be zero.
     func transmit(_ bytes: UnsafeRawBufferPointer) throws(SocketFailure) -> Int {
         #if canImport(Darwin)
             let count = send(descriptor, bytes.baseAddress, bytes.count, 0)
@@ -46,20 +47,20 @@ struct SystemSocket: Sendable {
         throw SocketFailure("send")
     }
 
-    /// Ends the output; the input stays open.
+    /// Ends the output. The input stays open.
     func endOutput() { _ = shutdown(descriptor, Int32(SHUT_WR.flag)) }
 
-    /// Gives the descriptor back.
+    /// Closes the descriptor.
     func release() { _ = close(descriptor) }
 
-    /// Gives the descriptor back so that the peer sees a reset (RST), not an end (FIN).
+    /// Closes the descriptor so that the peer receives a reset (RST) instead of an end (FIN).
     func releaseWithReset() {
         var abortive = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &abortive, socklen_t(MemoryLayout<linger>.size))
         release()
     }
 
-    /// Sets what the system does not let a socket inherit everywhere.
+    /// Sets the options that a socket does not inherit on all platforms.
     func prepare() {
         var on: Int32 = 1
         Self.makeNonblocking(descriptor)
@@ -77,7 +78,7 @@ struct SystemSocket: Sendable {
     private static func isTransient(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
-// The system's constants are numbers on one platform and enumerations on the next; `flag` reads both.
+// Constants of the system are numbers on one platform and enumerations on another. `flag` reads both.
 extension BinaryInteger {
     var flag: Int { Int(self) }
 }

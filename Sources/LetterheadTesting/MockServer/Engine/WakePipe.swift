@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// A pipe to itself, by which other threads end the loop's wait in `poll`.
+/// A pipe with which other threads end the loop's wait in `poll`.
 struct WakePipe: Sendable {
     let output: Int32
     private let input: Int32
@@ -20,13 +20,13 @@ struct WakePipe: Sendable {
         SystemSocket.makeNonblocking(input)
     }
 
-    /// Ends the wait; a full pipe has ended it already.
+    /// Ends the wait. If the pipe is full, the wait has already ended.
     func wake() {
         var byte: UInt8 = 1
         _ = write(input, &byte, 1)
     }
 
-    /// Takes back what was written, so that the next wait waits.
+    /// Reads what was written, so that the next wait blocks again.
     func drain() {
         var bytes: (UInt64, UInt64) = (0, 0)
         while read(output, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}

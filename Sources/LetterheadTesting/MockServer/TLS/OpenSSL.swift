@@ -6,10 +6,10 @@
     import Darwin
 #endif
 
-/// The few functions of the system's OpenSSL that a server needs, by our own declarations.
+/// The functions of the system's OpenSSL that a server needs.
 ///
-/// It is opened at run time, so that whoever tests without TLS need not have it. Its ABI for these has been the same
-/// since 1.1. It is never closed: it may hold state of its own for threads and the process.
+/// The library is loaded at run time, so that tests without TLS do not require it. The ABI of these functions has not
+/// changed since 1.1. The library is never unloaded, because it may keep state for threads and for the process.
 package struct OpenSSL {
     typealias Object = OpaquePointer
     typealias Make = @convention(c) () -> Object?
@@ -74,16 +74,16 @@ extension OpenSSL {
         private static let names = ["libssl.so.3", "libssl.so.1.1"]
     #endif
 
-    /// Whether it can be opened here.
+    /// Whether the library can be loaded.
     package static var isInstalled: Bool { (try? OpenSSL()) != nil }
 
-    /// Opens the library.
+    /// Loads the library.
     ///
-    /// - Throws: `TLSFailure` that names what is missing.
+    /// - Throws: a `TLSFailure` that names what is missing.
     init() throws {
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw TLSFailure(
-                description: "MockServer speaks TLS by OpenSSL, and none of these could be opened: "
+                description: "MockServer requires OpenSSL for TLS, but none of these could be opened: "
                     + Self.names.joined(separator: ", "))
         }
         serverMethod = try Self.load("TLS_server_method", library)
@@ -124,7 +124,7 @@ extension OpenSSL {
         clearErrors = try Self.load("ERR_clear_error", library)
     }
 
-    /// The library's reason for the last failure on this thread, after what failed.
+    /// Returns an error with the library's reason for the last failure on this thread.
     func failure(_ what: String) -> TLSFailure {
         let code = lastError()
         defer { clearErrors() }
@@ -135,7 +135,8 @@ extension OpenSSL {
         return TLSFailure(description: "\(what): \(reason)")
     }
 
-    /// The address of a function, taken for a function of the declared type; the declarations above are its contract.
+    /// Returns the address of a function as a function of the declared type. The declarations above must match the
+    /// library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
         guard let symbol = dlsym(library, name) else {
             throw TLSFailure(description: "the system's OpenSSL has no \(name)")

@@ -1,13 +1,13 @@
-/// The server's side of TLS: its certificate, its key and its rules, from which each connection is made.
+/// The TLS settings of the server in OpenSSL's form. It creates the session of each connection.
 ///
-/// `@unchecked Sendable`: it is built on one thread, then only used to make sessions, by the loop's thread; nothing in
-/// it changes after `init`, and OpenSSL lets contexts be used on any thread.
+/// `@unchecked Sendable`: it is created on one thread and used only by the loop's thread to create sessions. Nothing
+/// changes after `init`, and OpenSSL allows contexts to be used on any thread.
 final class TLSContext: @unchecked Sendable {
-    // A class, because it owns an object of OpenSSL's and frees it.
+    // A class, because it owns an OpenSSL object and frees it.
     let library: OpenSSL
     private let context: OpenSSL.Object
 
-    // Numbers of OpenSSL's, which never change.
+    // Constants of OpenSSL's stable ABI.
     private static let addChainCertificate: Int32 = 89
     private static let setMinimumVersion: Int32 = 123
     private static let setMaximumVersion: Int32 = 124
@@ -21,14 +21,14 @@ final class TLSContext: @unchecked Sendable {
         try use(key: tls.key)
         _ = library.controlContext(context, Self.setMinimumVersion, tls.versions.lowerBound.rawValue, nil)
         _ = library.controlContext(context, Self.setMaximumVersion, tls.versions.upperBound.rawValue, nil)
-        // What is older than 1.2 is below OpenSSL's usual level; a test asks for it on purpose.
+        // OpenSSL's default security level excludes versions before 1.2. A test that sets one requests it on purpose.
         if tls.versions.lowerBound < .v1_2 { _ = library.setCiphers(context, "DEFAULT:@SECLEVEL=0") }
         if let authority = tls.clientAuthority { try requireClients(signedBy: authority) }
     }
 
     deinit { library.freeContext(context) }
 
-    /// A session for one connection, in the server's role.
+    /// Creates the session of one connection, in the server's role.
     func makeSession() throws -> OpenSSL.Object {
         guard let session = library.newSession(context) else { throw library.failure("no TLS session") }
         library.setAcceptState(session)
@@ -38,7 +38,7 @@ final class TLSContext: @unchecked Sendable {
     private func use(certificate: String) throws {
         try withCertificates(certificate) { certificates in
             guard let first = certificates.first, library.useCertificate(context, first) == 1 else {
-                throw library.failure("MockServer.TLS.certificate is no certificate in PEM that can be used")
+                throw library.failure("MockServer.TLS.certificate is not a usable certificate in PEM format")
             }
             for next in certificates.dropFirst() {
                 _ = library.controlContext(context, Self.addChainCertificate, 1, UnsafeMutableRawPointer(next))
@@ -48,7 +48,7 @@ final class TLSContext: @unchecked Sendable {
 
     private func use(key: String) throws {
         guard let key = try withBuffer(key, { library.readKey($0, nil, nil, nil) }) else {
-            throw library.failure("MockServer.TLS.key is no private key in PEM")
+            throw library.failure("MockServer.TLS.key is not a private key in PEM format")
         }
         defer { library.freeKey(key) }
         guard library.useKey(context, key) == 1 else {
@@ -59,7 +59,7 @@ final class TLSContext: @unchecked Sendable {
     private func requireClients(signedBy authority: String) throws {
         try withCertificates(authority) { certificates in
             guard !certificates.isEmpty else {
-                throw library.failure("MockServer.TLS.clientAuthority is no certificate in PEM")
+                throw library.failure("MockServer.TLS.clientAuthority is not a certificate in PEM format")
             }
             for certificate in certificates {
                 _ = library.addToStore(library.certificateStore(context), certificate)
@@ -69,13 +69,13 @@ final class TLSContext: @unchecked Sendable {
         _ = library.setSessionContext(context, "MockServer", 10)
     }
 
-    /// All certificates of a PEM text, which are freed afterwards.
+    /// Calls a function with all certificates of a PEM text, and frees them afterwards.
     private func withCertificates(_ text: String, _ body: ([OpenSSL.Object]) throws -> Void) throws {
         var certificates: [OpenSSL.Object] = []
         try withBuffer(text) { buffer in
             while let certificate = library.readCertificate(buffer, nil, nil, nil) { certificates.append(certificate) }
         }
-        // The end of the text is told as an error.
+        // OpenSSL reports the end of the text as an error.
         library.clearErrors()
         defer { for certificate in certificates { library.freeCertificate(certificate) } }
         try body(certificates)

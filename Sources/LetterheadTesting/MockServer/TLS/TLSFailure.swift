@@ -1,4 +1,4 @@
-/// Why there is no TLS, or none on this connection.
+/// The reason that TLS is not available, or has failed on a connection.
 struct TLSFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,20 +1,20 @@
-/// A connection with TLS: OpenSSL turns bytes into bytes in memory, the socket is ours, so that no call of OpenSSL's
+/// A connection with TLS. OpenSSL converts bytes in memory, and the socket is handled here, so that no OpenSSL call
 /// blocks or raises SIGPIPE.
 final class TLSStream: ServerStream {
-    // A class, because it owns a session of OpenSSL's and frees it; only the loop's thread touches it.
+    // A class, because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
     let socket: SystemSocket
     private(set) var traffic = (received: 0, sent: 0)
     private(set) var security: MockServer.Security?
 
     private let context: TLSContext
     private let session: OpenSSL.Object
-    // The session owns both: what came from the client, and what is to go there.
+    // Both buffers belong to the session: the bytes received from the client, and the bytes to send.
     private let incoming: OpenSSL.Object
     private let outgoing: OpenSSL.Object
     private let cipher = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
     private var unsent: ArraySlice<UInt8> = []
 
-    // Numbers of SSL_get_error, which never change.
+    // Results of SSL_get_error in OpenSSL's stable ABI.
     private static let wantsRead: Int32 = 2
     private static let wantsWrite: Int32 = 3
     private static let isClosed: Int32 = 6
@@ -48,7 +48,7 @@ final class TLSStream: ServerStream {
             let count = library.read(session, buffer.baseAddress, Int32(clamping: buffer.count))
             let error = count > 0 ? 0 : library.error(session, count)
             let failure = count > 0 || error == Self.wantsRead ? nil : library.failure("TLS")
-            // A handshake, or a refusal of one, has something to say, whatever came out.
+            // A handshake may have produced output even if it has failed, such as an alert.
             try flush()
             noteSecurity()
             if count > 0 { return Int(count) }

@@ -130,7 +130,7 @@ import Testing
         }
         let text = try #require(error).description
         #expect(text.split(separator: "\n").count == 2)
-        #expect(text.contains("forwarding: method is not the base's"))
+        #expect(text.contains("forwarding: method differs from the base's"))
     }
 }
 
