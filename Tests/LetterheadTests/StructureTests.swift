@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The folders of the library are in an order, and a file names only types of its own folder or of one before it.
+/// The folders of the library are ordered, and a file names only types of the same folder or of an earlier one.
 @Suite struct StructureTests {
     static let order = [
         "Support", "Message", "Bodies", "Loading", "Environment", "Decoding", "Templates", "Decorators", "Building",
@@ -108,7 +108,7 @@ private struct SourceFile {
 
     private var names: Set<String> { Set(code.matches(of: /\b[A-Z]\w*/).map { String($0.output) }) }
 
-    /// The text without comments and without what literals say.
+    /// The text without comments and without the contents of literals.
     private static func blank(_ code: String) -> String {
         code.replacing(/"""[\s\S]*?"""/, with: "\"\"")
             .replacing(/\/\*[\s\S]*?\*\//, with: " ")

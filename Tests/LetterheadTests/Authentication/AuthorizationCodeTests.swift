@@ -7,7 +7,7 @@ import Testing
 private let page = URL(string: "https://auth.example.com/authorize?tenant=1") ?? URL(filePath: "/")
 private let redirect = URL(string: "https://app.example/callback?own=1") ?? URL(filePath: "/")
 
-/// The bytes of RFC 7636, appendix B, whatever is asked for.
+/// The bytes of RFC 7636, appendix B, for every call.
 private let appendixB: @Sendable (Int) -> [UInt8] = { _ in
     [
         116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191, 240,

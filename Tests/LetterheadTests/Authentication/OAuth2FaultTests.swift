@@ -129,9 +129,9 @@ private final class TokenScene: Sendable {
     private func `A fault at the token endpoint fails all who wait, once, and costs nobody the tokens`(
         fault: TokenFault, kind: Kind
     ) async throws {
-        // What waits half a minute in earnest waits a moment here, and only where a server says nothing.
+        // A wait of half a minute is a short wait here, and only where a server does not respond.
         let scene = try await TokenScene(kind, patience: fault.isSilence ? .seconds(2) : nil)
-        // One for each load: who comes when the others have failed already asks again.
+        // One for each load: a load that begins after the others have failed asks again.
         scene.enqueue(fault.answer, times: 5)
         let (chain, api) = (scene.chain, scene.api)
         let loads = (0..<5).map { _ in Task { await failure { try await chain.load(api) } } }
@@ -219,7 +219,7 @@ private final class TokenScene: Sendable {
 
     @Test func `A reset hangs up on a token endpoint that says nothing, and fails who waits`() async throws {
         let scene = try await TokenScene(.refresh)
-        // A transport of its own: the reset ends all that the shared one has under way.
+        // A separate transport: the reset ends all requests of the shared one.
         let chain = Authenticate(scene.oauth) --> HTTPClient.makeTransport(TransportConfiguration())
         scene.enqueue(response(tokens).fault(.stall, at: .responseStart))
         let api = scene.api

@@ -48,7 +48,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         let loads = (0..<3).map { _ in Task { await failure { try await chain.load(HTTPRequest(url: api)) } } }
         try await gate.opened(after: 1)
-        for _ in loads { gate.give(nil) }  // One for each: who comes when the others have failed asks again.
+        for _ in loads { gate.give(nil) }  // One for each: a load that begins after the others failed asks again.
         for load in loads { #expect(await load.value?.code == .cannotAuthenticate) }
         #expect(mock.requests.isEmpty)
     }

@@ -10,7 +10,7 @@ struct UploadTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Sends a body, and gives what the server recorded of all requests.
+    /// Sends a body, and returns the requests that the server recorded.
     private func requests(
         of body: any HTTPBody, headers: HTTPHeaders = [:], answer: @escaping MockServer.Closure = { _ in .init() }
     ) async throws -> (requests: [MockServer.Request], error: HTTPError?) {

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// The decoder is chosen by what the response says it is, and asked for in Accept.
+/// The decoder is chosen by the media type of the response, and its types are in Accept.
 struct MediaTypeDecoderTests {
     struct Note: Codable, Sendable, Equatable {
         var text: String

@@ -12,7 +12,7 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" 
 /// The whole line from a template to a server on a socket, over the platform's transport.
 @Suite(.timeLimit(.minutes(2)))
 struct LineTests {
-    /// Starts a server that answers as it is told, sends, and gives what the server saw.
+    /// Starts a server with the given responses, sends, and returns the requests that the server received.
     private func request(
         answer: MockServer.Response = MockServer.Response(), _ send: (HTTPClient) async throws -> Void
     ) async throws -> MockServer.Request {
@@ -230,7 +230,7 @@ struct LineTests {
     }
 }
 
-/// A builder that makes a URLRequest of its own.
+/// A builder that creates its own URLRequest.
 private struct Foreign<Template: RequestTemplate>: RequestBuilder {
     let template: Template
     let url: URL

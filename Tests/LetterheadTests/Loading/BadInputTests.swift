@@ -7,7 +7,7 @@ private struct Lost: Error, CustomStringConvertible {
     let description = "the map is lost"
 }
 
-/// Settings that are none: each is an error that says what is wrong, and none ends the process.
+/// Each invalid setting is an error that names the setting, and does not end the process.
 @Suite(.timeLimit(.minutes(3))) struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// What the guide "Ordering a loader chain" says of pairs of links, in their order and the other way round.
+/// The statements of the guide "Ordering a loader chain" about pairs of links, in both orders.
 @Suite(.timeLimit(.minutes(3))) struct ChainOrderTests {
     /// Whether a pair stands in the order of the guide.
     enum Order: CaseIterable {

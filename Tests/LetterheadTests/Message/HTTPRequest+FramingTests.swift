@@ -3,7 +3,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPRequestFramingTests {
-    /// A body of the test's own: headers, bytes, and what it says of its length.
+    /// A body of the test: headers, bytes, and the length that it declares.
     struct Parcel: HTTPBody {
         var additionalHeaders: HTTPHeaders = [:]
         var contentLength: Int?

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// Links that a server should not send: nothing is sent elsewhere, and nothing goes on for ever.
+/// Links that a server should not send: nothing is sent to another origin, and every sequence ends.
 @Suite(.timeLimit(.minutes(3)))
 struct HostilePagesTests {
     struct Numbers: RequestTemplate {

@@ -15,7 +15,7 @@ struct PageParameterTests {
         var parameters: RequestParameters
     }
 
-    /// Variables of a type of one's own.
+    /// Variables of a custom type.
     private struct Variables: ParameterValue {
         var first: Int
         func append(to query: inout QueryParameters, name: String) {}

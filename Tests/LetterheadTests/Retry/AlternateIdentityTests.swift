@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// A service that gives a token of its own to each user, and holds it back until it is told to. A class, because the test
+/// A service that returns a separate token to each user, and holds it back until a test releases it. A class: the test
 /// and the chain share it.
 private final class UserTokens: HTTPLoader {
     private let state = Mutex((tokenRequests: [String](), isOpen: false, leaks: [String]()))

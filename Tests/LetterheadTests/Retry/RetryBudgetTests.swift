@@ -41,7 +41,7 @@ import Testing
 
     @Test func `a failure without a repeat left counts for a ratio, and a quota is not charged for it`() async {
         let ratio = RetryScene(.answering(503), budget: .ratio(capacity: 10, perSuccess: 0.5))
-        // Each attempt takes one: 9, 8, 7, 6 of the first load, and behind the first of the second it is half.
+        // Each attempt takes one: 9, 8, 7, 6 in the first load, and half is left after the first attempt of the second.
         _ = await (load(ratio), load(ratio))
         #expect(ratio.sent == 5)
         for (budget, sent) in [(RetryBudget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {

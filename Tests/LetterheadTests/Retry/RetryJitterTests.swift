@@ -3,7 +3,7 @@ import Testing
 
 @testable import Letterhead
 
-/// A random source that can be repeated: SplitMix64.
+/// A random source with a seed: SplitMix64.
 private struct Seeded: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

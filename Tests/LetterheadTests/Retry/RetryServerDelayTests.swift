@@ -2,7 +2,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// What the server says of the wait.
+/// The waits that a server asks for.
 @Suite(.timeLimit(.minutes(3))) struct RetryServerDelayTests {
     private func waits(
         _ value: String, status: Int = 503, strategy: HTTPRetryStrategy? = .exponential(base: .seconds(7)),

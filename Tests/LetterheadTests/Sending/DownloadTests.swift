@@ -117,7 +117,7 @@ import Testing
         request.acceptedStatuses = nil
         let response = try await (Retry() --> HTTPClient.defaultTransport).load(request)
         #expect(folder.content == "after")
-        // What was answered can be sent again by whoever has it.
+        // The request of the response can be sent again.
         try Data("before".utf8).write(to: folder.file)
         _ = try await HTTPClient.defaultTransport.load(response.request)
         #expect(folder.content == "after" && folder.files == ["saved"])

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// What an error says of the body that came with an unwelcome status.
+/// The parts of an error that describe the body of a response with an unaccepted status.
 struct FailureTests {
     struct Problem: Decodable, Sendable, Equatable {
         var title: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Letterhead
 
-/// A download that succeeds has saved its file, whatever became of the response on its way.
+/// A download that succeeds has saved its file, also if links replaced the response.
 @Suite(.timeLimit(.minutes(3))) struct HeldDownloadTests {
     /// A folder that is empty at first.
     private final class Folder: Sendable {
@@ -71,7 +71,7 @@ import Testing
         #expect(response.savedFile == folder.file && folder.content == "after" && folder.files == ["saved"])
     }
 
-    /// Sets a body of its own at the end.
+    /// Sets another body at the end.
     private struct Signing: RequestTemplate {
         var path: RequestPath { "a" }
         func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {

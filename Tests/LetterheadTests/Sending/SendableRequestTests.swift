@@ -25,7 +25,7 @@ private struct Hooked: RequestTemplate {
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { try await hook(result) }
 }
 
-/// A builder of one's own: a signature over what the standard one builds.
+/// A custom builder: a signature over the request of the standard one.
 private struct Signed<Template: RequestTemplate>: RequestBuilder {
     let template: Template
     func request() throws(HTTPError) -> HTTPRequest {

@@ -2,7 +2,7 @@ import Foundation
 import Letterhead
 import Testing
 
-/// What a decorator says nothing of is its base's, and what it writes itself is never taken for something else.
+/// A decorator forwards all members that it does not declare, and its own members are used as declared.
 struct RequestDecoratorInferenceTests {
     struct Post: RequestTemplate {
         typealias Response = [Int]

@@ -116,7 +116,7 @@
                 server.enqueue(.response(.text("12345678")).fault(effect, at: moment))
                 let result = try await CurlCommand.run("--cacert", "@ca", url, pem: trust)
                 #expect(result.status != 0 && result.text == (moment == .responseBody ? "1234" : ""))
-                // The server goes on.
+                // The server continues.
                 let text = try await CurlCommand.run("--cacert", "@ca", url, pem: trust).text
                 #expect(text == "private")
             }

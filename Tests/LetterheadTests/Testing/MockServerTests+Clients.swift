@@ -186,7 +186,7 @@ extension MockServerTests {
     }
 }
 
-/// Lets nobody pass until so many are there.
+/// Blocks all until the given number has arrived.
 private final class Gate: Sendable {
     private let number: Int
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])

@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// A body that is all that is under way is received on its reader's thread; everything else is as it was.
+    /// Reading the body of a response while other requests are sent, or while none is.
     @Suite(.timeLimit(.minutes(3)))
     struct CurlLoaderReadingTests {
         let loader = CurlLoader()
@@ -194,7 +194,7 @@
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: loader)
             let error = await #expect(throws: HTTPError.self) {
-                // However late the machine is: whichever step the deadline passes in, it is what ends it.
+                // The test may run late: the deadline ends the load in any phase.
                 var iterator = try await client.stream(GetAll().deadline(in: .seconds(4))).body.makeAsyncIterator()
                 _ = try await iterator.next()
                 #expect(await ended.isSignalledSoon())

@@ -161,7 +161,7 @@
     extension DispatchSemaphore {
         /// Whether it is signalled within the time that a busy machine may need.
         func isSignalledSoon() async -> Bool {
-            // On a thread of its own: the few that run tasks must not be blocked.
+            // On a separate thread: the few threads that run tasks must not be blocked.
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: self.wait(timeout: .now() + 50) == .success) }
             }

@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// Answers that are none, too large or never come.
+    /// Responses that are malformed, too large or never arrive.
     extension CurlLoaderTests {
         @Test(
             "What is not a whole response is an error that says what happened",

@@ -6,7 +6,7 @@
 
     @Suite(.timeLimit(.minutes(3)))
     struct CurlLoaderTimeTests {
-        /// Reads one request, says it has, and then sends the given bytes and nothing more.
+        /// Reads one request, reports it, and then sends the given bytes and nothing more.
         private func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
             RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Updates end when their request ends, in whatever way.
+/// Updates end when their request ends, with any outcome.
 @Suite(.timeLimit(.minutes(1)))
 struct ProgressUpdatesTests {
     struct Import: RequestTemplate {

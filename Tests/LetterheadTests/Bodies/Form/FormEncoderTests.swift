@@ -114,7 +114,7 @@ import Testing
         var encoder = FormEncoder()
         #expect(try encoder.encode(Nothing()).isEmpty)
         encoder.nils = .empty
-        // Swift leaves nil out of what it derives, unless the container says otherwise.
+        // Swift leaves nil out of derived conformances, unless the container encodes it.
         #expect(String(decoding: try encoder.encode(Nothing()), as: UTF8.self) == "a=&b=&c=&d=&e=&f=&g=")
     }
 

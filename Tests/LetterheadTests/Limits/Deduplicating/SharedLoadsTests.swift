@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    /// A load as it should be: which requests it is for, whether newcomers join it, and who waits.
+    /// The expected state of a load: its requests, whether new requests join it, and which of them wait.
     private struct Expected {
         let path: Int
         var isOpen = true

@@ -151,7 +151,7 @@ struct PagedTrace<Base: RequestTemplate>: RequestDecorator {
 
 extension PagedTrace: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 
-/// A decorator of the library, and what it says of itself.
+/// A decorator of the library, and the members that it declares to change.
 struct BuiltInDecorator: Sendable, CustomTestStringConvertible {
     let name: String
     let changed: Set<TemplateMember>
