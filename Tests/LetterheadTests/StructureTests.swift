@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a file names only types of its own folder or of one before it`() throws {
+    @Test func `a file names only types of the same folder or of one before it`() throws {
         #expect(try SourceFile.upwardNames(in: SourceFile.all(in: Self.sources), order: Self.order) == [])
     }
 
@@ -39,7 +39,7 @@ import Testing
         #expect(SourceFile.upwardNames(in: [quiet, late], order: Self.order) == [])
     }
 
-    @Test func `a private type is nobody else's, and one that two files declare is nobody's in particular`() {
+    @Test func `a private type belongs to its file, and one that two files declare to neither in particular`() {
         let early = SourceFile(path: "Support/A.swift", code: "struct A { let one: Hidden; let two: Twice }")
         let late = SourceFile(path: "Loading/B.swift", code: "private struct Hidden {}\nstruct Twice {}")
         let other = SourceFile(path: "Sending/C.swift", code: "struct Twice {}")

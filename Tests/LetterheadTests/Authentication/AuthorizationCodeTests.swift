@@ -144,7 +144,7 @@ private final class Opened: Sendable {
             server.tokenForms.map { $0["grant_type"] } == ["authorization_code", "refresh_token", "authorization_code"])
     }
 
-    @Test func `Each sign-in has a state and a verifier of its own`() async throws {
+    @Test func `Each sign-in has a separate state and verifier`() async throws {
         let opened = Opened()
         let grant = OAuth2.Grant.authorizationCode(endpoint: page, redirectURI: redirect) { url in
             opened.urls.withLock { $0.append(url) }

@@ -58,7 +58,7 @@ private struct Lost: Error, CustomStringConvertible {
             })
     }
 
-    @Test(arguments: cases) func `a setting that is none fails each load, and says what is wrong`(_ bad: Case)
+    @Test(arguments: cases) func `an invalid setting fails each load, and the error names it`(_ bad: Case)
         async throws
     {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])

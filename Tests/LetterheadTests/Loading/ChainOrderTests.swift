@@ -131,7 +131,7 @@ import Testing
         _ = try await task.value
     }
 
-    @Test(arguments: Order.allCases) func `a repeat begins with the caller's URL where retry is above the redirects`(
+    @Test(arguments: Order.allCases) func `a retry begins with the caller's URL where retry is above the redirects`(
         order: Order
     ) async throws {
         let mock = MockLoader { .ok($0) }

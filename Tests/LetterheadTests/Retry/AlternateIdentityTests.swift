@@ -79,7 +79,7 @@ private final class UserTokens: HTTPLoader {
         #expect(service.leaks == [])
     }
 
-    @Test func `loads of one user share an alternate, whatever else they ask for`() async throws {
+    @Test func `loads of one user share an alternate, also for different requests`() async throws {
         try await load([
             { $0.headers["Authorization"] = "a" },
             {

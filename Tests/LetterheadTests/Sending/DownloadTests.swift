@@ -191,7 +191,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `each delivery has a limit of its own by default`() {
+    @Test func `each delivery has a separate default limit`() {
         var request = HTTPRequest()
         #expect(request.responseLimit == 64 << 20)
         request.responseDelivery = .file(URL(filePath: "/x"))

@@ -198,7 +198,7 @@ import Testing
         #expect(folder.content == nil)
     }
 
-    @Test func `an error response to a download is at most 64 MiB, whatever the download may have`() async throws {
+    @Test func `an error response to a download is at most 64 MiB, with every limit of the download`() async throws {
         let folder = try Folder()
         for length in [nil, 400 << 20] {
             let count = Mutex(0)

@@ -27,7 +27,7 @@
         }
 
         @Test(arguments: [-1, 1])
-        func `A body of another length than it said is an error, and never a whole request`(by: Int) async throws {
+        func `A body of another length than declared is an error, and never a whole request`(by: Int) async throws {
             let whole = ByteTally()
             let server = RawServer { connection, _ in
                 while connection.readRequest() != nil {

@@ -139,7 +139,7 @@
             #expect(error?.code == .cancelled)
         }
 
-        @Test func `Time in which nobody reads is not idle time`() async throws {
+        @Test func `Time in which the body is not read is not idle time`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(2)
             let size = 4 << 20

@@ -17,7 +17,9 @@ import Testing
         var waiting: [(place: SharedLoads.Place, waiter: SharedLoads.Waiter)] = []
     }
 
-    @Test(arguments: 0..<20) func `whatever happens, each waits for one load of its own kind`(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `each request waits for one load of the same kind, in every order of events`(
+        seed: UInt64
+    ) throws {
         var random = SeededGenerator(seed: seed)
         var loads = SharedLoads()
         var expected: [ObjectIdentifier: Expected] = [:]
