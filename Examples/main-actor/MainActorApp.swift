@@ -2,10 +2,10 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 
-// An app whose code is on the main actor unless it says otherwise (`.defaultIsolation(MainActor.self)` in the manifest), as
-// Xcode sets up new apps. Templates stay values, and nothing of a request's work is done on the main actor.
+// An app whose code is on the main actor by default (`.defaultIsolation(MainActor.self)` in the manifest), as Xcode sets up
+// new apps. Templates are values, and no work of a request is done on the main actor.
 
-/// Decoded off the main actor, and therefore not bound to it.
+/// It is decoded off the main actor, and is therefore nonisolated.
 nonisolated struct Article: Codable, Sendable {
     var title: String
 }
@@ -23,7 +23,7 @@ struct Stamp: LoaderLink {
     }
 }
 
-/// What a view shows: plain state, changed on the main actor only.
+/// The state of a view, changed on the main actor only.
 final class ArticleModel {
     private(set) var title = "loading"
     private let client: HTTPClient

@@ -22,7 +22,7 @@ func startDemoServer() async throws -> MockServer {
         case (.put, "/users/ada/avatar"):
             return try .json(Receipt(contentType: request.headers[.contentType] ?? "", bytes: request.body.count))
         default:
-            var response = try MockServer.Response.json(["title": "nobody is called so", "token": "not-for-logs"])
+            var response = try MockServer.Response.json(["title": "no such user", "token": "not-for-logs"])
             response.status = .notFound
             return response
         }

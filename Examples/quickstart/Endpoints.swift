@@ -1,7 +1,7 @@
 import Foundation
 import Letterhead
 
-// One type for each endpoint says everything about its request and its answer, and sends nothing.
+// One type for each endpoint describes its request and its response. It sends nothing.
 
 struct User: Codable, Sendable {
     var id: Int
@@ -11,7 +11,7 @@ struct User: Codable, Sendable {
 struct GetUser: RequestTemplate {
     typealias Response = User
     let login: String
-    var path: RequestPath { "users/\(login)" }  // the value is one escaped segment, whatever it holds
+    var path: RequestPath { "users/\(login)" }  // the value is always one escaped segment
 }
 
 struct CreateUser: RequestTemplate {
@@ -29,7 +29,7 @@ struct ListFollowers: RequestTemplate {
     var query: QueryParameters { ["per_page": 2] }
 }
 
-// An endpoint that needs no type of its own is a function.
+// An endpoint that needs no separate type is a function.
 
 extension RequestTemplate where Self == Get<[User]> {
     static func followers(of login: String, size: Int? = nil) -> Self {
@@ -54,7 +54,7 @@ struct Receipt: Codable, Sendable {
     var bytes: Int
 }
 
-/// Any URL at all: a template with a base URL of its own needs no environment.
+/// Any URL: a template with a base URL needs no environment.
 struct Fetch: RequestTemplate {
     let baseURL: URL?
     var path: RequestPath { "" }

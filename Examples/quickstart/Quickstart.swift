@@ -2,9 +2,9 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 
-/// A tour of the library against a server of its own: `swift run quickstart`.
+/// A tour of the library against a local server: `swift run quickstart`.
 ///
-/// With a URL it does a GET of that URL instead: `swift run quickstart https://example.com`.
+/// With a URL as its argument, it sends a GET to that URL: `swift run quickstart https://example.com`.
 @main
 struct Quickstart {
     static func main() async {
@@ -23,7 +23,7 @@ struct Quickstart {
     private static func tour() async throws {
         let server = try await startDemoServer()
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        print("A server of our own listens at \(server.url), and a client knows it as its environment.")
+        print("A local server listens at \(server.url), which is the base URL of the client.")
 
         show("A typed GET", #"client.sendWithResponse(GetUser(login: "ada"))"#)
         let (ada, response) = try await client.sendWithResponse(GetUser(login: "ada"))
@@ -31,13 +31,13 @@ struct Quickstart {
 
         show("A POST with a JSON body", #"client.send(CreateUser(user: User(id: 7, login: "katherine")))"#)
         let created = try await client.send(CreateUser(user: User(id: 7, login: "katherine")))
-        report("the answer, decoded: \(created)")
+        report("the response, decoded: \(created)")
 
         show("An endpoint in one line", #"client.send(.followers(of: "ada", size: 3))"#)
         let followers = try await client.send(.followers(of: "ada", size: 3))
         report(followers.map(\.login).joined(separator: ", "))
 
-        show("All pages, asked for as they are wanted", #"client.pages(of: ListFollowers(login: "ada").paginated())"#)
+        show("All pages, requested when they are needed", #"client.pages(of: ListFollowers(login: "ada").paginated())"#)
         for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) {
             report("page \(page.number): \(page.value.map(\.login).joined(separator: ", "))")
         }
@@ -53,11 +53,11 @@ struct Quickstart {
         report("the server received \(receipt.bytes) bytes of \(receipt.contentType)")
 
         show(
-            "An error that says what happened",
+            "An error with its cause",
             #"client.send(GetUser(login: "nobody/else?").header("Authorization", …))"#)
         await fail(client)
 
-        show("The chain that did all this", "print(client)")
+        show("The chain of the client", "print(client)")
         report("\(client)")
         await server.stop()
     }

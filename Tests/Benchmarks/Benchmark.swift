@@ -24,7 +24,7 @@ struct Benchmark: Sendable {
     ///   - floor: one operation by hand.
     ///   - measured: one operation with Letterhead.
     ///   - limits: what must be kept.
-    ///   - areSame: whether the outputs say the same.
+    ///   - areSame: whether the outputs are equal.
     init<Floor, Measured>(
         _ name: String,
         floor: @escaping @Sendable () async throws -> Floor,

@@ -2,7 +2,7 @@ import Foundation
 
 /// Prints what Letterhead costs beside code written by hand, and fails when a limit is not kept.
 ///
-/// `swift run -c release benchmarks` runs all of them, with a word behind it those whose names hold the word.
+/// `swift run -c release benchmarks` runs all of them; with a word as its argument, those whose names contain the word.
 @main
 struct Benchmarks {
     static let all =
@@ -41,7 +41,7 @@ struct Benchmarks {
         if broken > 0 || count == 0 { exit(1) }
     }
 
-    /// Measures and prints one comparison, and says whether its limits are kept.
+    /// Measures and prints one comparison, and returns whether its limits are kept.
     private static func report(_ benchmark: Benchmark) async throws -> Bool {
         print("\n\(benchmark.name)")
         guard try await benchmark.agree() else {

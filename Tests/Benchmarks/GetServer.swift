@@ -3,8 +3,8 @@
     import Letterhead
     import RawServer
 
-    /// A server that answers every GET with 200 bytes of JSON: nginx when it is installed, in a process of its own on
-    /// files of its own, and else the tests' own server, which takes more of the machine from those who are measured.
+    /// A server that responds to every GET with 200 bytes of JSON: nginx with its own files in a separate process if
+    /// it is installed, otherwise the tests' server, which needs more of the processor time that the measured programs share.
     final class GetServer: Sendable {
         let url: URL
         /// The same over TLS and HTTP/1.1; nil without nginx.
@@ -57,7 +57,7 @@
             let paths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]
             let files = FileManager.default
             guard let path = paths.first(where: { files.isExecutableFile(atPath: $0) }) else { return nil }
-            // Somebody else may take the port before nginx does.
+            // Another program may take the port before nginx does.
             for _ in 0..<5 {
                 guard let url = URL(string: "http://127.0.0.1:\(freePort())/item") else { return nil }
                 let file = directory.appendingPathComponent("nginx.conf")

@@ -12,7 +12,7 @@ struct Measurement {
         let allocations: Double?
     }
 
-    /// Runs both in turns, so that whatever slows the machine down slows both, and takes the median of each.
+    /// Runs both in turns, so that other programs slow both, and takes the median of each.
     static func measure(_ benchmark: Benchmark, rounds: Int = 41) async throws -> Measurement {
         let floorTimes = try await repeats(of: benchmark.floor)
         let measuredTimes = try await repeats(of: benchmark.measured)

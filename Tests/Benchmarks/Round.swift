@@ -1,6 +1,6 @@
 import Foundation
 
-/// What operations cost that wait for somebody else: time on the wall, and time of the processors in this process.
+/// The costs of operations that wait for another thread: real time, and processor time of this process.
 struct Round: CustomStringConvertible {
     /// In nanoseconds an operation, both.
     let time: Double
@@ -10,7 +10,7 @@ struct Round: CustomStringConvertible {
         "\(text(1e9 / time)) a second, \(text(processor / 1000)) us of processor each"
     }
 
-    /// Runs the contenders in turns, so that whatever slows the machine down slows all, and takes the median of each.
+    /// Runs the contenders in turns, so that other programs slow all of them, and takes the median of each.
     ///
     /// - Parameter contenders: do an operation so many times.
     static func measure(

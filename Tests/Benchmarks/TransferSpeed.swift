@@ -11,7 +11,7 @@
         private static let rounds = 7
         private static let limit = Limit.speed(0.8)
 
-        /// Measures and prints both directions, and says whether the limits are kept.
+        /// Measures and prints both directions, and returns whether the limits are kept.
         static func report() async throws -> Bool {
             print("\n\(name); the floor is the program curl")
             let paths = ["/usr/bin/curl", "/usr/local/bin/curl"]

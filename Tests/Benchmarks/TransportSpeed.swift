@@ -27,7 +27,7 @@
         private static let rounds = 9
         private static let processor = Limit.processor(1.9)
 
-        /// Measures and prints all of them, and says whether the limits are kept.
+        /// Measures and prints all of them, and returns whether the limits are kept.
         static func report() async throws -> Bool {
             let server = try await GetServer()
             defer { server.stop() }
@@ -90,7 +90,7 @@
             return verdicts.allSatisfy(\.1.isKept)
         }
 
-        /// Prints what a request costs over a server that waits before it responds. There is no limit.
+        /// Prints what a request costs over a server that waits before it responds, without a limit.
         private static func compare(width: Int, microseconds: Int) async throws {
             let server = GetServer.delaying(microseconds: microseconds)
             defer { server.stop() }

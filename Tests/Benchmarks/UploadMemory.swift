@@ -3,7 +3,7 @@
     import Letterhead
     import LetterheadTesting
 
-    /// Uploads a file of 2 GiB, plain and as a part, in a process of its own, and looks at the most memory that it ever had.
+    /// Uploads a file of 2 GiB, plain and as a part, in a separate process, and measures the peak of its memory.
     struct UploadMemory {
         static let name = "upload a 2 GiB file, plain and as a part"
         private static let size = 2 << 30
@@ -11,7 +11,7 @@
         private static let timeLimit = 1.25
         private static let childFlag = "--upload"
 
-        /// Prints what the process of its own found, and says whether the limits are kept.
+        /// Prints what the separate process found, and returns whether the limits are kept.
         static func report() async throws -> Bool {
             print("\n\(name)")
             var configuration = MockServer.Configuration()
@@ -47,7 +47,7 @@
             return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// Does the uploads when this process was started for them, and says whether it was.
+        /// Does the uploads if this process was started for them, and returns whether it was.
         static func runChild() async throws -> Bool {
             let arguments = CommandLine.arguments
             guard arguments.count == 4, arguments[1] == childFlag, let url = URL(string: arguments[2]) else {

@@ -3,12 +3,12 @@ import Letterhead
 
 /// Feeds mutated inputs to everything that reads what a server sends, in a process that may crash.
 ///
-/// `fuzz COUNT [SEED]` exits with 0 and a line that names the seed; a crash or a hang is seen from outside, and repeats
-/// with that seed.
+/// `fuzz COUNT [SEED]` exits with 0 and a line that names the seed. A crash or a hang is visible from outside, and occurs
+/// again with that seed.
 @main
 enum Fuzz {
     static func main() {
-        alarm(300)  // Whoever started it may be gone before it ends.
+        alarm(300)  // The process that started it may be gone before it ends.
         let arguments = CommandLine.arguments.dropFirst()
         let count = arguments.first.flatMap { Int($0) } ?? 10_000
         let seed = arguments.dropFirst().first.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)

@@ -1,7 +1,7 @@
 import Foundation
 import Letterhead
 
-/// Something that reads what a server sends: how it is fed, samples to mutate, and pieces to repeat.
+/// A parser of bytes that a server sends: a function to feed it, samples to mutate, and pieces to duplicate.
 struct Reader: Sendable {
     let name: String
     let samples: [String]

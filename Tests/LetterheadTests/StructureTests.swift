@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The folders of the library are in an order, and a file names only types of its own folder or of one before it.
+/// The folders of the library are ordered, and a file names only types of the same folder or of an earlier one.
 @Suite struct StructureTests {
     static let order = [
         "Support", "Message", "Bodies", "Loading", "Environment", "Decoding", "Templates", "Decorators", "Building",
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a file names only types of its own folder or of one before it`() throws {
+    @Test func `a file names only types of the same folder or of one before it`() throws {
         #expect(try SourceFile.upwardNames(in: SourceFile.all(in: Self.sources), order: Self.order) == [])
     }
 
@@ -39,7 +39,7 @@ import Testing
         #expect(SourceFile.upwardNames(in: [quiet, late], order: Self.order) == [])
     }
 
-    @Test func `a private type is nobody else's, and one that two files declare is nobody's in particular`() {
+    @Test func `a private type belongs to its file, and one that two files declare to neither in particular`() {
         let early = SourceFile(path: "Support/A.swift", code: "struct A { let one: Hidden; let two: Twice }")
         let late = SourceFile(path: "Loading/B.swift", code: "private struct Hidden {}\nstruct Twice {}")
         let other = SourceFile(path: "Sending/C.swift", code: "struct Twice {}")
@@ -108,7 +108,7 @@ private struct SourceFile {
 
     private var names: Set<String> { Set(code.matches(of: /\b[A-Z]\w*/).map { String($0.output) }) }
 
-    /// The text without comments and without what literals say.
+    /// The text without comments and without the contents of literals.
     private static func blank(_ code: String) -> String {
         code.replacing(/"""[\s\S]*?"""/, with: "\"\"")
             .replacing(/\/\*[\s\S]*?\*\//, with: " ")

@@ -3,8 +3,8 @@
     import Glibc
     import Synchronization
 
-    /// A server that sends exactly the bytes that a test says. Each connection runs the script on a thread of its own,
-    /// so that blocking in it holds up nobody. A class, since it owns its listening socket.
+    /// A server that sends exactly the bytes of a test. Each connection runs the script on a separate thread,
+    /// so that it may block. A class, since it owns its listening socket.
     package final class RawServer: Sendable {
         package let port: Int
         private let listener: CInt
@@ -54,7 +54,7 @@
             Thread.detachNewThread { self.accept(script) }
         }
 
-        /// Refuses connections from now on. A server that nobody stops lives as long as the test's process.
+        /// Refuses connections from now on. A server that is not stopped lives as long as the test's process.
         package func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
 
         package var connectionCount: Int { accepted.load(ordering: .sequentiallyConsistent) }
@@ -87,7 +87,7 @@
             URL(string: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
         }
 
-        /// One that gives every connection the same bytes behind the head of each request, and keeps it open or not.
+        /// A server that sends the same bytes after the head of each request, and keeps the connection open or not.
         package static func answering(_ response: String, closing: Bool = false) -> RawServer {
             RawServer { connection, _ in
                 while let request = connection.readRequest() {

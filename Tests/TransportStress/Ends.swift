@@ -7,7 +7,7 @@
     struct Ends {
         let count: Int
 
-        /// The process ends in the middle of everything; whoever started it sees how.
+        /// The process ends during transfers; the process that started it observes the result.
         func exitInFlight() async throws {
             let server = Self.stalling()
             let loader = CurlLoader()
@@ -19,7 +19,7 @@
             exit(0)
         }
 
-        /// The process ends while the threads of loaders end too, which have spoken TLS and are held by nobody any more.
+        /// The process ends while the threads of loaders end, which have used TLS and have no references any more.
         func exitWhileLeaving() async throws {
             let server = RawServer { connection, _ in _ = connection.write("no TLS\r\n") && connection.waitForEnd() }
             guard let url = URL(string: "https://127.0.0.1:\(server.port)") else { fail("no URL") }
@@ -66,7 +66,7 @@
             print("ok: \(count) children exited at once")
         }
 
-        /// A process that has no descriptor left says so, at once, and goes on when it has some again.
+        /// A process without free descriptors reports that at once, and continues when there are some again.
         func exhaust() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             var failures = 0
@@ -107,7 +107,7 @@
             return held.dropLast(spare)
         }
 
-        /// Loaders that nobody holds any more end their threads, with streamed bodies unread or not.
+        /// Loaders without references end their threads, with streamed bodies unread or not.
         func dropLoaders() async throws {
             let server = RawServer { connection, _ in
                 while connection.readRequest() != nil {

@@ -4,7 +4,7 @@
     import RawServer
     import Synchronization
 
-    /// Requests of a process whose environment names a proxy, which only a process of its own may have.
+    /// Requests of a process whose environment names a proxy, which requires a separate process.
     struct EnvironmentProxy {
         let count: Int
 

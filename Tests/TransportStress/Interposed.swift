@@ -15,7 +15,7 @@
         static let globalInits = Mutex(Calls())
         /// What `curl_global_init` returns in place of libcurl's own result.
         static let failure = Mutex<CInt?>(nil)
-        /// What libcurl appears to be linked with in place of its own TLS library.
+        /// The library that libcurl appears to be linked with in place of its TLS library.
         static let library = Mutex<String?>(nil)
 
         static func original<Function>(_ name: String, as type: Function.Type) -> Function {

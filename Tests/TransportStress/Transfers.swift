@@ -61,7 +61,7 @@
             expect(count == size, "\(count) bytes of \(size) arrived")
         }
 
-        /// Takes bodies and says how long they were; sends as many bytes as the path says.
+        /// Receives bodies and returns their lengths; sends as many bytes as the path contains.
         private static func server() -> RawServer {
             RawServer { connection, _ in
                 while let head = connection.readHead() {

@@ -1,14 +1,14 @@
 import Foundation
 import Letterhead
 
-/// Runs one of the transport's stress tests and says how it went: a test's process must outlive what it tests.
+/// Runs one of the transport's stress tests and reports the result: a test's process must outlive what it tests.
 ///
 /// `transport-stress posts 5000` exits with 0 and a line of figures, or with 1 and what was wrong.
 @main
 enum TransportStress {
     static func main() async throws {
         #if os(Linux)
-            alarm(300)  // Whoever started it may be gone before it ends.
+            alarm(300)  // The process that started it may be gone before it ends.
             let arguments = CommandLine.arguments.dropFirst()
             let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
             switch arguments.first {

@@ -33,7 +33,9 @@ private func authorization(
         #expect(try await authorization(of: url, client: .bearer("t")) == nil)
     }
 
-    @Test func `A client's credentials stay behind when a request has no environment by its own word`() async throws {
+    @Test func `A client's credentials are not sent with a request whose own options remove the environment`()
+        async throws
+    {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
         var request = HTTPRequest(url: URL(string: "https://evil.example/me")!)
         request.serverEnvironment = nil
@@ -61,7 +63,7 @@ private func authorization(
     }
 
     @Test(arguments: [true, false])
-    func `Behind a redirect to another origin nothing is put back`(isOwn: Bool) async throws {
+    func `After a redirect to another origin nothing is added again`(isOwn: Bool) async throws {
         let url = "https://api.example.com/me"
         let bearer = HTTPAuthentication.bearer("t")
         #expect(
@@ -70,7 +72,7 @@ private func authorization(
     }
 
     @Test(arguments: ["https://b.example/me", "https://c.example/me"])
-    func `Behind a redirect to another origin, those that were named get nothing either`(url: String) async throws {
+    func `After a redirect to another origin, allowed origins receive nothing either`(url: String) async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example/path")!])
         #expect(try await authorization(of: url, client: bearer, withheld: true) == nil)
         #expect(try await authorization(of: url, own: bearer, withheld: true) == nil)

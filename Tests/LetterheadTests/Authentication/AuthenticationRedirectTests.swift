@@ -24,16 +24,16 @@ private func signatures(
 }
 
 @Suite struct AuthenticationRedirectTests {
-    @Test func `A client's credentials stay behind at another origin, and are not put back`() async throws {
+    @Test func `A client's credentials are removed at another origin, and are not added again`() async throws {
         #expect(try await signatures(client: .bearer("t")) == ["Bearer t", nil, nil])
     }
 
-    @Test func `A request's own credentials stay behind, too`() async throws {
+    @Test func `A request's own credentials are removed, too`() async throws {
         #expect(try await signatures(client: .anonymous, own: .bearer("t")) == ["Bearer t", nil, nil])
     }
 
     @Test(arguments: [[first, second], [first], [second]])
-    func `Origins that were named get none behind a redirect to another, neither there nor at home`(
+    func `Allowed origins receive no credentials after a redirect to another origin, nor does the first origin`(
         allowed: [URL]
     ) async throws {
         let signed = allowed.contains(first) ? "Bearer t" : nil
@@ -49,7 +49,7 @@ private func signatures(
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t", "Bearer t"])
     }
 
-    @Test func `An API key in the query stays behind`() async throws {
+    @Test func `An API key in the query is removed`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "https://b.example/x"]) }
             .then { HTTPResponse(request: $0, status: .ok) }

@@ -7,7 +7,7 @@ import Testing
 private let page = URL(string: "https://auth.example.com/authorize?tenant=1") ?? URL(filePath: "/")
 private let redirect = URL(string: "https://app.example/callback?own=1") ?? URL(filePath: "/")
 
-/// The bytes of RFC 7636, appendix B, whatever is asked for.
+/// The bytes of RFC 7636, appendix B, for every call.
 private let appendixB: @Sendable (Int) -> [UInt8] = { _ in
     [
         116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191, 240,
@@ -144,7 +144,7 @@ private final class Opened: Sendable {
             server.tokenForms.map { $0["grant_type"] } == ["authorization_code", "refresh_token", "authorization_code"])
     }
 
-    @Test func `Each sign-in has a state and a verifier of its own`() async throws {
+    @Test func `Each sign-in has a separate state and verifier`() async throws {
         let opened = Opened()
         let grant = OAuth2.Grant.authorizationCode(endpoint: page, redirectURI: redirect) { url in
             opened.urls.withLock { $0.append(url) }

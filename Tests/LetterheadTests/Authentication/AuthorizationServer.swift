@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Synchronization
 
-/// An authorization server in a few lines, which behaves as long as nobody tells it not to: it rotates refresh tokens,
+/// A small authorization server, which behaves correctly unless a test changes that: it rotates refresh tokens,
 /// and a refresh token that is used twice ends the session, as RFC 9700, 4.14 advises.
 ///
 /// A class, because the test and the chain must see one server.
@@ -136,7 +136,7 @@ extension HTTPLoader {
         return try await load(request).status
     }
 
-    /// The failure of asking the test's API; nil when there is none.
+    /// The failure of a request to the test's API; nil after a success.
     func failing(scopes: Set<String> = []) async -> OAuth2.Failure? {
         do {
             _ = try await ask(scopes: scopes)

@@ -19,7 +19,7 @@ final class CredentialGate: Sendable {
     /// How often was asked.
     var asked: Int { count.load(ordering: .sequentiallyConsistent) }
 
-    /// Asks; the answer is what ``give(_:)`` gives, nil when the asking task is cancelled.
+    /// Waits for the value of ``give(_:)``, or for nil when the task is cancelled.
     func next() async -> Secret? {
         questions.continuation.yield(count.add(1, ordering: .sequentiallyConsistent).newValue)
         let (stream, continuation) = AsyncStream.makeStream(of: Secret?.self)
@@ -52,7 +52,7 @@ final class CredentialGate: Sendable {
     }
 }
 
-/// Something that happens once, and those who wait for it.
+/// An event that happens once, and the tasks that wait for it.
 final class CredentialBell: Sendable {
     private let stream = AsyncStream.makeStream(of: Void.self)
     func ring() { stream.continuation.finish() }

@@ -45,7 +45,7 @@ private final class Switch: Sendable {
     private let mock = MockLoader { .ok($0) }
 
     @Test(arguments: OriginCase.all)
-    func `A client's credentials stay behind when a request brings an environment of another origin`(
+    func `A client's credentials are not sent when a request brings an environment of another origin`(
         kind: OriginCase
     ) async throws {
         let client = HTTPClient(
@@ -59,7 +59,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all)
-    func `A client's credentials go to an environment of its own origin, and to origins that were named`(
+    func `A client's credentials are sent to an environment of the same origin, and to allowed origins`(
         kind: OriginCase
     ) async throws {
         let home = ServerEnvironment(baseURL: first)

@@ -54,7 +54,7 @@ private struct Down: Error {}
     }
 
     @Test(arguments: [CredentialFreshness.stale, .expired, .insufficient])
-    func `One that is no longer fresh is got again`(freshness: CredentialFreshness) throws {
+    func `A credential that is no longer fresh is fetched again`(freshness: CredentialFreshness) throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         #expect(desk.enter(2, freshness).flight != nil)
@@ -85,7 +85,7 @@ private struct Down: Error {}
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
     }
 
-    @Test func `Behind a failure the next request tries again`() throws {
+    @Test func `After a failure the next request tries again`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         _ = desk.state.finish(flight, with: .failure(Down()))
@@ -109,7 +109,7 @@ private struct Down: Error {}
         #expect(desk.state.held == nil)
     }
 
-    @Test func `One who leaves is not called, and the others are`() throws {
+    @Test func `A waiter that leaves is not called, and the others are`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         _ = desk.enter(2)
@@ -140,7 +140,7 @@ private struct Down: Error {}
         #expect(desk.state.enter(.init(id: 9), as: 9, verdict: verdict, now: .zero).isAgain)
     }
 
-    @Test func `A reset fails who waits, and lets nobody in until its end`() throws {
+    @Test func `A reset fails all waiters, and admits no request until its end`() throws {
         var desk = Desk()
         _ = try #require(desk.enter(1).flight)
         _ = desk.enter(2)
@@ -173,7 +173,7 @@ private struct Down: Error {}
         #expect(desk.enter(4).used == "new")
     }
 
-    @Test func `While a wider one is got, others use the one that is held, also when it is not to be had`() throws {
+    @Test func `While a wider one is fetched, others use the one that is held, also when the fetch fails`() throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         let flight = try #require(desk.enter(2, .insufficient).flight)
@@ -183,7 +183,7 @@ private struct Down: Error {}
         #expect(desk.enter(5).used == "a")
     }
 
-    @Test func `While a refused one is replaced, nobody uses it`() throws {
+    @Test func `While a refused one is replaced, no request uses it`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = desk.enter(2, .insufficient)

@@ -61,7 +61,7 @@ private func sent(
         #expect("\(signed)".contains("own_key="))
     }
 
-    @Test func `A method of one's own signs`() async throws {
+    @Test func `A custom method signs`() async throws {
         let own = HTTPAuthentication.method("own", link: ModifyRequest { $0.headers["X-Signature"] = "s" })
         #expect(try await sent(HTTPRequest(url: api), client: own).headers["X-Signature"] == "s")
     }
@@ -96,7 +96,7 @@ private func sent(
         #expect(try await sent(request, client: composite).headers["Authorization"] == expected)
     }
 
-    @Test func `A composite without a default leaves a request that chooses nothing as it is`() async throws {
+    @Test func `A composite without a default does not change a request that chooses nothing`() async throws {
         let composite = HTTPAuthentication.composite(["user": .bearer("u")])
         #expect(try await sent(HTTPRequest(url: api), client: composite).headers["Authorization"] == nil)
     }

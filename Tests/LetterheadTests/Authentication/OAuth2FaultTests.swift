@@ -126,12 +126,12 @@ private final class TokenScene: Sendable {
 
 @Suite(.timeLimit(.minutes(2))) struct OAuth2FaultTests {
     @Test(arguments: faults, Kind.allCases)
-    private func `A fault at the token endpoint fails all who wait, once, and costs nobody the tokens`(
+    private func `A fault at the token endpoint fails all waiting requests once, and deletes no tokens`(
         fault: TokenFault, kind: Kind
     ) async throws {
-        // What waits half a minute in earnest waits a moment here, and only where a server says nothing.
+        // A wait of half a minute is a short wait here, and only where a server does not respond.
         let scene = try await TokenScene(kind, patience: fault.isSilence ? .seconds(2) : nil)
-        // One for each load: who comes when the others have failed already asks again.
+        // One for each load: a load that begins after the others have failed asks again.
         scene.enqueue(fault.answer, times: 5)
         let (chain, api) = (scene.chain, scene.api)
         let loads = (0..<5).map { _ in Task { await failure { try await chain.load(api) } } }
@@ -170,7 +170,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `An answer that arrived whole is kept, though the connection is reset behind it`() async throws {
+    @Test func `A response that arrived whole is kept, though the connection is reset after it`() async throws {
         let scene = try await TokenScene(.refresh)
         scene.enqueue(.closure.fault(.reset, at: .responseEnd))
         #expect(try await scene.chain.load(scene.api).status == .ok)
@@ -199,7 +199,8 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `Who waits for a token request that is cancelled below is cancelled, too, and the next asks again`()
+    @Test
+    func `Requests that wait for a token request that is cancelled below are cancelled, too, and the next asks again`()
         async throws
     {
         let scene = try await TokenScene(.refresh)
@@ -217,9 +218,9 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `A reset hangs up on a token endpoint that says nothing, and fails who waits`() async throws {
+    @Test func `A reset ends a token request that receives no response, and fails all waiting requests`() async throws {
         let scene = try await TokenScene(.refresh)
-        // A transport of its own: the reset ends all that the shared one has under way.
+        // A separate transport: the reset ends all requests of the shared one.
         let chain = Authenticate(scene.oauth) --> HTTPClient.makeTransport(TransportConfiguration())
         scene.enqueue(response(tokens).fault(.stall, at: .responseStart))
         let api = scene.api

@@ -68,7 +68,8 @@ private final class Chaos: Sendable {
 
 @Suite struct OAuth2StressTests {
     @Test(.timeLimit(.minutes(3)), arguments: [1, 2, 3] as [UInt64])
-    func `Two hundred loads at once, whatever the server does, share each refresh`(seed: UInt64) async throws {
+    func `Two hundred concurrent loads share each refresh, for every behavior of the server`(seed: UInt64) async throws
+    {
         let chaos = Chaos(seed: seed)
         let server = try await MockServer.start { request in try await chaos.answer(request) }
         let oauth = HTTPAuthentication.oauth2(
@@ -101,7 +102,7 @@ private final class Chaos: Sendable {
         await server.stop()
     }
 
-    @Test func `A reset in the middle lets no request go on as who was signed in`() async throws {
+    @Test func `A reset in the middle lets no request continue as the former user`() async throws {
         let server = AuthorizationServer()
         let chain =
             Authenticate(.testing(.clientCredentials(), limit: CredentialLimit(count: 1000, window: .seconds(1))))

@@ -43,7 +43,7 @@ import Testing
         #expect(server.state.withLock { $0.tokenRequests.first?.headers.contains("Authorization") } == false)
     }
 
-    @Test func `A client without a secret says who it is in the form`() async throws {
+    @Test func `A client without a secret sends its identifier in the form`() async throws {
         _ = try await chain(client: OAuth2.Client(id: "app")).ask()
         #expect(server.tokenForms == [["grant_type": "refresh_token", "refresh_token": "r0", "client_id": "app"]])
     }
@@ -122,7 +122,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A refresh token that is changed is kept before anybody goes on`() async throws {
+    @Test func `A refresh token that is changed is saved before any request continues`() async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(store: store)
         _ = try await chain.ask()
@@ -195,7 +195,7 @@ import Testing
             (.answer(400, #"{"error":"invalid_request"}"#), .refused), (.answer(403, ""), .refused),
             (.answer(404, ""), .refused), (.answer(302, ""), .refused), (.answer(304, ""), .refused),
         ] as [(AuthorizationServer.Mischief, OAuth2.Failure.Reason)])
-    func `What a server does wrong is told, and costs nobody the tokens`(
+    func `A fault of the server is reported, and deletes no tokens`(
         mischief: AuthorizationServer.Mischief, reason: OAuth2.Failure.Reason
     ) async throws {
         let store = OAuth2.MemoryTokenStore()
@@ -221,7 +221,7 @@ import Testing
         #expect(try await chain().ask() == .ok)
     }
 
-    @Test func `Nobody signed in is said before anything is sent`() async throws {
+    @Test func `A missing sign-in is reported before anything is sent`() async throws {
         #expect(await chain(.storedTokens).failing()?.reason == .loggedOut)
         #expect(server.apiTokens.isEmpty && server.tokenForms.isEmpty)
     }
@@ -243,7 +243,7 @@ import Testing
         #expect(server.tokenForms.map { $0["grant_type"] } == ["client_credentials", "client_credentials"])
     }
 
-    @Test func `A refresh token that was given beforehand is gone behind a reset`() async throws {
+    @Test func `A given refresh token is deleted by a reset`() async throws {
         let chain = chain()
         _ = try await chain.ask()
         await chain.reset()
@@ -267,7 +267,7 @@ import Testing
         #expect(server.apiTokens.isEmpty)
     }
 
-    @Test func `A grant that cannot ask for more says so`() async throws {
+    @Test func `A grant that cannot ask for more reports that`() async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "a", refreshToken: "r0", scope: ["read"]))
         #expect(await chain(.storedTokens, store: store).failing(scopes: ["write"])?.reason == .refused)
         #expect(await store.load() != nil)

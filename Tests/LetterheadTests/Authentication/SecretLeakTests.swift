@@ -15,7 +15,7 @@ private struct Door: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// The API says yes to everything; the token endpoint gives the text as its tokens.
+/// The API accepts every request; the token endpoint returns the text as its tokens.
 private func answered(_ request: HTTPRequest, _ text: String, status: HTTPStatus = .ok) -> HTTPResponse {
     guard request.host == "auth.example.com" else { return HTTPResponse(request: request, status: status) }
     let body = #"{"access_token":"\#(text)","refresh_token":"\#(text)","id_token":"\#(text)","token_type":"Bearer"}"#
@@ -108,7 +108,7 @@ private let doors: [Door] = [
     },
 ]
 
-/// Every text that can be had of a value.
+/// All texts that can be made of a value.
 private func texts(_ value: Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)

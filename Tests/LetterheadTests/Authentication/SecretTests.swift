@@ -16,7 +16,7 @@ import Testing
         for text in texts { #expect(!text.contains("SECRET") && text.contains("redacted")) }
     }
 
-    @Test func `A secret gives its text to whoever asks for it`() { #expect(secret.reveal() == "SECRET") }
+    @Test func `A secret reveals its text on request`() { #expect(secret.reveal() == "SECRET") }
 
     @Test func `Secrets are equal when their texts are`() {
         #expect(secret == "SECRET")

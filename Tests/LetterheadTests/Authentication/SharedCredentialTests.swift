@@ -48,12 +48,12 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
         let loads = (0..<3).map { _ in Task { await failure { try await chain.load(HTTPRequest(url: api)) } } }
         try await gate.opened(after: 1)
-        for _ in loads { gate.give(nil) }  // One for each: who comes when the others have failed asks again.
+        for _ in loads { gate.give(nil) }  // One for each: a load that begins after the others failed asks again.
         for load in loads { #expect(await load.value?.code == .cannotAuthenticate) }
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A 401 on what is remembered asks once more, and says so`() async throws {
+    @Test func `A 401 for a remembered credential asks once more, and marks it as refused`() async throws {
         let asked = Mutex<[Bool]>([])
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .unauthorized) }
@@ -89,7 +89,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(counter.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `Cancelling one who waits cancels nobody else`() async throws {
+    @Test func `Cancelling one waiting request cancels no other`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t1")
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> server(good: gate.tokens)
@@ -115,7 +115,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `Who waits for credentials whose request is cancelled is cancelled, too`() async throws {
+    @Test func `Requests that wait for credentials whose request is cancelled are cancelled, too`() async throws {
         let bearer = HTTPAuthentication.bearer { need in throw HTTPError(.cancelled, request: need.request) }
         let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         let error = await failure { try await chain.load(HTTPRequest(url: api)) }
@@ -123,7 +123,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect((error?.underlying as? HTTPError)?.code == .cancelled)
     }
 
-    @Test func `A failure behind a 401 carries the 401`() async throws {
+    @Test func `A failure after a 401 carries the 401`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let bearer = HTTPAuthentication.bearer { need in
             if need.isRefused { throw Broken() }
@@ -152,7 +152,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
     }
 
-    @Test func `A reset fails who waits, forgets, and asks again afterwards`() async throws {
+    @Test func `A reset fails all waiting requests, forgets, and asks again afterwards`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t2")
         let mock = server(good: gate.tokens)
@@ -168,7 +168,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await next.value == .ok)
     }
 
-    @Test func `A request of before a reset does not go again as somebody else`() async throws {
+    @Test func `A request from before a reset is not sent again as another user`() async throws {
         let gate = CredentialGate()
         let (arrived, answer) = (CredentialBell(), CredentialBell())
         let mock = MockLoader { request in
@@ -196,7 +196,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `A server that refuses what it gives is asked no more often than the limit says`() async throws {
+    @Test func `A server that refuses its own credentials is asked no more often than the limit allows`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
         // On a clock that stands still: a busy machine may take longer than the window between two loads.

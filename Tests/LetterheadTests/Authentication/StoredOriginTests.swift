@@ -48,7 +48,7 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
         #expect(server.apiTokens == ["Bearer a1"])
     }
 
-    @Test func `Stored tokens of their own origin, or of none that is known, are used`() async throws {
+    @Test func `Stored tokens of the same origin, or of an unknown one, are used`() async throws {
         for origin in [try origin(api), nil] {
             let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", origin: origin))
             #expect(try await chain(store, home: api).ask() == .ok)

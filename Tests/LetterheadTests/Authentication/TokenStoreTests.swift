@@ -63,7 +63,9 @@ private final class FickleStore: OAuth2.TokenStore {
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `What cannot be saved fails who waits, and is saved and used the next time`() async throws {
+    @Test func `Tokens that cannot be saved fail the waiting requests, and are saved and used the next time`()
+        async throws
+    {
         let store = FickleStore()
         store.state.withLock { $0.failing = ["save"] }
         let chain = chain(store)
@@ -74,7 +76,7 @@ private final class FickleStore: OAuth2.TokenStore {
         #expect(store.state.withLock { $0.tokens?.accessToken } == "a1")
     }
 
-    @Test func `What cannot be loaded fails who waits`() async throws {
+    @Test func `Tokens that cannot be loaded fail the waiting requests`() async throws {
         let store = FickleStore()
         store.state.withLock { $0.failing = ["load"] }
         #expect(await chain(store).failing()?.reason == .store)
@@ -175,7 +177,7 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `Without a file there is nothing, and deleting nothing is no error`() async throws {
+    @Test func `Without a file there are no tokens, and deleting them succeeds`() async throws {
         try await inStore { store, _ in
             #expect(try await store.load() == nil)
             try await store.save(tokens)
@@ -186,7 +188,7 @@ private final class FickleStore: OAuth2.TokenStore {
     }
 
     @Test(arguments: ["", "{", "[]", #"{"access_token":7}"#])
-    func `A file that holds something else is an error, and not nobody`(text: String) async throws {
+    func `A file with other contents is an error, and not an empty store`(text: String) async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try Data(text.utf8).write(to: url)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CompressedBodyTests {
     private static let text = Data(String(repeating: "the same again, ", count: 20_000).utf8)
 
-    @Test func `a compressed body says so beside its own headers`() {
+    @Test func `a compressed body declares its encoding beside its own headers`() {
         let body = TextBody("x").compressed()
         #expect(body.additionalHeaders["Content-Encoding"] == "gzip")
         #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `an empty body stays empty`() { #expect(DataBody(Data()).compressed().isEmpty) }
 
-    @Test func `a stream is compressed as it comes, and can be had again only if it can`() async throws {
+    @Test func `a stream is compressed as it arrives, and can be replayed only if it can`() async throws {
         let body = StreamBody(length: 200_000) {
             let left = Counter()
             return AsyncStream<Data>(unfolding: { left.next() <= 4 ? noise(50_000) : nil })
@@ -35,7 +35,7 @@ import Testing
         #expect(!StreamBody(once: AsyncStream<Data> { $0.finish() }).compressed().isReplayable)
     }
 
-    @Test func `a stream shorter than it said is an error, compressed too`() async {
+    @Test func `a stream shorter than its declared length is an error, compressed too`() async {
         let body = StreamBody(length: 3) { AsyncStream<Data> { $0.finish() } }.compressed()
         await #expect(throws: HTTPBodyError.self) { try await body.walked() }
     }

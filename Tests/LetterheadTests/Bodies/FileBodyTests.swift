@@ -18,14 +18,14 @@ import Testing
         #expect(pieces.allSatisfy { $0.count <= 65_536 } && Data(pieces.joined()) == data)
     }
 
-    @Test func `a file can be had whole, and again`() async throws {
+    @Test func `a file can be read whole, and again`() async throws {
         let body = FileBody(at: try directory.file("a.bin", noise(100_000)))
         #expect(try body.encode() == noise(100_000))
         #expect(try await body.walked() == noise(100_000))
         #expect(try await body.walked() == noise(100_000))
     }
 
-    @Test(arguments: ["missing", "missing/deeper", ""]) func `what is no file is refused before anything is sent`(
+    @Test(arguments: ["missing", "missing/deeper", ""]) func `a path without a file is refused before anything is sent`(
         name: String
     ) {
         let url = directory.url.appendingPathComponent(name)
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: HTTPBodyError.self) { try FileBody(at: URL(fileURLWithPath: "/dev/zero")).chunks() }
     }
 
-    @Test func `a URL that is no file URL is refused`() throws {
+    @Test func `a URL that is not a file URL is refused`() throws {
         let url = try #require(URL(string: "https://example.com/a"))
         #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
     }
@@ -82,7 +82,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `a file that says nothing of its size is refused, and not sent empty`() async throws {
+        @Test func `a file without a known size is refused, and not sent empty`() async throws {
             let body = FileBody(at: URL(filePath: "/proc/version"))
             let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
             #expect(error.map { "\($0)" }?.contains("size") == true)

@@ -26,7 +26,7 @@ import Testing
 }
 
 @Suite struct TextBodyTests {
-    @Test func `a text is UTF-8 and says so`() throws {
+    @Test func `a text is UTF-8 and declares it`() throws {
         let body = TextBody("hé 🌎")
         #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
         #expect(try body.encode() == Data("hé 🌎".utf8) && body.contentLength == 8)
@@ -60,7 +60,7 @@ import Testing
         #expect(body.contentLength == nil)
     }
 
-    @Test func `a media type that is none is refused before anything is sent`() {
+    @Test func `an invalid media type is refused before anything is sent`() {
         var request = HTTPRequest()
         request.host = "example.com"
         request.body = TextBody("x", contentType: "plain")
@@ -71,13 +71,13 @@ import Testing
 @Suite struct EncodedBodyTests {
     struct Page: Codable, Equatable, Sendable { var page = 0, number = 10 }
 
-    @Test func `JSON says what it is, and is never empty`() throws {
+    @Test func `JSON declares its type, and is never empty`() throws {
         let body = JSONBody("")
         #expect(body.additionalHeaders["Content-Type"] == "application/json; charset=utf-8")
         #expect(try body.encode() == Data(#""""#.utf8) && !body.isEmpty)
     }
 
-    @Test func `an encoder of one's own counts`() throws {
+    @Test func `a custom encoder is used`() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         #expect(try JSONBody(Page(), encoder: encoder).encode() == Data(#"{"number":10,"page":0}"#.utf8))

@@ -33,7 +33,7 @@ import Testing
         #expect(try await request.body.walked() == Data("ab".utf8))
     }
 
-    @Test(arguments: [3, 5]) func `a stream longer or shorter than it said is an error`(length: Int) async {
+    @Test(arguments: [3, 5]) func `a stream longer or shorter than its declared length is an error`(length: Int) async {
         await #expect(throws: HTTPBodyError.self) {
             try await StreamBody(length: length) { stream(["ab", "cd"]) }.walked()
         }

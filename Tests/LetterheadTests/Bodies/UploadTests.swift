@@ -10,7 +10,7 @@ struct UploadTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Sends a body, and gives what the server recorded of all requests.
+    /// Sends a body, and returns the requests that the server recorded.
     private func requests(
         of body: any HTTPBody, headers: HTTPHeaders = [:], answer: @escaping MockServer.Closure = { _ in .init() }
     ) async throws -> (requests: [MockServer.Request], error: HTTPError?) {
@@ -52,14 +52,14 @@ struct UploadTests {
     #endif
 
     @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
-    func `whatever the request calls a multipart body, the boundary is right`(asked: String) async throws {
+    func `a multipart body has the right boundary under every type of the request`(asked: String) async throws {
         let body = try MultipartBody([.text("hi", name: "a")], boundary: "b")
         let request = try #require(try await requests(of: body, headers: ["Content-Type": asked]).requests.first)
         let types = request.headers.values(for: "Content-Type")
         #expect(types.count == 1 && types.first.flatMap { MediaType($0) }?["boundary"] == "b")
     }
 
-    @Test func `a request and its body that both say the type send the request's, once`() async throws {
+    @Test func `a request and its body that both declare the type send the request's, once`() async throws {
         let sent = try await requests(of: JSONBody(1), headers: ["content-type": "application/vnd.api+json"])
         #expect(sent.requests.first?.headers.values(for: "Content-Type") == ["application/vnd.api+json"])
     }
@@ -69,7 +69,7 @@ struct UploadTests {
         #expect(request.body.isEmpty && !request.headers.contains("Content-Type"))
     }
 
-    @Test func `a compressed body arrives compressed, and says so`() async throws {
+    @Test func `a compressed body arrives compressed, and declares it`() async throws {
         let request = try #require(try await requests(of: TextBody("again again again").compressed()).requests.first)
         #expect(request.headers["Content-Encoding"] == "gzip" && request.body.starts(with: [0x1F, 0x8B]))
     }
@@ -117,7 +117,7 @@ struct UploadTests {
         #expect(!sent.requests.contains { $0.isComplete })
     }
 
-    @Test(arguments: [true, false]) func `a redirect sends a streamed body again whole, if that can be had`(
+    @Test(arguments: [true, false]) func `a redirect sends a streamed body again whole, if it can be replayed`(
         isReplayable: Bool
     ) async throws {
         let stream: @Sendable () -> AsyncStream<Data> = {

@@ -75,7 +75,7 @@ private struct Unencodable: HTTPBody {
         #expect(back.framedHeaders()[.contentType] == "text/plain; charset=utf-8")
     }
 
-    @Test func `without a body there is none, and no media type`() throws {
+    @Test func `without a body the request has neither body nor media type`() throws {
         let urlRequest = try request().urlRequest()
         #expect(urlRequest.httpBody == nil)
         #expect(urlRequest.allHTTPHeaderFields?.isEmpty != false)
@@ -96,18 +96,18 @@ private struct Unencodable: HTTPBody {
         #expect(try #require(HTTPRequest(urlRequest).timeout) > .seconds(86_400 * 365))
     }
 
-    @Test func `a timeout that is no number is refused`() throws {
+    @Test func `a timeout that is not a number is refused`() throws {
         var urlRequest = try request().urlRequest()
         urlRequest.timeoutInterval = .nan
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
         #expect(error?.code == .invalidRequest && error?.message.contains("timeout") == true)
     }
 
-    @Test func `Foundation's default timeout is none of its own`() throws {
+    @Test func `Foundation's default timeout does not become a timeout of the request`() throws {
         #expect(try HTTPRequest(request().urlRequest()).timeout == nil)
     }
 
-    @Test func `options and the identity are left behind`() throws {
+    @Test func `options and the identity are not part of the URL request`() throws {
         enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
         let original = try request { $0[option: Tenant.self] = "acme" }
         let back = try HTTPRequest(original.urlRequest())
@@ -150,7 +150,7 @@ private struct Unencodable: HTTPBody {
         #expect(error?.message.contains("URL") == true)
     }
 
-    @Test func `a URLRequest with a body stream is refused, and the error says what to do`() throws {
+    @Test func `a URLRequest with a body stream is refused, and the error names the remedy`() throws {
         var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
         urlRequest.httpBodyStream = InputStream(data: Data("x".utf8))
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }

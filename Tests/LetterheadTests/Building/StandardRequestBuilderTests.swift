@@ -19,7 +19,7 @@ import Testing
             ("https://h", "people", "https://h/people"), ("https://h/v1", "", "https://h/v1"),
             ("https://h/v1", "people/", "https://h/v1/people/"),
         ] as [(String, RequestPath, String)])
-    func `a path stands behind the base URL's with exactly one slash, and a complete one replaces it`(
+    func `a relative path follows the base URL's with exactly one slash, and an absolute one replaces it`(
         base: String, path: RequestPath, url: String
     ) throws {
         let request = try request {
@@ -29,7 +29,7 @@ import Testing
         #expect(try request.urlString() == url)
     }
 
-    @Test func `parameters of a GET stand in the query, with the base URL's own items behind them`() throws {
+    @Test func `parameters of a GET are in the query, followed by the base URL's own items`() throws {
         let request = try request {
             $0.baseURL = URL(string: "https://h/v1?key=k&a=ignored")
             $0.query = ["q": "1"]
@@ -80,7 +80,7 @@ import Testing
         #expect(try request.body.encode() == Data("t".utf8))
     }
 
-    @Test func `building twice makes two requests that say the same`() throws {
+    @Test func `building twice makes two equal requests`() throws {
         let builder = StandardRequestBuilder(Endpoint("a").header("X", "1").query("q", 1))
         let first = try builder.request()
         let second = try builder.request()
@@ -89,7 +89,7 @@ import Testing
         #expect(first.target == second.target)
     }
 
-    @Test func `an optional body that is none of ours is refused when there is one`() async throws {
+    @Test func `an optional body of another type is refused when it has a value`() async throws {
         struct Raw: RequestTemplate {
             var path: RequestPath { "a" }
             var method: HTTPMethod { .post }

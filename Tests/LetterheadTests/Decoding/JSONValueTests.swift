@@ -88,7 +88,7 @@ struct JSONValueTests {
         #expect(problem(tooDeep).problem == nil)
     }
 
-    @Test func `Names of a problem's extensions are kept, whatever the strategy of the decoder is`() throws {
+    @Test func `Names of a problem's extensions are kept under every key strategy of the decoder`() throws {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = Data(#"{"title":"no","trace_id":"7","more":{"user_id":1}}"#.utf8)

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// The decoder is chosen by what the response says it is, and asked for in Accept.
+/// The decoder is chosen by the media type of the response, and its types are in Accept.
 struct MediaTypeDecoderTests {
     struct Note: Codable, Sendable, Equatable {
         var text: String
@@ -39,7 +39,7 @@ struct MediaTypeDecoderTests {
         #expect(try await send(type: nil, list, decoder: both).0 == Note(text: "b"))
     }
 
-    @Test func `a type that nobody reads is an error that names it`() async throws {
+    @Test func `a type without a decoder is an error that names it`() async throws {
         let error = await #expect(throws: HTTPError.self) { try await send(type: "text/html", json, decoder: both) }
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.underlying as? HTTPBodyError == .unreadable(mediaType: "text/html"))
@@ -53,13 +53,13 @@ struct MediaTypeDecoderTests {
         #expect(plain?.headers["Accept"] == "application/json, application/problem+json")
     }
 
-    @Test func `a byte order mark before JSON is no part of it`() async throws {
+    @Test func `a byte order mark before JSON is not decoded`() async throws {
         #expect(
             try await send(type: "application/json", Data([0xEF, 0xBB, 0xBF]) + json, decoder: JSONDecoder()).0.text
                 == "a")
     }
 
-    @Test func `who says what is accepted is not overruled, and what is not decoded asks for nothing`() async throws {
+    @Test func `an Accept of the caller is not replaced, and a response that is not decoded sends none`() async throws {
         struct Raw: RequestTemplate { var path: RequestPath { "raw" } }
         let mock = MockLoader { request in .ok(request, body: Data(#"{"text":"a"}"#.utf8)) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
@@ -68,7 +68,7 @@ struct MediaTypeDecoderTests {
         #expect(mock.requests.map { $0.headers["Accept"] } == ["text/x-mine", nil])
     }
 
-    @Test func `what a decoder gets behind a byte order mark begins at zero`() async throws {
+    @Test func `the data after a byte order mark begins at index zero`() async throws {
         struct FirstByte: HTTPBodyDecoder {
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
                 guard data.startIndex == 0 else { throw HTTPBodyError.invalid("a slice") }

@@ -43,7 +43,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await send(Int.self, "3") == 3)
     }
 
-    @Test func `data is the bytes, also when there are none`() async throws {
+    @Test func `data is the bytes, also of an empty body`() async throws {
         #expect(try await send(Data.self, body: Data([0, 255])) == Data([0, 255]))
         #expect(try await send(Data.self, body: Data(), status: 204) == Data())
     }
@@ -71,7 +71,7 @@ private struct Shouting: HTTPBodyDecoder {
         try await send(Void.self, "something")
     }
 
-    @Test func `the response itself is given as it is`() async throws {
+    @Test func `the response itself is returned unchanged`() async throws {
         let response = try await send(HTTPResponse.self, body: Data("x".utf8), status: 201, headers: ["X": "1"])
         #expect(response.status == .created)
         #expect(response.headers["X"] == "1")
@@ -97,7 +97,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await send(String?.self, "null") == "null")
     }
 
-    @Test func `an empty answer for a value is an error that says what to do`() async {
+    @Test func `an empty response for a value is an error that names the remedy`() async {
         let error = await #expect(throws: HTTPError.self) { try await send(Person.self, body: Data(), status: 204) }
         #expect(error?.code == .emptyResponse)
         #expect(error?.message.contains("optional") == true)
@@ -129,7 +129,7 @@ private struct Shouting: HTTPBodyDecoder {
         (#"{"items":7}"#, "items: expected Array<Any>, found number"),
         (#"["SECRET"]"#, "the top: expected Dictionary<String, Any>, found array"),
         (#"{"items":"#, "the data is malformed"),
-    ]) func `an error of decoding says where, what was expected, and the kind that was found`(
+    ]) func `a decoding error contains the path, the expected type, and the kind that was found`(
         json: String, message: String
     ) async {
         let error = await #expect(throws: HTTPError.self) { try await send(Order.self, json) }
@@ -139,20 +139,20 @@ private struct Shouting: HTTPBodyDecoder {
     @Test(arguments: [
         ("text/html; charset=utf-8", "the data is malformed; the response is text/html"),
         ("application/json", "the data is malformed"), ("a b", "the data is malformed"),
-    ]) func `of what is no JSON at all the type that it calls itself is told`(type: String, message: String) {
+    ]) func `for a body that is not JSON the error contains its media type`(type: String, message: String) {
         let context = DecodingError.Context(codingPath: [], debugDescription: "")
         let response = HTTPResponse(request: HTTPRequest(), status: .ok, headers: ["Content-Type": type])
         let error = HTTPError(DecodingError.dataCorrupted(context), request: HTTPRequest(), response: response)
         #expect(error.message == message)
     }
 
-    @Test func `a text that claims to be a kind is not repeated`() {
+    @Test func `a text that looks like the name of a kind is not shown`() {
         let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
         let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())
         #expect(error.message == "the top: expected Int, found something else")
     }
 
-    @Test func `a type that cannot be decoded is an error that says what to write`() async {
+    @Test func `a type that cannot be decoded is an error that names the member to write`() async {
         let error = await #expect(throws: HTTPError.self) { try await send(Opaque.self, "x") }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("implement decode(_:) in the template") == true)

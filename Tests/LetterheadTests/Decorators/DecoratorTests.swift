@@ -81,7 +81,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(names(one.header("X", "1").validated(by: Named(name: 4))) == [1, 2, 3, 4])
     }
 
-    @Test func `a template sets options of its own, and a modifier replaces them`() throws {
+    @Test func `a template sets its own options, and a modifier replaces them`() throws {
         var options = HTTPRequestOptions()
         options.timeout = .seconds(1)
         options.markIdempotent(key: "k")

@@ -12,7 +12,7 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" 
 /// The whole line from a template to a server on a socket, over the platform's transport.
 @Suite(.timeLimit(.minutes(2)))
 struct LineTests {
-    /// Starts a server that answers as it is told, sends, and gives what the server saw.
+    /// Starts a server with the given responses, sends, and returns the requests that the server received.
     private func request(
         answer: MockServer.Response = MockServer.Response(), _ send: (HTTPClient) async throws -> Void
     ) async throws -> MockServer.Request {
@@ -25,7 +25,7 @@ struct LineTests {
         return request
     }
 
-    @Test func `a request reaches the server by scheme, host and port of the environment, behind its prefix`()
+    @Test func `a request reaches the server by scheme, host and port of the environment, with its prefix`()
         async throws
     {
         let request = try await request { try await $0.send(Endpoint("people")) }
@@ -33,7 +33,7 @@ struct LineTests {
         #expect(request.target == "/api/people")
     }
 
-    @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as it is written`(method: String)
+    @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as written`(method: String)
         async throws
     {
         let request = try await request { try await $0.send(Endpoint("a").with { $0.method = HTTPMethod(method) }) }
@@ -41,7 +41,7 @@ struct LineTests {
     }
 
     @Test(arguments: [(218, true), (299, true), (425, false), (599, false)])
-    func `a status that nobody registered keeps its number`(code: Int, isSuccess: Bool) async throws {
+    func `a status that is not registered keeps its number`(code: Int, isSuccess: Bool) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(code)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let response = try await client.send(Endpoint("a").accepting(.any))
@@ -50,7 +50,7 @@ struct LineTests {
         await server.stop()
     }
 
-    @Test func `repeated query items arrive in order, and nothing stands where there is no query`() async throws {
+    @Test func `query items of one name arrive in order, and an empty query sends nothing`() async throws {
         let repeated = try await request {
             try await $0.send(Endpoint("a").with { $0.query = ["a": 1, "b": 2, "a": 3] })
         }
@@ -93,7 +93,7 @@ struct LineTests {
     }
 
     #if os(Linux)
-        @Test func `header names keep their spelling, repeats and order`() async throws {
+        @Test func `header names keep their spelling, duplicates and order`() async throws {
             let request = try await request {
                 try await $0.send(
                     Endpoint("a").headers(["x-LOWER": "1", "X-Repeat": "a", "X-Between": "é", "X-Repeat": "b"]))
@@ -230,7 +230,7 @@ struct LineTests {
     }
 }
 
-/// A builder that makes a URLRequest of its own.
+/// A builder that creates its own URLRequest.
 private struct Foreign<Template: RequestTemplate>: RequestBuilder {
     let template: Template
     let url: URL

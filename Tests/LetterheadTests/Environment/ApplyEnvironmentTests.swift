@@ -66,7 +66,7 @@ import Testing
         #expect(try await load(link).host == "h2")
     }
 
-    @Test func `a closure sees the request, and is not asked when that has an environment of its own`() async throws {
+    @Test func `a closure sees the request, and is not called when that has its own environment`() async throws {
         let seen = Mutex<[String]>([])
         let link = ApplyEnvironment { request in
             seen.withLock { $0.append(request.path.string) }

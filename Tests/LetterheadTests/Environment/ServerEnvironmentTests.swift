@@ -22,7 +22,7 @@ import Testing
             ("https://h/api", "people"), ("https://h/api/", "people"), ("https://h/api", "people"),
             ("https://h/api/", "people"),
         ] as [(String, RequestPath)])
-    func `a relative path stands behind the prefix with exactly one slash`(base: String, path: RequestPath) throws {
+    func `a relative path follows the prefix with exactly one slash`(base: String, path: RequestPath) throws {
         #expect(try url(path, in: environment(base)) == "https://h/api/people")
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(try url("localhostfoo", in: environment()) == "https://env.example/api/localhostfoo")
     }
 
-    @Test func `a path that is refused stays refused behind a prefix`() throws {
+    @Test func `a path that is refused stays refused after a prefix`() throws {
         for path in ["//evil", "http://evil", "a?b"] as [RequestPath] {
             var request = HTTPRequest()
             request.path = path
@@ -59,7 +59,7 @@ import Testing
         #expect(try url("a", in: environment("http://127.0.0.1:8080")) == "http://127.0.0.1:8080/a")
     }
 
-    @Test func `a request with a host of its own gets nothing of another`() throws {
+    @Test func `a request with its own host receives nothing of another`() throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: "https://other.example/people")))
         environment.apply(to: &request)
@@ -84,7 +84,7 @@ import Testing
         #expect(request.headers == ["X": "1"])
     }
 
-    @Test func `headers fill what is missing, whatever the case of their names`() throws {
+    @Test func `headers fill missing names without regard to case`() throws {
         let environment = try environment(headers: ["Accept": "theirs", "X": "1", "X": "2"])
         var request = HTTPRequest()
         request.headers["accept"] = "mine"
@@ -124,7 +124,7 @@ import Testing
         #expect(request.headers.isEmpty)
     }
 
-    @Test func `a base URL without scheme is https, and gives its headers too`() throws {
+    @Test func `a base URL without scheme is https, and its headers are sent too`() throws {
         let environment = try environment("//env.example/api", headers: ["X": "1"])
         var request = HTTPRequest()
         environment.apply(to: &request)

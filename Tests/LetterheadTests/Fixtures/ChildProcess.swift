@@ -3,10 +3,10 @@
     import Synchronization
     import Testing
 
-    /// A program in a process group of its own: what may crash or hang does so there.
+    /// A program in a separate process group, for code that may crash or hang.
     ///
-    /// Its output goes to a file, so that nobody waits for the end of a pipe that another child has inherited. It is killed
-    /// when nobody holds it any more, which is what this class is for.
+    /// Its output goes to a file, so that no test waits for the end of a pipe that another child has inherited. It is
+    /// killed when its last reference is released, which is the reason for a class.
     final class ChildProcess: Sendable {
         struct Failure: Error, CustomStringConvertible {
             let description: String

@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers in every run, so that a fuzzed failure can be repeated.
+/// SplitMix64: the same numbers in every run, so that a fuzzed failure can be reproduced.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -7,7 +7,7 @@ private struct Lost: Error, CustomStringConvertible {
     let description = "the map is lost"
 }
 
-/// Settings that are none: each is an error that says what is wrong, and none ends the process.
+/// Each invalid setting is an error that names the setting, and does not end the process.
 @Suite(.timeLimit(.minutes(3))) struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -58,7 +58,7 @@ private struct Lost: Error, CustomStringConvertible {
             })
     }
 
-    @Test(arguments: cases) func `a setting that is none fails each load, and says what is wrong`(_ bad: Case)
+    @Test(arguments: cases) func `an invalid setting fails each load, and the error names it`(_ bad: Case)
         async throws
     {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// What the guide "Ordering a loader chain" says of pairs of links, in their order and the other way round.
+/// The statements of the guide "Ordering a loader chain" about pairs of links, in both orders.
 @Suite(.timeLimit(.minutes(3))) struct ChainOrderTests {
     /// Whether a pair stands in the order of the guide.
     enum Order: CaseIterable {
@@ -131,7 +131,7 @@ import Testing
         _ = try await task.value
     }
 
-    @Test(arguments: Order.allCases) func `a repeat begins with the caller's URL where retry is above the redirects`(
+    @Test(arguments: Order.allCases) func `a retry begins with the caller's URL where retry is above the redirects`(
         order: Order
     ) async throws {
         let mock = MockLoader { .ok($0) }

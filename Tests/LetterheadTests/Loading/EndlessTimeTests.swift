@@ -33,7 +33,7 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test(arguments: endless) func `a timeout that never comes is none`(timeout: Duration) async throws {
+    @Test(arguments: endless) func `a timeout that never passes is no limit`(timeout: Duration) async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         var request = HTTPRequest(url: server.url)
         request.timeout = timeout

@@ -84,10 +84,10 @@ final class HeldLoader: HTTPLoader {
     }
 }
 
-/// Lets other tasks run until a condition holds, of a link that tells nobody when it changes.
+/// Lets other tasks run until a condition holds, for a link that does not report changes.
 ///
 /// Where a loader, a clock or a value of the test can tell, wait for that instead.
-/// A test whose time is over waits no longer, and says that it did.
+/// A test whose time is over stops waiting, and reports that.
 func until(_ condition: @Sendable () -> Bool) async {
     while !condition() {
         if Task.isCancelled {

@@ -32,7 +32,7 @@ import Testing
         #expect(log.all == ["200"] && !handle.isCancelled)
     }
 
-    @Test func `a load goes on without its handle`() async throws {
+    @Test func `a load continues without its handle`() async throws {
         _ = try start()
         await held.waitForRunning(1)
         held.open()

@@ -70,7 +70,7 @@ private struct Through: LoaderLink {
         #expect(trail.all == ["a down", "b down", "c down", "end", "c up", "b up", "a up"])
     }
 
-    @Test func `links that only pass on leave the request as it is`() async throws {
+    @Test func `links that only forward do not change the request`() async throws {
         let mock = MockLoader { .ok($0) }
         let request = try HTTPRequest.to("https://h/a%2Fb?x=1&x=2", method: .put)
         _ = try await (Through() --> Through() --> Through() --> mock).load(request)
@@ -115,7 +115,7 @@ private struct Through: LoaderLink {
         #expect(try await visits(left --> end) == ["a down", "b down", "c down", "end"])
     }
 
-    @Test func `a chain is a loader, which can stand behind another link`() async throws {
+    @Test func `a chain is a loader, which can follow another link`() async throws {
         let chain = link("b") --> end
         #expect("\(link("a") --> chain)" == "a --> b --> end")
         #expect(try await visits(link("a") --> chain) == ["a down", "b down", "end"])
@@ -132,7 +132,7 @@ private struct Through: LoaderLink {
         #expect(trail.all == ["a reset", "b reset", "c reset", "end reset"])
     }
 
-    @Test func `a reset reaches what stands behind joined links once`() async {
+    @Test func `a reset reaches the loader after joined links once`() async {
         await ((link("a") --> link("b")) --> link("c") --> end).reset()
         #expect(trail.all == ["a reset", "b reset", "c reset", "end reset"])
     }

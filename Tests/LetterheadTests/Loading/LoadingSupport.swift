@@ -28,7 +28,7 @@ struct Words: HTTPBody {
     func encode() -> Data { Data("words".utf8) }
 }
 
-/// A few single bytes, one after the other. A class, because a body is pulled by whoever reads it.
+/// A few single bytes, one after the other. A class, because any reader may pull the body.
 final class Chunks: Sendable {
     private let left: Mutex<Int>
 

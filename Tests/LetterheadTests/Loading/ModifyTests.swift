@@ -38,7 +38,7 @@ private struct Refused: Error {}
 }
 
 @Suite struct ModifyResponseTests {
-    @Test func `what the closure changes is given, whatever the status was`() async throws {
+    @Test func `the changes of the closure are returned for every status`() async throws {
         let chain =
             ModifyResponse { if $0.status == 500 { $0.status = 200 } }
             --> MockLoader {
@@ -47,7 +47,7 @@ private struct Refused: Error {}
         #expect(try await chain.load(HTTPRequest.to("https://h")).status == .ok)
     }
 
-    @Test func `it is not asked when there is no response`() async throws {
+    @Test func `the closure is not called without a response`() async throws {
         let chain = ModifyResponse { _ in Issue.record("asked without a response") } --> MockLoader()
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
         #expect(error.code == .cannotConnect)
@@ -109,7 +109,7 @@ private struct Refused: Error {}
         #expect(mapped?.code == .timedOut)
     }
 
-    @Test func `a loader behind it answers and is reset`() async throws {
+    @Test func `the loader after it responds and is reset`() async throws {
         let mock = MockLoader { .ok($0) }
         let loader = AnyLoader(mock)
         _ = try await loader.load(HTTPRequest.to("https://h"))

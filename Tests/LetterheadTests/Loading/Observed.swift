@@ -13,7 +13,7 @@ final class Observed<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and wakes whom it suits now.
+    /// Changes the value, and resumes the tasks whose condition holds now.
     func change(_ change: (inout Value) -> Void) {
         let awakened = state.withLock { state in
             change(&state.value)

@@ -64,7 +64,7 @@ private final class Lines: Sendable {
         #expect(text.contains("marker"))
     }
 
-    @Test func `names of one's own are redacted too`() async throws {
+    @Test func `custom names are redacted too`() async throws {
         var request = try HTTPRequest.to("https://h/marker?otp=SECRET")
         request.headers = ["X-Sign": "SECRET"]
         request.redaction = .standard.adding(headers: ["X-Sign"], parameters: ["otp"])

@@ -7,7 +7,7 @@ private enum Context {
     @TaskLocal static var mark = "none"
 }
 
-/// The priority and the task-local values of the caller reach whatever works for it, also through a link that owns a task.
+/// The priority and the task-local values of the caller reach all work for it, also through a link that creates a task.
 @Suite(.timeLimit(.minutes(3))) struct TaskContextTests {
     private let journal = Journal()
 

@@ -14,11 +14,11 @@ import Testing
         #expect(try await pieces(of: pulling(["", "a", "", "b"])) == ["a", "b"])
     }
 
-    @Test func `as many bytes as were said pass`() async throws {
+    @Test func `exactly the declared number of bytes passes`() async throws {
         #expect(try await pieces(of: pulling(["ab", "c"], length: 3)) == ["ab", "c"])
     }
 
-    @Test(arguments: [2, 4]) func `more or fewer bytes than were said are an error`(length: Int) async {
+    @Test(arguments: [2, 4]) func `more or fewer bytes than declared are an error`(length: Int) async {
         await #expect(throws: HTTPBodyError.self) { try await pieces(of: pulling(["ab", "c"], length: length)) }
     }
 
@@ -38,7 +38,7 @@ import Testing
         #expect(throws: HTTPBodyError.self) { try BodyChunks(Data("abc".utf8)).held(to: length) }
     }
 
-    @Test func `an end that a cancellation made is no end of the body`() async {
+    @Test func `an end caused by a cancellation is not the end of the body`() async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pieces(of: pulling(["a"]))

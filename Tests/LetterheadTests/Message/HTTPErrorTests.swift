@@ -15,7 +15,7 @@ private struct Odd: Error, CustomStringConvertible {
         HTTPRequest(url: try #require(URL(string: text)))
     }
 
-    @Test func `it says what failed, where, and what to do, on one line`() throws {
+    @Test func `the description has the failure, the URL, and the remedy, on one line`() throws {
         let error = HTTPError(.timedOut, request: try request(), message: "no answer within 1 s")
         #expect("\(error)" == "timedOut: GET https://h/harmless?token=…&q=…: no answer within 1 s")
     }
@@ -140,7 +140,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect(!text.contains("SECRET"))
     }
 
-    @Test func `an error of another component is told by its type, never by what it says`() {
+    @Test func `an error of another component is described by its type, never by its text`() {
         let text = "\(HTTPError(Odd(), request: HTTPRequest()))"
         #expect(text.contains("Odd"))
         #expect(!text.contains("SECRET"))

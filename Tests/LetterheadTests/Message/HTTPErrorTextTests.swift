@@ -40,7 +40,7 @@ private struct Plain: Error, CustomStringConvertible {
         #expect(text(underlying, message: "") == "unknown: GET (no URL): \(description)")
     }
 
-    @Test func `what the message contains already is not repeated`() {
+    @Test func `text that the message contains already is not added again`() {
         #expect(text(Trouble.offline, message: "a Trouble.offline") == "unknown: GET (no URL): a Trouble.offline")
     }
 
@@ -163,7 +163,7 @@ private struct Plain: Error, CustomStringConvertible {
             ])
     }
 
-    @Test func `in a chain of one's own the line of the response names the URL that was requested`() async throws {
+    @Test func `in a custom chain the line of the response names the URL that was requested`() async throws {
         let lines = Journal()
         let print = PrintLoader(clock: clock) { lines.write($0) }
         let mock = MockLoader.redirecting(["https://h.test/a": (302, "/b")])

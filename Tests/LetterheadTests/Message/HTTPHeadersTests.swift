@@ -2,7 +2,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPHeadersTests {
-    @Test func `a name is found in any case, and goes out as it was spelled`() {
+    @Test func `a name is found in any case, and is sent as it was spelled`() {
         var headers = HTTPHeaders()
         headers["content-TYPE"] = "text/plain"
         #expect(headers["Content-Type"] == "text/plain")
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [(" a ", "a"), ("\ta b\t", "a b"), ("  ", ""), ("a", "a")])
-    func `blanks at the ends of a value are no part of it`(value: String, trimmed: String) {
+    func `spaces at the ends of a value are not part of it`(value: String, trimmed: String) {
         var appended = HTTPHeaders()
         appended.append("X", value)
         var set = HTTPHeaders()
@@ -95,7 +95,7 @@ import Testing
             (.wwwAuthenticate, "WWW-Authenticate"), (.eTag, "ETag"), (.te, "TE"), (.setCookie, "Set-Cookie"),
             (.contentType, "Content-Type"), (.ifNoneMatch, "If-None-Match"),
         ] as [(HTTPHeaders.Name, String)])
-    func `the usual names are spelled as they are registered`(name: HTTPHeaders.Name, text: String) {
+    func `the usual names are spelled as registered`(name: HTTPHeaders.Name, text: String) {
         #expect(name.rawValue == text)
     }
 

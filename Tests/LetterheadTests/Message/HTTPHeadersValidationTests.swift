@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func `a name with a byte that is no token character is refused`(byte: UInt8) {
+    func `a name with a byte that is not a token character is refused`(byte: UInt8) {
         let character = Character(Unicode.Scalar(byte))
         let isToken = Self.tokenCharacters.contains(character)
         for name in ["\(character)", "X\(character)Y", "\(character)Y", "X\(character)"] {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a second Host is refused, and one that is no host`() {
+    @Test func `a second Host is refused, and one that is not a valid host`() {
         func refusal(_ headers: HTTPHeaders) -> HTTPError? {
             var request = HTTPRequest()
             request.host = "example.com"
@@ -44,7 +44,7 @@ import Testing
         #expect(refusal(["Host": "a.test", "X": "1", "HOST": "a.test"])?.message.contains("Host") == true)
     }
 
-    @Test func `a request's own Proxy-Authorization is refused, and not repeated`() throws {
+    @Test func `a request's own Proxy-Authorization is refused, and not shown`() throws {
         for name in ["Proxy-Authorization", "proxy-authorization"] {
             let error = try #require(refusal(name: name, value: "Basic SECRET"))
             #expect(error.code == .invalidRequest && !error.mayHaveBeenSent)

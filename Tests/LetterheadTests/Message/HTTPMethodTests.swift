@@ -14,7 +14,7 @@ import Testing
             (.get, "GET"), (.head, "HEAD"), (.post, "POST"), (.put, "PUT"), (.patch, "PATCH"), (.delete, "DELETE"),
             (.options, "OPTIONS"), (.trace, "TRACE"), (.connect, "CONNECT"), (.query, "QUERY"),
         ] as [(HTTPMethod, String)])
-    func `the registered names are spelled as they go on the wire`(method: HTTPMethod, text: String) {
+    func `the registered names are spelled as they are sent`(method: HTTPMethod, text: String) {
         #expect(method.description == text)
     }
 

@@ -3,7 +3,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPRequestFramingTests {
-    /// A body of the test's own: headers, bytes, and what it says of its length.
+    /// A body of the test: headers, bytes, and the length that it declares.
     struct Parcel: HTTPBody {
         var additionalHeaders: HTTPHeaders = [:]
         var contentLength: Int?
@@ -59,7 +59,7 @@ import Testing
         #expect(body.length == 3 && body.data == Data("abc".utf8))
     }
 
-    @Test(arguments: [2, 4, -1]) func `a body that says another length than it has is refused`(length: Int) {
+    @Test(arguments: [2, 4, -1]) func `a body that declares another length than it has is refused`(length: Int) {
         let error = #expect(throws: HTTPError.self) {
             try request(Parcel(contentLength: length)).framedBody()
         }

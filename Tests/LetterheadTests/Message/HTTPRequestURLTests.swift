@@ -33,7 +33,7 @@ import Testing
         "", "example.com/secret", "/secret", "//example.com/secret", "https:///secret", "https://", "ftp://h/secret",
         "https://h/secret x", "https://h/sécret", "mailto:secret@h", "https://h:x/secret", "\u{0}https://h/secret",
     ])
-    func `a text that is no absolute http URL is refused, and not repeated`(text: String) throws {
+    func `a text that is not an absolute http URL is refused, and not shown`(text: String) throws {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(text).validate() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("secret") == false)
@@ -75,7 +75,7 @@ import Testing
         #expect(request.target == target + "?q=1%2B2")
     }
 
-    @Test func `without a host there is no URL, and the error says what to do`() throws {
+    @Test func `without a host there is no URL, and the error names the remedy`() throws {
         let request = HTTPRequest()
         let error = #expect(throws: HTTPError.self) { try request.url() }
         #expect(error?.code == .invalidRequest)

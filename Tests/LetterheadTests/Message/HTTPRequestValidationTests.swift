@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func `a method with a byte that is no token character is refused`(byte: UInt8) {
+    func `a method with a byte that is not a token character is refused`(byte: UInt8) {
         let allowed = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
         let character = Character(Unicode.Scalar(byte))
         let error = refusal { $0.method = HTTPMethod("G\(character)T") }
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET SECRET", "GET\r\nX-SECRET: 1", "GET /SECRET HTTP/1.1\r\n", "SECRETÉ"])
-    func `a bad method is refused, and the error does not repeat it`(method: String) throws {
+    func `a bad method is refused, and the error does not show it`(method: String) throws {
         let error = try #require(refusal { $0.method = HTTPMethod(method) })
         #expect(error.code == .invalidRequest)
         #expect(error.message.contains("method"))
@@ -41,7 +41,7 @@ import Testing
         #expect(error.message.contains("host"))
     }
 
-    @Test func `the error for a host does not repeat it`() throws {
+    @Test func `the error for a host does not show it`() throws {
         let error = try #require(refusal { $0.host = "user:SECRET@evil" })
         for text in ["\(error)", String(reflecting: error), "\(error.request)"] { #expect(!text.contains("SECRET")) }
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(refusal { $0.scheme = scheme } == nil)
     }
 
-    @Test func `user and password in a URL are refused, and not repeated`() throws {
+    @Test func `user and password in a URL are refused, and not shown`() throws {
         let url = try #require(URL(string: "https://marker:SECRET@example.com/harmless"))
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(url: url).validate() }
         #expect(error?.code == .invalidRequest)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [.zero, .seconds(-1), .milliseconds(-1)] as [Duration])
-    func `a timeout that is no time is refused`(timeout: Duration) throws {
+    func `an invalid timeout is refused`(timeout: Duration) throws {
         let error = try #require(refusal { $0.timeout = timeout })
         #expect(error.code == .invalidRequest)
         #expect(error.message.contains("timeout"))

@@ -88,7 +88,7 @@ private struct Broken: Error {}
         #expect(source.cancels.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `an error of the source reaches the reader, and nothing is pulled behind it`() async throws {
+    @Test func `an error of the source reaches the reader, and nothing is pulled after it`() async throws {
         let source = Source(["a"], error: Broken())
         let body = source.body()
         var iterator = body.makeAsyncIterator()

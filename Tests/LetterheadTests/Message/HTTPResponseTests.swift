@@ -17,7 +17,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         #expect(try await response.body.data() == Data("hi".utf8))
     }
 
-    @Test func `a response is empty unless it says otherwise`() async throws {
+    @Test func `a response is empty by default`() async throws {
         let response = HTTPResponse(request: HTTPRequest(), status: 200)
         #expect(response.headers.isEmpty)
         #expect(response.body.length == 0)
@@ -50,7 +50,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
             "attempt 2: 503 Service Unavailable, retried after 1.0 seconds"
         ),
         (HTTPAttempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
-    ]) func `an attempt says its number, its outcome and what followed`(attempt: HTTPAttempt, text: String) {
+    ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPAttempt, text: String) {
         #expect("\(attempt)" == text)
     }
 }

@@ -2,7 +2,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPStatusTests {
-    @Test func `a code that nobody registered is classed by its first digit`() {
+    @Test func `a code that is not registered is classed by its first digit`() {
         #expect(HTTPStatus(218).code == 218)
         #expect(HTTPStatus(218).isSuccess)
         #expect(HTTPStatus(599).isServerError)

@@ -43,7 +43,7 @@ import Testing
         "", " ", "/", "bogus", "bogus/", "/bogus", "bogus/bogus/", "bogus/bogus/;", "bo gus/x", "x/(", "ÿ/ÿ", "x/x y",
         "text/html(;doesnot=matter", "*",
     ])
-    func `what is no media type is nil`(text: String) {
+    func `an invalid media type is nil`(text: String) {
         #expect(MediaType(text) == nil)
     }
 
@@ -86,7 +86,7 @@ import Testing
         #expect(type.essence == "text/plain")
     }
 
-    @Test func `two that say the same are equal`() {
+    @Test func `two with the same meaning are equal`() {
         #expect(MediaType("text/plain;charset=utf-8") == MediaType("TEXT/plain ; Charset=\"utf-8\""))
         #expect(MediaType("text/plain;charset=utf-8") != MediaType("text/plain"))
         #expect(("nonsense" as MediaType) != ("other nonsense" as MediaType))

@@ -101,7 +101,7 @@ import Testing
         #expect(query.escaped == "a=1&b=1&c=")
     }
 
-    @Test func `setting touches the bytes of its own name only`() {
+    @Test func `setting changes only the bytes of the given name`() {
         var query = QueryParameters(escaped: "a=%2f&b=+")
         query["b"] = "+"
         #expect(query.escaped == "a=%2f&b=%2B")

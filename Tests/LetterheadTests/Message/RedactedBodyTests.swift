@@ -13,7 +13,7 @@ import Testing
         expectRedacted(request, shows: "multipart/form-data")
     }
 
-    @Test func `what would be text but for its coding is no text`() throws {
+    @Test func `text with a content coding is not shown as text`() throws {
         var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
         request.body = JSONBody(["password": "hunter2"]).compressed()
         #expect(!"\(request)".contains("1f8b"))

@@ -69,7 +69,7 @@ private struct Text: HTTPBody {
         expectRedacted(QueryParameters(escaped: "tok%65n=SECRET&q=marker"), shows: "marker")
     }
 
-    @Test func `a secret value is in no text whatever its name is, also taken out of its request`() throws {
+    @Test func `a secret value under any name is in no text, also taken out of its request`() throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://h/marker?own=1&q=marker")))
         request.headers = ["X-Own": "1", "X-Harmless": "marker"]
         request.headers.setSecret("SECRET", for: "X-Own")
@@ -129,7 +129,7 @@ private struct Text: HTTPBody {
         #expect("\(request)".contains("https://<redacted>@h/marker"))
     }
 
-    @Test func `names of one's own are added to the standard ones`() throws {
+    @Test func `custom names are added to the standard ones`() throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://h/marker?otp=SECRET&token=SECRET")))
         request.headers = ["X-Signature": "SECRET", "Authorization": "SECRET"]
         request.redaction = .standard.adding(headers: ["x-signature"], parameters: ["OTP"])
@@ -191,7 +191,7 @@ private struct Text: HTTPBody {
         #expect("\(request)".contains(#"{"code":"<redacted>","x":"marker","key":"<redacted>"}"#))
     }
 
-    @Test func `a body that is no text is shown as hexadecimal`() {
+    @Test func `a body that is not text is shown as hexadecimal`() {
         var request = HTTPRequest()
         request.path = "p"
         let response = HTTPResponse(request: request, status: 200, body: HTTPResponseBody(Data([0x00, 0xFF, 0x10])))

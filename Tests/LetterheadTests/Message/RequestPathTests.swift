@@ -25,7 +25,7 @@ import Testing
         ("é", "%C3%A9"), ("\\", "%5C"), ("a;b=c", "a%3Bb%3Dc"), ("//evil", "%2F%2Fevil"), ("...", "..."),
         ("http://evil", "http%3A%2F%2Fevil"), ("\r\n", "%0D%0A"), ("@", "%40"), ("a.b-c_d~e", "a.b-c_d~e"),
         (" ", "%20"),
-    ]) func `a value is one segment, whatever it holds`(value: String, segment: String) throws {
+    ]) func `every value is one segment`(value: String, segment: String) throws {
         let path: RequestPath = "users/\(value)/x"
         #expect(path.string == "users/\(segment)/x")
         #expect(path.segments == ["users", value, "x"])
@@ -75,7 +75,7 @@ import Testing
         arguments: [
             "//evil", "http://evil/", "https://user:SECRET@evil", "x-scheme://evil", "//", "//\u{301}evil",
             "\(raw: "//evil")", "\(raw: "http:")//evil", "/\(raw: "/evil")", "HTTPS://EVIL",
-        ] as [RequestPath]) func `a path that begins with a host is refused, and the error does not repeat it`(
+        ] as [RequestPath]) func `a path that begins with a host is refused, and the error does not show it`(
             path: RequestPath
         ) throws
     {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: ["a?token=SECRET", "a#SECRET", "\(raw: "a?b=SECRET")"] as [RequestPath])
-    func `a query or a fragment in a path is refused, and the error does not repeat it`(path: RequestPath) throws {
+    func `a query or a fragment in a path is refused, and the error does not show it`(path: RequestPath) throws {
         let error = try #require(refusal(path))
         #expect(error.code == .invalidRequest)
         #expect(!"\(error)".contains("SECRET"))

@@ -45,13 +45,13 @@ import Testing
         #expect("\(headers)".contains("marker"))
     }
 
-    @Test func `a set of one's own names judges no parts`() {
+    @Test func `a set of custom names judges no parts`() {
         let own = Redaction(headers: ["X-Own"], parameters: ["own"])
         #expect(own.isSecret(parameter: "own") && !own.isSecret(parameter: "auth_token"))
     }
 
     @Test(arguments: secret.filter { !$0.contains(".") }, [false, true])
-    func `a secret header stays behind when a redirect leads to another origin`(
+    func `a secret header is removed when a redirect leads to another origin`(
         name: String, showsAll: Bool
     ) async throws {
         let mock = MockLoader.redirecting([

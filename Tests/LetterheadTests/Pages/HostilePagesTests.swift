@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// Links that a server should not send: nothing is sent elsewhere, and nothing goes on for ever.
+/// Links that a server should not send: nothing is sent to another origin, and every sequence ends.
 @Suite(.timeLimit(.minutes(3)))
 struct HostilePagesTests {
     struct Numbers: RequestTemplate {
@@ -75,7 +75,7 @@ struct HostilePagesTests {
         #expect(mock.requests.allSatisfy { $0.host == "api.example.com" && $0.target.hasPrefix("/a/numbers") })
     }
 
-    @Test func `the error of a refused link says from where to where`() async {
+    @Test func `the error of a refused link names both origins`() async {
         let message = await walk("<https://evil.example/x>; rel=next").error?.message ?? ""
         #expect(message.contains("at https://api.example.com,") && message.contains("at https://evil.example;"))
     }

@@ -15,7 +15,7 @@ struct PageParameterTests {
         var parameters: RequestParameters
     }
 
-    /// Variables of a type of one's own.
+    /// Variables of a custom type.
     private struct Variables: ParameterValue {
         var first: Int
         func append(to query: inout QueryParameters, name: String) {}
@@ -31,7 +31,7 @@ struct PageParameterTests {
         return try bodies(mock.requests)
     }
 
-    @Test func `a member goes into the object that is there, of whatever type it is`() async throws {
+    @Test func `a member is added to the existing object, of any type`() async throws {
         let own = try await walk(Query(parameters: ["v": Variables(first: 2)]))
         #expect(own.last == ["v": ["first": 2, "after": "c"]])
         let json = try await walk(Query(parameters: ["v": ["first": 2] as JSONValue]))
@@ -43,7 +43,9 @@ struct PageParameterTests {
     }
 
     @Test(arguments: [["v": "text"], ["v": 1], ["v": [1] as JSONValue]] as [RequestParameters])
-    func `what is no object on the way is refused and not replaced`(parameters: RequestParameters) async throws {
+    func `a value on the path that is not an object is refused and not replaced`(parameters: RequestParameters)
+        async throws
+    {
         let error = await #expect(throws: HTTPError.self) { try await walk(Query(parameters: parameters)) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("v.after") == true && error?.message.contains("JSON object") == true)
@@ -58,7 +60,7 @@ struct PageParameterTests {
         #expect(try bodies([StandardRequestBuilder(wrapped).request()]) == [["page": 3]])
     }
 
-    @Test func `the page of a template with a body of its own is in the query`() throws {
+    @Test func `the page of a template with its own body is in the query`() throws {
         let template = Query(parameters: [:]).body(TextBody("text")).paginated(page: 3)
         let request = try StandardRequestBuilder(template).request()
         #expect(request.query.escaped == "page=3")

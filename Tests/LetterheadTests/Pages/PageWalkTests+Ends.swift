@@ -6,7 +6,7 @@ import Testing
 
 /// What stops a walk: circles, deadlines, limits, and settings that are refused.
 extension PageWalkTests {
-    @Test func `a cursor that repeats is a loop, behind all pages that arrived`() async throws {
+    @Test func `a cursor that occurs again is a loop, after all pages that arrived`() async throws {
         let (client, mock) = cursors { $0 == nil ? Cursors(items: [1], next: "a") : Cursors(items: [2], next: "a") }
         var seen: [Int] = []
         let error = await #expect(throws: HTTPError.self) {
@@ -15,7 +15,7 @@ extension PageWalkTests {
         #expect(error?.code == .paginationLoop && mock.requests.count == 2 && seen == [1, 2])
     }
 
-    @Test func `who wants no more than what arrived hears nothing of a loop behind it`() async throws {
+    @Test func `a reader that stops after the last page that arrived receives no error of a loop`() async throws {
         let (client, mock) = cursors { _ in Cursors(items: [1, 2], next: "a") }
         #expect(try await client.pages(of: byCursor, walk: PageWalk(maximumPages: 2)).collect().count == 2)
         let walk = PageWalk(maximumItems: 4)
@@ -39,8 +39,7 @@ extension PageWalkTests {
         #expect(error?.code == .invalidRequest && mock.requests.count == 2)
     }
 
-    @Test func `numbered pages end where a page declares that there are no more, and not at an empty one`() async throws
-    {
+    @Test func `numbered pages end where a page declares that it is the last, and not at an empty one`() async throws {
         struct Numbered: Codable, Sendable { var items: [Int], hasMore: Bool }
         let mock = MockLoader { request in
             let page = request.query["page"].flatMap { Int($0) } ?? 0
@@ -82,7 +81,7 @@ extension PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
-    @Test func `a circle is one, whatever is new beside its cursor`() async throws {
+    @Test func `a cursor that occurs again is a loop, also with new values beside it`() async throws {
         struct Tokens: Codable, Sendable { var next: String?, token: String? }
         struct List: RequestTemplate {
             typealias Response = Tokens
@@ -113,7 +112,7 @@ extension PageWalkTests {
         #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
-    @Test func `each load of a walk knows how much of its deadline is left, and a nearer one of its own counts`()
+    @Test func `each load of a sequence knows how much of its deadline is left, and its own earlier one counts`()
         async throws
     {
         let clock = TestClock()
@@ -140,7 +139,7 @@ extension PageWalkTests {
         #expect(error?.code == .paginationLoop && mock.requests.count == 3)
     }
 
-    @Test func `too many empty pages in a row are an error that says so`() async throws {
+    @Test func `too many empty pages in a row are an error that names the limit`() async throws {
         let (client, mock) = cursors { Cursors(items: [], next: String((Int($0 ?? "0") ?? 0) + 1)) }
         let walk = PageWalk(maximumEmptyPages: 5)
         let error = await #expect(throws: HTTPError.self) {
@@ -150,7 +149,7 @@ extension PageWalkTests {
         #expect(mock.requests.count == 6)
     }
 
-    @Test func `more pages than the limit are an error that says so`() async throws {
+    @Test func `more pages than the limit are an error that names the limit`() async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: String((Int($0 ?? "0") ?? 0) + 1)) }
         let error = await #expect(throws: HTTPError.self) {
             try await client.pages(of: byCursor, walk: PageWalk(pageLimit: 3)).collect()

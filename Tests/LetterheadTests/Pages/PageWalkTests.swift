@@ -78,7 +78,7 @@ struct PageWalkTests {
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `an error on page two comes behind page one, and asking again asks for page two alone`() async throws {
+    @Test func `an error on page two follows page one, and asking again requests page two alone`() async throws {
         let (client, mock) = numbers(5, failing: 2)
         var pages = client.pages(of: Numbers().paginated(size: 2)).makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
@@ -91,7 +91,7 @@ struct PageWalkTests {
     }
 
     @Test(arguments: [0, 1, 2, 7])
-    func `a walk ends behind the maximum of pages`(maximum: Int) async throws {
+    func `a sequence ends after the maximum of pages`(maximum: Int) async throws {
         let (client, mock) = numbers(100)
         let walk = PageWalk(maximumPages: maximum)
         #expect(try await client.pages(of: Numbers().paginated(), walk: walk).collect().count == maximum)
@@ -106,7 +106,7 @@ struct PageWalkTests {
         #expect(mock.requests.count == requests)
     }
 
-    @Test func `a checkpoint survives JSON and a walk goes on from it`() async throws {
+    @Test func `a checkpoint survives JSON and a sequence continues from it`() async throws {
         let (client, _) = cursors {
             Cursors(items: [Int($0 ?? "0") ?? 0], next: $0 == "3" ? nil : String((Int($0 ?? "0") ?? 0) + 1))
         }

@@ -48,7 +48,7 @@ struct PagerTests {
         return (client.pager(of: Numbers().paginated()), mock)
     }
 
-    @Test func `pages come one by one until there are no more`() async throws {
+    @Test func `pages arrive one by one until the last`() async throws {
         let (pager, _) = pager(pages: 2)
         #expect(pager.hasMore)
         #expect(try await pager.next()?.value == [1])
@@ -223,7 +223,7 @@ struct PagerTests {
         #expect(try await kept.next()?.value == [2])
     }
 
-    @Test func `behind the maximum of pages there are no more`() async throws {
+    @Test func `after the maximum of pages there are no more`() async throws {
         let mock = MockLoader { request in try .ok(request, json: [1]) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         let pager = client.pager(of: Numbers().paginated(), walk: PageWalk(maximumPages: 1))

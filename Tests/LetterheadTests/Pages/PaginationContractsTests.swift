@@ -200,7 +200,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `OData: the next link stays as it is, and an empty page with one goes on`() async throws {
+    @Test func `OData: the next link is not changed, and an empty page with one continues`() async throws {
         struct Messages: Decodable, Sendable {
             var value: [Int]
             var next: String?
@@ -281,7 +281,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `Google: an empty page with a token goes on, an empty token is the end, the rest stays the same`()
+    @Test func `Google: an empty page with a token continues, an empty token is the end, the rest stays the same`()
         async throws
     {
         struct Files: Decodable, Sendable { var files: [Int]?, nextPageToken: String? }

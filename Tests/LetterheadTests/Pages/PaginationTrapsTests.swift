@@ -71,7 +71,7 @@ struct PaginationTrapsTests {
 
     private struct NotOK: Error {}
 
-    @Test func `Slack: a 200 that is not ok is a failure behind the pages before it, and not an end`() async throws {
+    @Test func `Slack: a 200 that is not ok is a failure after the pages before it, and not an end`() async throws {
         struct Envelope: Decodable { var ok: Bool }
         let paged = try await PagedServer([
             .init("/users.list", #"{"ok":true,"members":[1],"response_metadata":{"next_cursor":"a"}}"#),
@@ -138,7 +138,9 @@ struct PaginationTrapsTests {
 
     private struct GraphError: Decodable, Error { var message: String }
 
-    @Test func `GraphQL: a 200 with errors and half of the data is a failure for who says so`() async throws {
+    @Test func `GraphQL: a 200 with errors and half of the data is a failure for a template that declares it`()
+        async throws
+    {
         struct Errors: Decodable { var errors: [GraphError]? }
         let paged = try await PagedServer([
             .init(
@@ -173,7 +175,7 @@ struct PaginationTrapsTests {
         await paged.stop()
     }
 
-    @Test func `Google: a token that has expired is an error behind the pages before it`() async throws {
+    @Test func `Google: a token that has expired is an error after the pages before it`() async throws {
         struct Files: Decodable, Sendable { var files: [Int], nextPageToken: String? }
         let paged = try await PagedServer([.init("/files", #"{"files":[1],"nextPageToken":"t"}"#)])
         let walk = List<Files>(path: "files").paginated(by: .cursor(\.nextPageToken, parameter: "pageToken"))

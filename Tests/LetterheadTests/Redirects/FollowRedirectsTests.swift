@@ -63,7 +63,7 @@ private struct Odd: Error {}
         ("http://a.test/", .downgrade), ("", .location), ("https://", .location), ("https://a%2Fb/", .location),
         ("https://a\\b/", .location), ("https://a.test:99999/", .location), ("/a\tb", .location),
         ("https:relative", .location),
-    ]) func `a redirect to nowhere is itself the result, and says why`(
+    ]) func `a redirect without a target is itself the result, with the reason`(
         location: String, refusal: RedirectRefusal
     ) async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
@@ -92,7 +92,7 @@ private struct Odd: Error {}
         #expect(response.status.code == status && response.redirectRefusal == .oneTimeBody && mock.requests.count == 1)
     }
 
-    @Test func `a one-time body is left behind where the method changes`() async throws {
+    @Test func `a one-shot body is dropped where the method changes`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (303, "/2")])
         var first = try HTTPRequest.to("https://a.test/1", method: .post)
         first.body = Words(isReplayable: false)
@@ -100,7 +100,7 @@ private struct Odd: Error {}
         #expect(response.status == .ok && response.request.body.isEmpty && response.request.method == .get)
     }
 
-    @Test func `a circle ends, saying so`() async throws {
+    @Test func `a circle ends with an error that names it`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/2": (302, "/1#x")])
         let first = try HTTPRequest.to("https://a.test/1")
         let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
@@ -108,7 +108,9 @@ private struct Odd: Error {}
         #expect(error?.response?.status == .found && mock.requests.count == 2)
     }
 
-    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit holds, saying so`(limit: Int, sent: Int) async throws {
+    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit holds, and the error names it`(limit: Int, sent: Int)
+        async throws
+    {
         let mock = MockLoader { request in
             let next = try #require(request.path.segments.last.flatMap { Int($0) }) + 1
             return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(next)"])

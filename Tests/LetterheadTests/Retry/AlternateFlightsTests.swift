@@ -73,7 +73,9 @@ private final class TokenService: HTTPLoader {
         }
     }
 
-    @Test func `twenty loads that are refused at once send one refresh, and each hears with its own original`() async {
+    @Test func `twenty loads that are refused at once send one refresh, and each is called with its own original`()
+        async
+    {
         let chain = chain()
         let tasks = (1...20).map { start(chain, "\($0)") }
         await until { [service] in service.refused == 20 && service.refreshes == 1 }
@@ -132,7 +134,7 @@ private final class TokenService: HTTPLoader {
         #expect(service.refreshes == 2)
     }
 
-    @Test func `loads with another key have a refresh of their own`() async {
+    @Test func `loads with another key have a separate refresh`() async {
         let chain = chain(key: { $0.headers["X-User"] ?? "" })
         let tasks = ["a", "b", "a", "b"].map { user in start(chain, user) { $0.headers["X-User"] = user } }
         await until { [service] in service.refused == 4 && service.refreshes == 2 }
@@ -154,7 +156,7 @@ private final class TokenService: HTTPLoader {
         #expect(await patient.value.status == 200)
     }
 
-    @Test func `a reset ends the refresh and those who wait for it, and later loads work`() async {
+    @Test func `a reset ends the refresh and the loads that wait for it, and later loads work`() async {
         let chain = chain()
         let task = start(chain, "1")
         await until { [service] in service.refreshes == 1 }

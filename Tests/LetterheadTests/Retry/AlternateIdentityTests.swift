@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// A service that gives a token of its own to each user, and holds it back until it is told to. A class, because the test
+/// A service that returns a separate token to each user, and holds it back until a test releases it. A class: the test
 /// and the chain share it.
 private final class UserTokens: HTTPLoader {
     private let state = Mutex((tokenRequests: [String](), isOpen: false, leaks: [String]()))
@@ -79,7 +79,7 @@ private final class UserTokens: HTTPLoader {
         #expect(service.leaks == [])
     }
 
-    @Test func `loads of one user share an alternate, whatever else they ask for`() async throws {
+    @Test func `loads of one user share an alternate, also for different requests`() async throws {
         try await load([
             { $0.headers["Authorization"] = "a" },
             {

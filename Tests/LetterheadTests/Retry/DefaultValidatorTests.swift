@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
     ])
-    func `failures of the network are worth a repeat`(code: URLError.Code) {
+    func `failures of the network are worth a retry`(code: URLError.Code) {
         let failure = HTTPError(URLError(code), request: HTTPRequest())
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `the repeat is judged before the emptiness`() {
+    @Test func `the retry is judged before the emptiness`() {
         let validator = DefaultValidator(retriableStatuses: [200: .immediate], allowsEmptyResponses: false)
         #expect(delay(validator.validate(response: response(200), forRequest: HTTPRequest())) == .zero)
     }

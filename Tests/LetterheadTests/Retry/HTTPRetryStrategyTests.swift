@@ -52,7 +52,7 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         #expect(strategy.delay(before: 1) == .seconds(seconds))
     }
 
-    @Test(arguments: [0, -1, Int.min]) func `a repeat before the first counts as the first`(retry: Int) {
+    @Test(arguments: [0, -1, Int.min]) func `a retry before the first counts as the first`(retry: Int) {
         #expect(HTTPRetryStrategy.exponential(base: .seconds(1)).delay(before: retry) == .seconds(1))
     }
 
@@ -62,17 +62,17 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         #expect(waits(chained) == [.zero, .seconds(7), .seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test func `behind waits without an end nothing comes`() {
+    @Test func `after unlimited waits the next strategy is never used`() {
         #expect(waits(.immediate.then(.delayed(.seconds(9)))) == Array(repeating: .zero, count: 5))
     }
 
-    @Test func `a bounded strategy ends, and a negative bound is none`() {
+    @Test func `a bounded strategy ends, and a negative bound allows no retry`() {
         #expect(waits(.immediate.times(2), 3) == [.zero, .zero, nil])
         #expect(waits(.immediate.times(-2), 1) == [nil])
         #expect(waits(.delays([.zero]).times(5), 2) == [.zero, nil])
     }
 
-    @Test func `a closure sees the number and the result, and what it gives is clamped`() throws {
+    @Test func `a closure sees the number and the result, and its wait is clamped`() throws {
         let request = HTTPRequest()
         let response = HTTPResponse(request: request, status: 429, headers: ["X-Reset": "12"])
         let strategy = HTTPRetryStrategy.custom { retry, result in

@@ -59,7 +59,7 @@ import Testing
         #expect(delay("5", "x", "30", "-60") == .seconds(30))
     }
 
-    @Test func `without the header there is no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
+    @Test func `without the header the server asks for no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
 
     @Test func `a date far away is exact`() {
         let headers: HTTPHeaders = ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]

@@ -77,7 +77,7 @@ private struct MyError: Error, Equatable {}
         #expect(result.error?.response?.status == 401)
     }
 
-    @Test func `an alternate is neither validated nor counted nor repeated`() async {
+    @Test func `an alternate is neither validated nor counted nor retried`() async {
         let scene = RetryScene(
             MockLoader { request in
                 HTTPResponse(request: request, status: request.path == "/token" ? 503 : 401)

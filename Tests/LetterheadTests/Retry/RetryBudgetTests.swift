@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `a quota pays for repeats, twice as much behind a timeout`() {
+    @Test func `a quota pays for retries, twice as much after a timeout`() {
         var tokens = RetryTokens(.standard)
         #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.tokens == 495)
         #expect(tokens.takeRetry(afterTimeout: true) == 10 && tokens.tokens == 485)
@@ -24,7 +24,7 @@ import Testing
         #expect(tokens.tokens == 500)
     }
 
-    @Test func `a quota that cannot pay is left as it is`() {
+    @Test func `a quota that cannot pay does not change`() {
         var tokens = RetryTokens(.quota(capacity: 9))
         #expect(tokens.takeRetry(afterTimeout: true) == nil && tokens.tokens == 9)
         #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.takeRetry(afterTimeout: false) == nil)
@@ -39,9 +39,9 @@ import Testing
         #expect(tokens.takeRetry(afterTimeout: false) != nil)
     }
 
-    @Test func `a failure without a repeat left counts for a ratio, and a quota is not charged for it`() async {
+    @Test func `a failure without a retry left counts for a ratio, and a quota is not charged for it`() async {
         let ratio = RetryScene(.answering(503), budget: .ratio(capacity: 10, perSuccess: 0.5))
-        // Each attempt takes one: 9, 8, 7, 6 of the first load, and behind the first of the second it is half.
+        // Each attempt takes one: 9, 8, 7, 6 in the first load, and half is left after the first attempt of the second.
         _ = await (load(ratio), load(ratio))
         #expect(ratio.sent == 5)
         for (budget, sent) in [(RetryBudget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {
@@ -55,14 +55,14 @@ import Testing
     @Test(arguments: [
         RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
     ])
-    func `senseless numbers allow no repeat`(budget: RetryBudget) {
+    func `senseless numbers allow no retry`(budget: RetryBudget) {
         var tokens = RetryTokens(budget)
         #expect(tokens.takeRetry(afterTimeout: false) == nil)
         tokens.succeed(cost: nil)
         #expect(tokens.tokens == 0)
     }
 
-    @Test(arguments: [1, 50, 1_000]) func `so many calls to a failing server are no more than that and the budget`(
+    @Test(arguments: [1, 50, 1_000]) func `the attempts at a failing server are bounded by the calls and the budget`(
         calls: Int
     ) async {
         let scene = RetryScene(.answering(503))
@@ -70,13 +70,13 @@ import Testing
         #expect(scene.sent <= calls + 100 && scene.sent == calls + min(calls * 3, 100))
     }
 
-    @Test func `an empty budget sends first attempts, at once, and says why there is no other`() async {
+    @Test func `an empty budget sends first attempts, at once, and the reason names the budget`() async {
         let scene = RetryScene(.answering(503), budget: .quota(capacity: 0))
         let result = await load(scene)
         #expect(scene.sent == 1 && result.attempts.last?.reason.contains("budget") == true)
     }
 
-    @Test func `each host has a budget of its own`() async {
+    @Test func `each host has a separate budget`() async {
         let scene = RetryScene(.answering(503), budget: .quota(capacity: 5))
         _ = await (load(scene, host: "a.test"), load(scene, host: "b.test"), load(scene, host: "a.test"))
         #expect(scene.sent == 5)
@@ -139,7 +139,7 @@ import Testing
         #expect(failing.sent == 2)
     }
 
-    @Test func `without a limit every repeat is made`() async {
+    @Test func `without a limit every retry is made`() async {
         let scene = RetryScene(.answering(503), budget: .unlimited)
         for _ in 0..<200 { _ = await load(scene) }
         #expect(scene.sent == 800)

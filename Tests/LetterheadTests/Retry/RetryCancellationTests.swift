@@ -22,7 +22,7 @@ import Testing
         #expect(result.code == .cancelled && scene.sent == 0 && result.error?.mayHaveBeenSent == false)
     }
 
-    @Test func `during an attempt: it ends, and there is no other`() async {
+    @Test func `during an attempt: it ends, and no other follows`() async {
         let started = Tally()
         let scene = RetryScene(
             MockLoader { request in

@@ -35,7 +35,7 @@ import Testing
         #expect(RetryCondition.standard.holds(in: context(nil, code)) == holds)
     }
 
-    @Test func `a second 408 is not worth a repeat`() {
+    @Test func `a second 408 is not worth a retry`() {
         #expect(!RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [408])))
         #expect(RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [503])))
     }

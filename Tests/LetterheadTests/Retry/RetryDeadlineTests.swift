@@ -28,7 +28,7 @@ import Testing
         #expect((result.error?.underlying as? HTTPError)?.code == .connectionLost)
     }
 
-    @Test func `an attempt that timed out is repeated within the deadline`() async {
+    @Test func `an attempt that timed out is retried within the deadline`() async {
         let scene = RetryScene(.failing(.timedOut), maximumRetries: 2)
         let result = await scene.load {
             $0.retryStrategy = .delayed(.seconds(1)); $0.deadline = .seconds(60)

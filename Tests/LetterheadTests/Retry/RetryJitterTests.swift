@@ -3,7 +3,7 @@ import Testing
 
 @testable import Letterhead
 
-/// A random source that can be repeated: SplitMix64.
+/// A random source with a seed: SplitMix64.
 private struct Seeded: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -31,16 +31,17 @@ private struct Seeded: RandomNumberGenerator {
         (RetryJitter.none, 0.0, 8.0), (.none, 1, 8), (.full, 0, 0), (.full, 0.25, 2), (.full, 1, 8), (.upTo(0.5), 0, 4),
         (.upTo(0.5), 0.5, 6), (.upTo(0.5), 1, 8), (.upTo(0.25), 0, 6), (.upTo(0.25), 1, 8), (.upTo(.nan), 0, 8),
         (.upTo(-1), 0, 8), (.upTo(7), 0, 0),
-    ]) func `a drawn number says how much of the wait is left`(jitter: RetryJitter, drawn: Double, seconds: Double) {
+    ]) func `a random number is the share of the wait that is left`(jitter: RetryJitter, drawn: Double, seconds: Double)
+    {
         #expect(jitter.applied(to: .seconds(8)) { drawn } == .seconds(seconds))
     }
 
-    @Test(arguments: [Double.nan, 2, .infinity]) func `a source that leaves 0...1 gives the longest wait`(drawn: Double)
+    @Test(arguments: [Double.nan, 2, .infinity]) func `a source outside of 0...1 means the longest wait`(drawn: Double)
     {
         #expect(RetryJitter.full.applied(to: .seconds(8)) { drawn } == .seconds(8))
     }
 
-    @Test func `back-off is varied fully and fixed waits are not, unless it is said otherwise`() {
+    @Test func `by default, back-off is varied fully and fixed waits are not`() {
         func jitter(_ strategy: HTTPRetryStrategy) -> RetryJitter? { strategy.wait(before: 1, after: nil)?.jitter }
         #expect(jitter(.exponential(base: .seconds(1))) == .full)
         #expect(jitter(.fibonacci(unit: .seconds(1))) == .full)

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [HTTPMethod.get, .post]) func `a port where nobody listens is tried again with any method`(
+    @Test(arguments: [HTTPMethod.get, .post]) func `a port without a listener is tried again with any method`(
         method: HTTPMethod
     ) async throws {
         let error = await error(try .to("http://127.0.0.1:1/", method: method))

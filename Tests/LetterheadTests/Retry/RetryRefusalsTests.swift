@@ -55,7 +55,7 @@ import Testing
         #expect(await sent(429, "1") { $0.body = Words() } == 3)
     }
 
-    @Test func `a status that counts as success is no refusal`() async {
+    @Test func `a status that counts as success is not a refusal`() async {
         #expect(await sent(403, "1") { $0.acceptedStatuses = [403] } == 1)
     }
 

@@ -62,7 +62,7 @@ import Testing
         #expect(mock.requests.count == 2 && response.status == 503)
     }
 
-    @Test func `a body that can be had only once is sent once, whoever asks`() async {
+    @Test func `a one-shot body is sent once, for every source of a retry`() async {
         let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
         for validators in [[], [ask]] as [[any HTTPValidator]] {
             let scene = RetryScene(.answering(401), validators: validators)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a body that can be had again is the same each time`() async throws {
+    @Test func `a replayable body is the same each time`() async throws {
         let journal = Journal()
         let scene = RetryScene(
             MockLoader { request in
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPError.Code.cancelled, .resetInProgress])
-    func `what ended the load is not repeated, and no validator hears of it`(code: HTTPError.Code) async {
+    func `an error that ended the load is not retried, and no validator is called`(code: HTTPError.Code) async {
         let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(code), validators: [ask])
         let result = await scene.load {
@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [
         HTTPError.Code.insecureConnection, .invalidResponse, .tooManyRedirects, .invalidRequest, .responseTooLarge,
         .cannotAuthenticate, .cannotDecodeResponse,
-    ]) func `failures that would be the same again are not repeated`(code: HTTPError.Code) async {
+    ]) func `failures that would be the same again are not retried`(code: HTTPError.Code) async {
         let scene = RetryScene(.failing(code), maximumRetries: 3)
         #expect(await scene.load { $0.retryStrategy = .immediate }.code == code)
         #expect(scene.sent == 1)
@@ -124,14 +124,14 @@ import Testing
         #expect(UUID(uuidString: key) != nil)
     }
 
-    @Test func `each load has a key of its own`() async {
+    @Test func `each load has a separate key`() async {
         let scene = RetryScene(.answering(200))
         let request = HTTPRequest.plain(.post) { $0.markIdempotent() }
         _ = await (scene.load(request), scene.load(request))
         #expect(Set(keys(scene)).count == 2)
     }
 
-    @Test func `a key of one's own is used as it is, in the mark or in the header`() async {
+    @Test func `a custom key is used unchanged, in the mark or in the header`() async {
         let scene = RetryScene(.answering(503, 200, 503, 200))
         _ = await scene.load(.post) {
             $0.markIdempotent(key: "k1"); $0.retryStrategy = .immediate; $0.maximumRetries = 1

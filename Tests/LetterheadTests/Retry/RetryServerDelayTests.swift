@@ -2,7 +2,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// What the server says of the wait.
+/// The waits that a server asks for.
 @Suite(.timeLimit(.minutes(3))) struct RetryServerDelayTests {
     private func waits(
         _ value: String, status: Int = 503, strategy: HTTPRetryStrategy? = .exponential(base: .seconds(7)),
@@ -28,19 +28,22 @@ import Testing
         #expect(await waits("2", random: 0).waits == [.seconds(2)])
     }
 
-    @Test(arguments: ["-1", "1.0", "soon", "²", ""]) func `a malformed wait gives way to the strategy`(value: String)
+    @Test(arguments: ["-1", "1.0", "soon", "²", ""]) func `a malformed wait is ignored in favor of the strategy`(
+        value: String
+    )
         async
     {
         #expect(await waits(value).waits == [.seconds(7)])
     }
 
-    @Test(arguments: ["0", "Fri, 31 Dec 1993 23:59:59 GMT"]) func `a wait that is over is none`(value: String) async {
+    @Test(arguments: ["0", "Fri, 31 Dec 1993 23:59:59 GMT"]) func `a wait that is over is ignored`(value: String) async
+    {
         let (waits, attempts) = await waits(value)
         #expect(waits == [] && attempts.count == 2)
     }
 
     @Test(arguments: ["121", "99999999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func `a wait past the longest allowed is no repeat, and the reason says so`(value: String) async {
+    func `a wait past the longest allowed prevents the retry, and the reason names it`(value: String) async {
         let (waits, attempts) = await waits(value)
         #expect(waits == [] && attempts.count == 1)
         #expect(attempts.last?.reason.contains("the server asks for") == true)
@@ -58,7 +61,8 @@ import Testing
         #expect(response.attempts.count == sent)
     }
 
-    @Test func `a custom validator's fallback gives way to the server, to the request and to the next validator`() async
+    @Test func `the server, the request and the next validator take precedence over a custom validator's fallback`()
+        async
     {
         let journal = Journal()
         let suggest = ClosureValidator(

@@ -4,13 +4,13 @@ import LetterheadTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RetryTests {
-    @Test func `without a word about repeats there is one attempt`() async {
+    @Test func `by default there is one attempt`() async {
         let scene = RetryScene(.answering(503, 200))
         let result = await scene.load()
         #expect(result.status == 503 && scene.sent == 1 && result.attempts.count == 1)
     }
 
-    @Test func `two failures and a success are two repeats`() async {
+    @Test func `two failures and a success are two retries`() async {
         let scene = RetryScene(.answering(0, 0, 200))
         let result = await scene.load {
             $0.retryStrategy = .immediate; $0.maximumRetries = 2
@@ -24,7 +24,7 @@ import Testing
             .fibonacci(unit: .seconds(1)),
             .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero }, .afterTask(task: { _ in }),
             .after({ _ in nil }, onResponse: { _, _ in }), .immediate.times(1).then(.delayed(.seconds(1))),
-        ], [0, 1, 4]) func `so many repeats are one more attempt, whatever the strategy`(
+        ], [0, 1, 4]) func `so many retries are one more attempt, with every strategy`(
             strategy: HTTPRetryStrategy, count: Int
         ) async
     {
@@ -35,7 +35,7 @@ import Testing
         #expect(scene.sent == count + 1 && result.attempts.count == count + 1 && result.status == 503)
     }
 
-    @Test func `each load has all its repeats, also with the same request`() async {
+    @Test func `each load has all its retries, also with the same request`() async {
         let scene = RetryScene(.answering(503))
         let request = HTTPRequest.plain {
             $0.retryStrategy = .immediate; $0.maximumRetries = 2
@@ -117,7 +117,7 @@ import Testing
         #expect(result.status == 503 && scene.sent == 3)
     }
 
-    @Test func `time and attempts end the repeats of a strategy`() async {
+    @Test func `time and attempts end the retries of a strategy`() async {
         let slow = RetryScene(.answering(503))
         _ = await slow.load {
             $0.retryStrategy = .delayed(.seconds(10)).when(.standard && .within(.seconds(25))); $0.maximumRetries = 9
@@ -130,7 +130,7 @@ import Testing
         #expect(few.sent == 2)
     }
 
-    @Test func `408 is repeated once`() async {
+    @Test func `408 is retried once`() async {
         let scene = RetryScene(.answering(408), maximumRetries: 5)
         #expect(await scene.load().status == 408)
         #expect(scene.sent == 2)
@@ -166,7 +166,7 @@ import Testing
         #expect(response.attempts.count == 3 && clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test func `a client's maximum counts for requests that say nothing, and a request's own over it`() async {
+    @Test func `a client's maximum counts for requests without one, and a request's own wins`() async {
         let scene = RetryScene(.answering(503), maximumRetries: 2)
         _ = await scene.load()
         #expect(scene.sent == 3)

@@ -48,7 +48,7 @@ private enum Note: HTTPRequestOption {
         #expect(response.headers.values(for: "X-Changed") == ["by T1", "by T2"])
     }
 
-    @Test func `an endpoint's own transformers see what the client's made, and judge nobody else's requests`()
+    @Test func `an endpoint's own transformers see what the client's made, and judge no other requests`()
         async throws
     {
         let chain = chain(.answering(200), transformers: [transformer("client")], validators: [])
@@ -59,7 +59,7 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test
-    func `one that throws ends the load with its error, and neither transformer nor validator is asked behind it`()
+    func `one that throws ends the load with its error, and neither transformer nor validator is called after it`()
         async throws
     {
         let mock = MockLoader.answering(503, body: "why")
@@ -72,13 +72,13 @@ private enum Note: HTTPRequestOption {
         #expect(error.attempts.map(\.reason) == ["not retried: a response transformer failed the request"])
     }
 
-    @Test func `an error of the library passes as it is`() async {
+    @Test func `an error of the library passes unchanged`() async {
         let own = ModifyResponse { throw HTTPError(.emptyResponse, request: $0.request, message: "mine") }
         let error = await failure { try await chain(.answering(200), transformers: [own]).load(.plain()) }
         #expect(error?.code == .emptyResponse && error?.message == "mine" && error?.response?.status == 200)
     }
 
-    @Test func `what they make of a response is judged, repeated, and on record`() async throws {
+    @Test func `a transformed response is judged, retried, and on record`() async throws {
         let mock = MockLoader.answering(200, 201)
         let busy = ModifyResponse { if $0.status == 200 { $0.status = .serviceUnavailable } }
         let response = try await chain(
@@ -124,7 +124,7 @@ private enum Note: HTTPRequestOption {
         #expect(try await response.body.data() == Data("x!x!x!".utf8))
     }
 
-    @Test func `a template says which run for it, and a client which run for all`() async throws {
+    @Test func `a template declares which run for it, and a client which run for all`() async throws {
         let client = HTTPClient(
             environment: .of("https://a.test"), transformers: [transformer("client")],
             transport: MockLoader.answering(200))

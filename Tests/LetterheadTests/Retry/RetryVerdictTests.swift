@@ -74,7 +74,7 @@ private enum Note: HTTPRequestOption {
         #expect(journal.all == ["1 failure", "3"])
     }
 
-    @Test func `an error of the library passes as it is, and what is thrown counts as a failed chain`() async {
+    @Test func `an error of the library passes unchanged, and any other thrown error counts as a failed chain`() async {
         let own = ClosureValidator(response: { _, request in
             .failChain(HTTPError(.cannotAuthenticate, request: request, message: "mine"))
         })
@@ -86,7 +86,7 @@ private enum Note: HTTPRequestOption {
         #expect(second.error?.underlying as? MyError == MyError(text: "thrown") && second.attempts.count == 1)
     }
 
-    @Test func `a failed chain is not repeated by the request's policy`() async {
+    @Test func `a failed chain is not retried by the request's policy`() async {
         let fail = ClosureValidator(response: { _, _ in .failChain(MyError(text: "no")) })
         let scene = RetryScene(.answering(503), validators: [fail])
         _ = await scene.load {
@@ -95,7 +95,7 @@ private enum Note: HTTPRequestOption {
         #expect(scene.sent == 1)
     }
 
-    @Test func `a verdict repeats, and validators run once for each attempt`() async {
+    @Test func `a verdict causes retries, and validators run once for each attempt`() async {
         let journal = Journal()
         let scene = RetryScene(
             .answering(200, 200, 201),
@@ -108,7 +108,7 @@ private enum Note: HTTPRequestOption {
         #expect(scene.clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test(arguments: [0, 2]) func `a response that was to be repeated and cannot be is the reason, and is attached`(
+    @Test(arguments: [0, 2]) func `a response that was to be retried and cannot be is the reason, and is attached`(
         maximum: Int
     ) async {
         let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
@@ -121,7 +121,7 @@ private enum Note: HTTPRequestOption {
         #expect(result.error?.response?.attempts.count == maximum + 1)
     }
 
-    @Test func `a failure that was to be repeated and cannot be stays what it is`() async {
+    @Test func `a failure that was to be retried and cannot be is thrown unchanged`() async {
         let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(.cannotConnect), validators: [ask], maximumRetries: 2)
         let result = await scene.load()

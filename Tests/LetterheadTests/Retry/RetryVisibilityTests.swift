@@ -14,7 +14,7 @@ import Testing
         #expect(attempts.last?.reason == "")
     }
 
-    @Test func `the reason says why there is no repeat`() async {
+    @Test func `the reason explains a missing retry`() async {
         #expect(await RetryScene(.answering(503)).load().attempts.last?.reason.contains("maximumRetries") == true)
         let used = await RetryScene(.answering(503), maximumRetries: 2).load()
         #expect(used.attempts.last?.reason == "not retried: all 2 allowed retries were made")
@@ -28,7 +28,7 @@ import Testing
         #expect(await RetryScene(.answering(200)).load().attempts == [HTTPAttempt(number: 1, status: 200)])
     }
 
-    @Test func `who watches hears of each repeat before it, with what led to it`() async {
+    @Test func `an observer is called before each retry, with its cause`() async {
         let journal = Journal()
         let observer: @Sendable (String) -> @Sendable (RetryEvent) async -> Void = { name in
             { event in

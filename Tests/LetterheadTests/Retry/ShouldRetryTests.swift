@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "a\u{7}b", String(repeating: "a", count: 129)])
-    func `an identifier that is no visible ASCII is left out`(identifier: String) {
+    func `an identifier that is not visible ASCII is left out`(identifier: String) {
         var response = HTTPResponse(request: HTTPRequest(), status: .badRequest)
         response.headers["X-Request-ID"] = identifier
         #expect(HTTPError(.unacceptableStatus, request: HTTPRequest(), response: response).requestID == nil)

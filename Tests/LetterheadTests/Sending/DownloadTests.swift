@@ -117,7 +117,7 @@ import Testing
         request.acceptedStatuses = nil
         let response = try await (Retry() --> HTTPClient.defaultTransport).load(request)
         #expect(folder.content == "after")
-        // What was answered can be sent again by whoever has it.
+        // The request of the response can be sent again.
         try Data("before".utf8).write(to: folder.file)
         _ = try await HTTPClient.defaultTransport.load(response.request)
         #expect(folder.content == "after" && folder.files == ["saved"])
@@ -191,7 +191,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `each delivery has a limit of its own by default`() {
+    @Test func `each delivery has a separate default limit`() {
         var request = HTTPRequest()
         #expect(request.responseLimit == 64 << 20)
         request.responseDelivery = .file(URL(filePath: "/x"))

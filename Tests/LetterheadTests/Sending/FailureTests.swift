@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-/// What an error says of the body that came with an unwelcome status.
+/// The parts of an error that describe the body of a response with an unaccepted status.
 struct FailureTests {
     struct Problem: Decodable, Sendable, Equatable {
         var title: String
@@ -36,7 +36,7 @@ struct FailureTests {
     }
 
     @Test(arguments: ["", "no", "{}", "[1]", "{\"title\":1}"])
-    func `a body that is none is no failure`(body: String) async {
+    func `an empty or foreign body is not a failure value`(body: String) async {
         let error = await error(body)
         #expect(error?.failure(of: Broken.self) == nil)
         #expect(error?.response?.status == 422)
@@ -50,7 +50,7 @@ struct FailureTests {
         #expect(problem?.extensions == ["balance": 30])
     }
 
-    @Test func `a problem of another media type is none`() async {
+    @Test func `a problem of another media type is ignored`() async {
         #expect(await error(#"{"title":"x"}"#)?.problem == nil)
         #expect(await error(#"{"title":1}"#, type: "application/problem+json")?.problem?.type == "about:blank")
     }
@@ -61,7 +61,7 @@ struct FailureTests {
         #expect(excerpt.utf8.count <= 530 && excerpt.contains("marker") && !excerpt.contains("SECRET"))
     }
 
-    @Test func `bytes that are no text, and bodies that are secret as a whole, have no excerpt`() async {
+    @Test func `bytes that are not text, and bodies that are secret as a whole, have no excerpt`() async {
         #expect(await error("a\0b")?.bodyExcerpt == nil)
         let secret = await error(#"{"x":"SECRET"}"#, isSecret: true)
         #expect(secret?.bodyExcerpt == nil && secret?.response.map { "\($0)".contains("SECRET") } == false)
@@ -89,7 +89,8 @@ struct FailureTests {
         #expect(text.contains(#"a\u{a}\u{1b}xxx"#) && text.utf8.count < 400)
     }
 
-    @Test func `a decoding error says where and what was found, and has the DecodingError inside`() async throws {
+    @Test func `a decoding error contains the path and what was found, and has the DecodingError inside`() async throws
+    {
         struct User: Decodable, Sendable { var id: Int }
         struct Users: RequestTemplate {
             typealias Response = [User]

@@ -45,7 +45,7 @@ private final class Passing: LoaderLink {
         #expect(error.response?.status == .notFound)
     }
 
-    @Test func `without environment and host nothing is sent, and the error says what to do`() async throws {
+    @Test func `without environment and host nothing is sent, and the error names the remedy`() async throws {
         let mock = MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) {
             try await HTTPClient(transport: mock).send(Endpoint("a"))
@@ -86,7 +86,7 @@ private final class Passing: LoaderLink {
         #expect(mock.requests.map { $0.headers["X-Token"] } == ["one", "two"])
     }
 
-    @Test func `links stand before the environment, attempt links behind it`() async throws {
+    @Test func `links run before the environment, attempt links after it`() async throws {
         let hosts = Mutex<[String?]>([])
         let note = ModifyRequest { request in hosts.withLock { $0.append(request.host) } }
         let client = HTTPClient(

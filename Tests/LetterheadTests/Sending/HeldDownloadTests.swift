@@ -5,7 +5,7 @@ import Testing
 
 @testable import Letterhead
 
-/// A download that succeeds has saved its file, whatever became of the response on its way.
+/// A download that succeeds has saved its file, also if links replaced the response.
 @Suite(.timeLimit(.minutes(3))) struct HeldDownloadTests {
     /// A folder that is empty at first.
     private final class Folder: Sendable {
@@ -71,7 +71,7 @@ import Testing
         #expect(response.savedFile == folder.file && folder.content == "after" && folder.files == ["saved"])
     }
 
-    /// Sets a body of its own at the end.
+    /// Sets another body at the end.
     private struct Signing: RequestTemplate {
         var path: RequestPath { "a" }
         func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
@@ -198,7 +198,7 @@ import Testing
         #expect(folder.content == nil)
     }
 
-    @Test func `an error response to a download is at most 64 MiB, whatever the download may have`() async throws {
+    @Test func `an error response to a download is at most 64 MiB, with every limit of the download`() async throws {
         let folder = try Folder()
         for length in [nil, 400 << 20] {
             let count = Mutex(0)

@@ -70,7 +70,8 @@ import Testing
         ("a path that is raw", { try await send(Endpoint("\(raw: "//SECRET")").environment(.of("https://h")), $0) }),
     ]
 
-    @Test(arguments: doors.indices) func `what would break a message is refused at every door, and not repeated`(
+    @Test(arguments: doors.indices)
+    func `a value that would break a message is refused at every call site, and not shown`(
         index: Int
     ) async throws {
         let door = Self.doors[index]

@@ -25,7 +25,7 @@ private struct Hooked: RequestTemplate {
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { try await hook(result) }
 }
 
-/// A builder of one's own: a signature over what the standard one builds.
+/// A custom builder: a signature over the request of the standard one.
 private struct Signed<Template: RequestTemplate>: RequestBuilder {
     let template: Template
     func request() throws(HTTPError) -> HTTPRequest {
@@ -49,7 +49,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         MockLoader { HTTPResponse(request: $0, status: status, body: HTTPResponseBody(Data(text.utf8))) }
     }
 
-    @Test func `the whole flow gives the value and its response`() async throws {
+    @Test func `the whole flow returns the value and its response`() async throws {
         let mock = answering(200, #"{"id":1,"login":"ada"}"#)
         let sendable = SendableRequest(Endpoint("a", answering: Person.self), over: chain(mock))
         let (value, response) = try await sendable.sendWithResponse()
@@ -157,7 +157,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `the hook hears a success once, before it is decoded`() async throws {
+    @Test func `the hook receives a success once, before it is decoded`() async throws {
         let heard = Mutex<[Int]>([])
         let template = Hooked { result in
             var response = try result.get()
@@ -171,7 +171,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
 
     @Test(arguments: [
         (404, HTTPError.Code.unacceptableStatus), (0, .cannotConnect),
-    ]) func `the hook hears a failure once, and may let it pass`(status: Int, code: HTTPError.Code) async throws {
+    ]) func `the hook receives a failure once, and may let it pass`(status: Int, code: HTTPError.Code) async throws {
         let heard = Mutex<[HTTPError.Code]>([])
         let template = Hooked { result in
             if case .failure(let error) = result { heard.withLock { $0.append(error.code) } }
@@ -229,7 +229,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         )
     }
 
-    @Test func `an error behind a streamed response holds no connection, and keeps what had come`() async throws {
+    @Test func `an error after a streamed response holds no connection, and keeps what had arrived`() async throws {
         struct Picky: RequestTemplate {
             var path: RequestPath { "a" }
             func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refused() }

@@ -19,7 +19,7 @@ import Testing
         ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
         ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
-    ]) func `a reference is resolved as the examples of RFC 3986 say`(reference: String, target: String) {
+    ]) func `a reference is resolved as in the examples of RFC 3986`(reference: String, target: String) {
         #expect(URLParts("http://a/b/c/d;p?q").resolving(URLParts(reference)).string == target)
     }
 
@@ -27,7 +27,7 @@ import Testing
         ("http://a", "g", "http://a/g"), ("http://a/x#f", "/g", "http://a/g#f"),
         ("http://a/x#f", "/g#e", "http://a/g#e"),
         ("http://a/x", "//b:8/%2e%2E/a%2Fb", "http://b:8/%2e%2E/a%2Fb"), ("http://a/x", "/a//b", "http://a/a//b"),
-    ]) func `the fragment is inherited, and bytes stay as they are`(base: String, reference: String, target: String) {
+    ]) func `the fragment is inherited, and bytes are not changed`(base: String, reference: String, target: String) {
         #expect(URLParts(base).resolving(URLParts(reference)).string == target)
     }
 }

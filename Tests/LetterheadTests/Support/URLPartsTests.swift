@@ -35,7 +35,7 @@ import Testing
             ("http://h:99999999999999999999", "h:99999999999999999999", nil), ("http://a@b@c:9", "c", 9),
             ("http://h:+80", "h:+80", nil), ("http://h:-1", "h:-1", nil),
         ] as [(String, String, Int?)])
-    func `the port is what stands behind the last colon, if it is digits`(text: String, host: String, port: Int?) {
+    func `the port is the text after the last colon, if it is digits`(text: String, host: String, port: Int?) {
         let parts = URLParts(text)
         #expect(parts.hostAndPort?.host == host)
         #expect(parts.hostAndPort?.port == port)

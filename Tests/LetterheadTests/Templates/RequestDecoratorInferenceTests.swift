@@ -2,7 +2,7 @@ import Foundation
 import Letterhead
 import Testing
 
-/// What a decorator says nothing of is its base's, and what it writes itself is never taken for something else.
+/// A decorator forwards all members that it does not declare, and its own members are used as declared.
 struct RequestDecoratorInferenceTests {
     struct Post: RequestTemplate {
         typealias Response = [Int]
@@ -35,7 +35,7 @@ struct RequestDecoratorInferenceTests {
         #expect(types(of: Post().header("a", "b").query("c", 1).paginated()) == ["JSONBody", "Array<Int>", "String"])
     }
 
-    @Test func `a body of its own is the one that is sent`() throws {
+    @Test func `its own body is the one that is sent`() throws {
         #expect(types(of: OtherBody(base: Post())).first == "DataBody")
         #expect(try StandardRequestBuilder(OtherBody(base: Post())).request().body is DataBody)
         #expect(try StandardRequestBuilder(SomeBody(base: Post())).request().body is DataBody)
@@ -43,7 +43,7 @@ struct RequestDecoratorInferenceTests {
         #expect(try StandardRequestBuilder(Post().body(DataBody(Data()))).request().body is DataBody)
     }
 
-    @Test func `a decoding of its own makes the response`() {
+    @Test func `its own decoding makes the response`() {
         #expect(types(of: OtherResponse(base: Post())) == ["JSONBody", "Int", "String"])
         #expect(types(of: Post().paginated().unwrapping(\.count).header("a", "b")) == ["JSONBody", "Int", "String"])
     }

@@ -49,7 +49,7 @@ private struct WrongBody: RequestTemplate {
         try StandardRequestBuilder(template).request()
     }
 
-    @Test func `a template that gives only its URL is a GET of that URL`() async throws {
+    @Test func `a template with only a URL is a GET of that URL`() async throws {
         let mock = MockLoader { .ok($0) }
         _ = try await HTTPClient(transport: mock).send(Minimal())
         let request = try #require(mock.requests.first)
@@ -83,11 +83,11 @@ private struct WrongBody: RequestTemplate {
         #expect(try request(template).body.encode() == Data("text".utf8))
     }
 
-    @Test func `an optional body that is nil is none`() throws {
+    @Test func `an optional body that is nil is not sent`() throws {
         #expect(try request(OptionalBody(body: nil)).body.isEmpty)
     }
 
-    @Test func `a body that is none is refused, naming the template and the type`() throws {
+    @Test func `a body of another type is refused, naming the template and the type`() throws {
         let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("WrongBody") == true)
@@ -97,7 +97,7 @@ private struct WrongBody: RequestTemplate {
 }
 
 @Suite struct RequestParametersTests {
-    @Test func `parameters keep their order, nil is left out, and of a repeated name the last counts`() throws {
+    @Test func `parameters keep their order, nil is left out, and the last of one name counts`() throws {
         let parameters: RequestParameters = ["b": 1, "a": String?.none, "tags": ["x", "y"], "b": 2]
         var query = QueryParameters()
         parameters.append(to: &query)

@@ -186,8 +186,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
             try error(of: Marked(base: MethodAsText())).message.hasPrefix("the member path of Marked<MethodAsText>"))
     }
 
-    @Test func `a member of another type is refused before anything is sent, whatever builds the request`() async throws
-    {
+    @Test func `a member of another type is refused before anything is sent, by every builder`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: 200) }
         let expected = try error(of: MethodAsText()).message
         let error = try await #require(throws: HTTPError.self) {

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
     import Foundation
 
-    /// The system's curl, where it is installed: a client that is none of ours, and speaks TLS.
+    /// The system's curl, if it is installed: an independent client that supports TLS.
     struct CurlCommand {
         struct Result: Sendable {
             let status: Int32

@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Every link and transport of ours keeps the laws, and each law finds a loader that breaks it.
+/// Every link and transport of the library keeps the laws, and each law finds a loader that breaks it.
 @Suite(.timeLimit(.minutes(3)))
 struct LoaderLawsTests {
     struct Named<Part: Sendable>: CustomTestStringConvertible {
@@ -84,7 +84,7 @@ struct LoaderLawsTests {
         #expect(found.contains { $0.law == "validation" }, "\(found)")
     }
 
-    /// Breaks one law, as its kind says.
+    /// Breaks the law of its kind.
     final class Broken: LoaderLink {
         private let kind: String
         private let hoard = Mutex<[HTTPRequest]>([])

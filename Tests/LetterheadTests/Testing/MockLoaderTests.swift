@@ -25,7 +25,7 @@ private struct Unencodable: HTTPBody {
         #expect(mock.unused == 0)
     }
 
-    @Test func `behind the script the default handler answers`() async throws {
+    @Test func `after the script the default handler responds`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: 9) }.then { HTTPResponse(request: $0, status: 1) }
         #expect(try await status(mock) == 1)
         #expect(try await status(mock) == 9)
@@ -44,7 +44,7 @@ private struct Unencodable: HTTPBody {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `another loader can be what answers behind the script`() async throws {
+    @Test func `another loader can respond after the script`() async throws {
         let other = MockLoader { HTTPResponse(request: $0, status: 7) }
         let mock = MockLoader { try await other.load($0) }.then { HTTPResponse(request: $0, status: 1) }
         #expect(try await status(mock) == 1)

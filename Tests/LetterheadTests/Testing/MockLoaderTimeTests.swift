@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct MockLoaderTimeTests {
     private let clock = TestClock()
 
-    /// A mock whose handler waits until its task is cancelled, or goes on waiting after that.
+    /// A mock whose handler waits until its task is cancelled, or continues to wait after that.
     private func silent(isStubborn: Bool = false) -> MockLoader {
         MockLoader(clock: clock) { request in
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `half-close ends what is sent and goes on reading`(_ moment: MockServer.Moment) async throws {
+    func `half-close ends what is sent and continues to read`(_ moment: MockServer.Moment) async throws {
         try await exchange(Self.answer.fault(.halfClose, at: moment)) { server, client in
             #expect(await client.readAll() == (Self.sent(at: moment), .end))
             #expect(server.connections.first?.isOpen == true)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `a stall for a time goes on after it`(_ moment: MockServer.Moment) async throws {
+    func `a stall for a time continues after it`(_ moment: MockServer.Moment) async throws {
         let clock = RecordingClock()
         try await exchange(Self.answer.fault(.stall(for: .seconds(30)), at: moment), clock: clock) { server, client in
             let text = Self.head + "12345678"
@@ -129,7 +129,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a fault in an answer of chunks strikes behind the first`() async throws {
+    @Test func `a fault in a response of chunks occurs after the first`() async throws {
         let chunks = AsyncStream<Data> { continuation in
             for text in ["ab", "cd"] { continuation.yield(Data(text.utf8)) }
             continuation.finish()

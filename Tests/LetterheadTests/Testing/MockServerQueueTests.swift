@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `raw bytes go out as they are, and then the end`() async throws {
+    @Test func `raw bytes are sent unchanged, and then the end`() async throws {
         try await withServer { server, client in
             server.enqueue(.raw("ICY 200 fine\n\nnonsense"))
             await client.send(request("/x"))
@@ -106,7 +106,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server without a closure says that nothing is queued`() async throws {
+    @Test func `a server without a closure reports that nothing is queued`() async throws {
         let server = try await MockServer.start()
         let client = try RawClient(port: server.port)
         await client.send(request("/x"))

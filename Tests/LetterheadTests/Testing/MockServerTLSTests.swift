@@ -50,8 +50,7 @@
         @Test(arguments: [
             (Certificates.expired, Certificates.expiredKey), (Certificates.wrongHost, Certificates.wrongHostKey),
             (Certificates.selfSigned, Certificates.selfSignedKey),
-        ]) func `a certificate that is no good is refused by the client`(certificate: String, key: String) async throws
-        {
+        ]) func `an invalid certificate is refused by the client`(certificate: String, key: String) async throws {
             try await withServer(MockServer.TLS(certificate: certificate, key: key)) { server, url in
                 let status = try await CurlCommand.run("--cacert", "@ca", url, pem: trust).status
                 #expect(status == 60)
@@ -116,7 +115,7 @@
                 server.enqueue(.response(.text("12345678")).fault(effect, at: moment))
                 let result = try await CurlCommand.run("--cacert", "@ca", url, pem: trust)
                 #expect(result.status != 0 && result.text == (moment == .responseBody ? "1234" : ""))
-                // The server goes on.
+                // The server continues.
                 let text = try await CurlCommand.run("--cacert", "@ca", url, pem: trust).text
                 #expect(text == "private")
             }
@@ -137,7 +136,7 @@
         @Test(arguments: [
             ("nonsense", Certificates.validKey, "certificate"), (Certificates.valid, "nonsense", "key"),
             (Certificates.valid, Certificates.clientKey, "key"),
-        ]) func `what is no certificate, or not its key, is said at once`(
+        ]) func `an invalid certificate, or a key of another one, is reported at once`(
             certificate: String, key: String, culprit: String
         ) async throws {
             var configuration = MockServer.Configuration()

@@ -65,7 +65,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `a client that leaves in the middle of an answer harms nobody else`() async throws {
+    @Test func `a client that leaves in the middle of a response does not affect others`() async throws {
         try await withServer {
             MockServer.Response(body: $0.path == "/big" ? Data(count: 20_000_000) : Data("fine".utf8))
         } _: { server, client in
@@ -165,7 +165,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `open connections can be closed while the server goes on`() async throws {
+    @Test func `open connections can be closed while the server continues`() async throws {
         try await withServer { server, client in
             await client.send(post("one"))
             _ = await client.read(until: "one")
@@ -178,7 +178,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `a server that is let go of gives its socket back`() async throws {
+    @Test func `a server that is released closes its socket`() async throws {
         var server: MockServer? = try await MockServer.start { _ in MockServer.Response() }
         let client = try RawClient(port: try #require(server).port)
         server = nil
@@ -186,7 +186,7 @@ extension MockServerTests {
     }
 }
 
-/// Lets nobody pass until so many are there.
+/// Blocks all until the given number has arrived.
 private final class Gate: Sendable {
     private let number: Int
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Malformed.all)
-    func `bytes that are no request are refused and are a failure`(_ malformed: Malformed) async throws {
+    func `bytes that are not a request are refused and are a failure`(_ malformed: Malformed) async throws {
         try await withServer { server, client in
             await client.send(malformed.bytes)
             let (text, ending) = await client.readAll()
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `HTTP/1.0 gets no chunks, and an end that says where the body ends`() async throws {
+    @Test func `HTTP/1.0 receives no chunks, and an end that marks where the body ends`() async throws {
         try await withServer { _ in
             MockServer.Response(
                 chunks: AsyncStream { continuation in
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a length of one's own goes out even where it lies, and ends the connection`() async throws {
+    @Test func `a custom length is sent even if it is wrong, and ends the connection`() async throws {
         try await withServer { _ in
             MockServer.Response(headers: ["Content-Length": "9"], body: Data("four".utf8))
         } _: { _, client in

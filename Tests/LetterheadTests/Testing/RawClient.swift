@@ -10,7 +10,7 @@ import Foundation
 
 /// A client that knows nothing of HTTP: bytes out, bytes in, and how the connection ended.
 ///
-/// Its waits are on threads of their own, since a test that blocks one of the concurrency pool's may block the server's
+/// It waits on separate threads, since a test that blocks a thread of the concurrency pool may block the server's
 /// closure with it. A read that gets nothing for 20 seconds ends as `.timedOut`.
 final class RawClient: Sendable {
     enum Ending: Sendable { case end, reset, timedOut }
@@ -74,7 +74,7 @@ final class RawClient: Sendable {
     /// Reads until so many bytes are there, or the connection ends.
     func read(count: Int) async -> String { await read { $0.utf8.count >= count }.text }
 
-    /// Reads everything, and says how the connection ended.
+    /// Reads everything, and returns how the connection ended.
     func readAll() async -> (text: String, ending: Ending) { await read { _ in false } }
 
     /// Ends the client's side.

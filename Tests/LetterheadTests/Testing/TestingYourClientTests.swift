@@ -15,7 +15,7 @@ private struct GetUser: RequestTemplate {
     var path: RequestPath { "users/\(login)" }
 }
 
-/// The examples of the guide "Testing your client" do what it says of them.
+/// The examples of the guide "Testing your client" work as the guide describes.
 @Suite(.timeLimit(.minutes(3))) struct TestingYourClientTests {
     private func withServer(_ body: (MockServer, HTTPClient) async throws -> Void) async throws {
         let server = try await MockServer.start { request in

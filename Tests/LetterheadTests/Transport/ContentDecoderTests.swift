@@ -42,7 +42,7 @@
             #expect(response.metrics.bytesReceived < text.count)
         }
 
-        @Test func `It is offered, but not when the request says something else or asks for a range`() async throws {
+        @Test func `It is offered, but not when the request sets another or asks for a range`() async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -62,7 +62,7 @@
             #expect(offers == [["Accept-Encoding: gzip, deflate"], [], ["Accept-Encoding: identity"]])
         }
 
-        @Test func `A coding that is not known is left as it is`() async throws {
+        @Test func `A coding that is not known is not changed`() async throws {
             let response = try await loader.load(request(server("br, gzip", Data([1, 2, 3])), .buffered))
             #expect(try await response.body.data() == Data([1, 2, 3]))
             #expect(response.headers[.contentEncoding] == "br, gzip")

@@ -150,7 +150,7 @@
             #expect(server.connectionCount == 1)
         }
 
-        @Test func `A Unix-domain socket that is not there is no connection`() async throws {
+        @Test func `A Unix-domain socket that does not exist is a failed connection`() async throws {
             var configuration = TransportConfiguration()
             configuration.unixSocketPath = "/nowhere/letterhead.sock"
             let url = try #require(URL(string: "http://a.example/"))

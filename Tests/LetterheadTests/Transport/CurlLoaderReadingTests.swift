@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// A body that is all that is under way is received on its reader's thread; everything else is as it was.
+    /// Reading the body of a response while other requests are sent, or while none is.
     @Suite(.timeLimit(.minutes(3)))
     struct CurlLoaderReadingTests {
         let loader = CurlLoader()
@@ -89,7 +89,7 @@
             #expect(received == Data.patterned(size))
         }
 
-        @Test func `Several tasks that go on with one walk get every byte between them`() async throws {
+        @Test func `Several tasks that share one iteration receive every byte between them`() async throws {
             let size = 8 << 20
             let iterator = try await body(of: server(of: size)).makeAsyncIterator()
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -105,7 +105,7 @@
             #expect(counts == size)
         }
 
-        @Test func `Dropping a body while nobody reads it ends its connection`() async throws {
+        @Test func `Dropping a body that is not being read ends its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = server(of: 32 << 20, ended: ended)
             do {
@@ -168,7 +168,7 @@
             #expect(text == Data("behind".utf8))
         }
 
-        @Test func `Time in which a reader is busy is not idle time, whatever else is loaded meanwhile`() async throws {
+        @Test func `Time in which a reader is busy is not idle time, also during other loads`() async throws {
             let size = 300_000
             let server = server(of: size)
             var configuration = TransportConfiguration()
@@ -194,7 +194,7 @@
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: loader)
             let error = await #expect(throws: HTTPError.self) {
-                // However late the machine is: whichever step the deadline passes in, it is what ends it.
+                // The test may run late: the deadline ends the load in any phase.
                 var iterator = try await client.stream(GetAll().deadline(in: .seconds(4))).body.makeAsyncIterator()
                 _ = try await iterator.next()
                 #expect(await ended.isSignalledSoon())

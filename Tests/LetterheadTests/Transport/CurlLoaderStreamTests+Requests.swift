@@ -27,7 +27,7 @@
         }
 
         @Test(arguments: [-1, 1])
-        func `A body of another length than it said is an error, and never a whole request`(by: Int) async throws {
+        func `A body of another length than declared is an error, and never a whole request`(by: Int) async throws {
             let whole = ByteTally()
             let server = RawServer { connection, _ in
                 while connection.readRequest() != nil {
@@ -98,7 +98,7 @@
             let body = Pulled(pieces: 10, size: 30_000, length: 300_000, isReplayable: isReplayable)
             request.body = body
             if isReplayable {
-                // Whether libcurl sends again or reports the loss is the socket's luck; a body in part never arrives.
+                // libcurl sends again or reports the loss, depending on the socket; a partial body never arrives.
                 let status = try? await loader.load(request).status
                 #expect(status == nil || sums.all == ["\(body.whole.hashValue)"])
             } else {

@@ -139,7 +139,7 @@
             #expect(error?.code == .cancelled)
         }
 
-        @Test func `Time in which nobody reads is not idle time`() async throws {
+        @Test func `Time in which the body is not read is not idle time`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(2)
             let size = 4 << 20
@@ -161,7 +161,7 @@
     extension DispatchSemaphore {
         /// Whether it is signalled within the time that a busy machine may need.
         func isSignalledSoon() async -> Bool {
-            // On a thread of its own: the few that run tasks must not be blocked.
+            // On a separate thread: the few threads that run tasks must not be blocked.
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: self.wait(timeout: .now() + 50) == .success) }
             }

@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// Answers that are none, too large or never come.
+    /// Responses that are malformed, too large or never arrive.
     extension CurlLoaderTests {
         @Test(
             "What is not a whole response is an error that says what happened",
@@ -84,7 +84,7 @@
             #expect(error?.code == .responseTooLarge)
         }
 
-        @Test func `A refused connection says that nothing was sent`() async throws {
+        @Test func `A refused connection reports that nothing was sent`() async throws {
             let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader.load(nobody) }
             #expect(error?.code == .cannotConnect)

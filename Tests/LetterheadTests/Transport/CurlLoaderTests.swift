@@ -57,7 +57,7 @@
         }
 
         @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"])
-        func `A method goes out as it is written`(method: String) async throws {
+        func `A method is sent as written`(method: String) async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -181,7 +181,7 @@
             #expect(try await response.body.data() == Data("all of it".utf8))
         }
 
-        @Test func `A malformed request is refused before anybody is called`() async throws {
+        @Test func `A malformed request is refused before any connection is made`() async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             var requests = [HTTPRequest(url: server.url())]
             requests[0].headers["X"] = "a\r\nX-Injected: 1"

@@ -6,7 +6,7 @@
 
     @Suite(.timeLimit(.minutes(3)))
     struct CurlLoaderTimeTests {
-        /// Reads one request, says it has, and then sends the given bytes and nothing more.
+        /// Reads one request, reports it, and then sends the given bytes and nothing more.
         private func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
             RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
@@ -36,7 +36,7 @@
             #expect(time >= .milliseconds(150) && time < .seconds(50))
         }
 
-        @Test func `An idle timeout ends a request on which nothing moves, and says so`() async throws {
+        @Test func `An idle timeout ends a request on which nothing moves, and names the limit`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .milliseconds(120)
             let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
@@ -62,7 +62,7 @@
             #expect(response.body.length == 2)
         }
 
-        @Test func `A first-byte timeout ends a request that nobody answers, and says so`() async throws {
+        @Test func `A first-byte timeout ends a request without a response, and names the limit`() async throws {
             var configuration = TransportConfiguration()
             configuration.firstByteTimeout = .milliseconds(120)
             let server = stalling()
@@ -125,7 +125,7 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `A reset cancels what is under way, and later requests go on`() async throws {
+        @Test func `A reset cancels what is under way, and later requests work`() async throws {
             let server = RawServer { connection, number in
                 while connection.readHead() != nil {
                     if number > 0 { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -140,7 +140,7 @@
             #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
         }
 
-        @Test func `Cancelling during a name lookup holds up nobody`() async throws {
+        @Test func `Cancelling during a name lookup does not delay others`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()
             let nowhere = try #require(URL(string: "http://nothing.invalid/"))

@@ -10,7 +10,7 @@
         }
 
         @Test(arguments: 1...101)
-        func `Every number says what happened, and whether anything was sent`(number: Int) {
+        func `Every number describes what happened, and whether anything was sent`(number: Int) {
             for wasSent in [true, false] {
                 let failure = failure(CInt(number), wasSent: wasSent)
                 // 25 is refused by libcurl itself, before it sends.

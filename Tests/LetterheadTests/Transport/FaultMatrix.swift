@@ -61,7 +61,7 @@ struct FaultMatrix {
     private static let answer = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0) })
     private static let question = Data(count: 100_000)
 
-    /// Runs all cells, each over a loader of its own, and tells which did not end as they must.
+    /// Runs all cells, each with a separate loader, and returns those with another result than expected.
     static func failures(_ makeLoader: @escaping @Sendable (Cell) -> any HTTPLoader) async throws -> [String] {
         let server = try await MockServer.start { _ in MockServer.Response(body: answer) }
         for cell in cells {

@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// Against nginx, on its own files and a port of its own: no server of ours speaks HTTP/2.
+    /// Tests against nginx, with its own files and port, because the servers of the tests do not support HTTP/2.
     @Suite(
         .timeLimit(.minutes(3)),
         .enabled("HTTP/2 is not tested: nginx is not installed, or cannot speak it") { await Nginx.isThere() })
@@ -104,7 +104,7 @@
             }
             let probe = CurlLoader(trusting)
             for _ in 0..<10 {
-                // Somebody else may take the port before nginx does; then another is tried.
+                // Another program may take the port before nginx does; then another port is tried.
                 let port = Self.freePort()
                 try Data(Self.configuration(directory.path, port: port).utf8).write(
                     to: directory.appending(path: "conf"))

@@ -16,7 +16,7 @@
             return configuration
         }
 
-        /// A program of its own, whose freed memory is overwritten, so that a use of it shows.
+        /// A separate program, whose freed memory is overwritten, so that a use of it is detected.
         @Test(arguments: ["folds", "claims"])
         func `Hostile heads on reused connections neither crash nor mix up responses`(name: String) async throws {
             let (status, output) = try await ChildProcess.run(

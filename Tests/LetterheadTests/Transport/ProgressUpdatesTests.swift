@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-/// Updates end when their request ends, in whatever way.
+/// Updates end when their request ends, with any outcome.
 @Suite(.timeLimit(.minutes(1)))
 struct ProgressUpdatesTests {
     struct Import: RequestTemplate {
@@ -63,7 +63,7 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates go on until the last attempt has ended`() async throws {
+    @Test func `updates continue until the last attempt has ended`() async throws {
         let attempts = Tally()
         let server = try await MockServer.start { _ in
             MockServer.Response(status: attempts.next() == 1 ? 503 : 200, body: Data(count: 1_000))
@@ -124,7 +124,9 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates of a streamed response that is the value of a template go on until it was read`() async throws {
+    @Test func `updates of a streamed response that is the value of a template continue until it was read`()
+        async throws
+    {
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
         let server = try await MockServer.start { _ in MockServer.Response(chunks: chunks) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))

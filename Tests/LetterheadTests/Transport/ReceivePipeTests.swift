@@ -17,7 +17,7 @@ struct ReceivePipeTests {
     }
 
     @Test(arguments: [1000, 16_384, 16_385, 100_000, 300_000])
-    func `No more than 1 MiB and two blocks wait for a reader, whatever the size of the pieces`(size: Int) {
+    func `No more than 1 MiB and two blocks wait for a reader, for every size of the pieces`(size: Int) {
         #expect((1 << 20...3 << 19).contains(fill(ReceivePipe(), pieceSize: size)))
     }
 
@@ -46,7 +46,7 @@ struct ReceivePipeTests {
         #expect(isRefused)
     }
 
-    @Test func `Small pieces that come one by one are joined while nobody reads`() throws {
+    @Test func `Small pieces that arrive one by one are joined while the pipe is not read`() throws {
         let pipe = ReceivePipe()
         for _ in 0..<1000 {
             _ = [UInt8](repeating: 1, count: 100).withUnsafeBytes { pipe.write($0) }

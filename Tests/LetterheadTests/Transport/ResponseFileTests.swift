@@ -38,7 +38,9 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `What is no success leaves the file alone, and its body is in memory`(_ transport: Transport) async throws {
+    func `A status that is not accepted leaves the file alone, and its body is in memory`(_ transport: Transport)
+        async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in .text("not here", status: 404) }
         let response = try await transport.loader.load(request(server.url, to: "saved"))
@@ -62,7 +64,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A file that cannot be written is an error that says so`(_ transport: Transport) async throws {
+    func `A file that cannot be written is an error that names the cause`(_ transport: Transport) async throws {
         let server = try await MockServer.start { _ in .text("some") }
         var request = HTTPRequest(url: server.url)
         request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))

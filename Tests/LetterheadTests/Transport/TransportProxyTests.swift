@@ -70,7 +70,7 @@
             #expect(heads.all.count == 1 && !heads.all[0].contains("SECRET"))
         }
 
-        @Test func `A refused tunnel says that nothing was sent`() async throws {
+        @Test func `A refused tunnel reports that nothing was sent`() async throws {
             let proxy = RawServer.answering("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", closing: true)
             let url = try #require(URL(string: "https://nowhere.example/"))
             let loader = loader(.http("127.0.0.1", port: proxy.port))
@@ -131,7 +131,7 @@
                 heads.all.count == 2 && heads.all[0].hasPrefix("GET /a?b HTTP/1.1\r\nHost: nowhere.example:8080\r\n"))
         }
 
-        @Test func `A SOCKS proxy that refuses says that nothing was sent`() async throws {
+        @Test func `A SOCKS proxy that refuses reports that nothing was sent`() async throws {
             let proxy = RawServer { connection, _ in
                 _ = connection.read(3)
                 connection.write([5, 0xFF])

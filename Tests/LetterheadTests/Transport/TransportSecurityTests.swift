@@ -57,7 +57,7 @@
             MockServer.TLS(certificate: Certificates.wrongHost, key: Certificates.wrongHostKey),
             MockServer.TLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey),
         ])
-        func `A certificate that is no good is refused before anything is sent`(tls: MockServer.TLS) async throws {
+        func `An invalid certificate is refused before anything is sent`(tls: MockServer.TLS) async throws {
             let server = try await server(tls)
             let error = await failure(trusting, server)
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
@@ -109,7 +109,7 @@
         }
 
         @Test(arguments: [true, false])
-        func `A body that ends with its connection is whole only with a goodbye`(hasGoodbye: Bool) async throws {
+        func `A body that ends with its connection is whole only with a close_notify`(hasGoodbye: Bool) async throws {
             let text = String(repeating: "A", count: 1000)
             let server = try await server()
             // Without a length the body ends with its connection.

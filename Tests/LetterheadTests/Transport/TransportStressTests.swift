@@ -2,7 +2,7 @@
     import Foundation
     import Testing
 
-    /// What could hang or crash runs in a process of its own, with a time limit.
+    /// Tests that could hang or crash run in a separate process with a time limit.
     @Suite(.timeLimit(.minutes(3)), .serialized)
     struct TransportStressTests {
         @Test(

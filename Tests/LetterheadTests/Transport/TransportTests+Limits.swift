@@ -27,7 +27,7 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `a loader with a given configuration sends what it says and follows no redirect`() async throws {
+    @Test func `a loader with a given configuration applies it and follows no redirect`() async throws {
         let server = try await echo()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Given": "yes"]

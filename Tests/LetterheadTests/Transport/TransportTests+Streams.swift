@@ -55,7 +55,7 @@ extension TransportTests {
     }
 }
 
-/// A body of a hundred pieces, whose length nobody knows before its end.
+/// A body of a hundred pieces and of unknown length.
 private struct Numbered: HTTPBody {
     var contentLength: Int? { nil }
 

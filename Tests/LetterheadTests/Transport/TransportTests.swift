@@ -105,7 +105,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a timeout of a fraction of a second is kept and says so`(_ transport: Transport) async throws {
+    func `a timeout of a fraction of a second is kept and named`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = request(.get, "slow", on: server)
         request.timeout = .milliseconds(150)
@@ -182,7 +182,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `nobody listening is cannotConnect`(_ transport: Transport) async throws {
+    func `a port without a listener is cannotConnect`(_ transport: Transport) async throws {
         // Not a port that was given back, which another test may take.
         let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(nobody) }
@@ -238,7 +238,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `the answer to a HEAD keeps what it says of the body`(_ transport: Transport) async throws {
+    func `the response to a HEAD keeps its description of the body`(_ transport: Transport) async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(headers: ["Content-Encoding": "gzip"], body: Data(count: 10))
         }

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What becomes of the codes of Foundation that say one thing of several.
+/// The mapping of Foundation's codes that have several meanings.
 @Suite struct URLSessionErrorTests {
     private func head(_ headers: [String: String]) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "https://a.test"))

@@ -5,7 +5,7 @@ import Testing
 @testable import Letterhead
 
 @Suite struct URLSessionInboxTests {
-    @Test func `a task rests once however much arrives while it comes to rest, and goes on once`() {
+    @Test func `a task is suspended once for any amount that arrives meanwhile, and resumes once`() {
         var inbox = URLSessionInbox()
         var rests: [Bool] = []
         for _ in 0..<4 {
@@ -22,7 +22,7 @@ import Testing
         #expect(restsAgain)
     }
 
-    @Test func `what does not rest does not go on`() {
+    @Test func `a task that is not suspended is not resumed`() {
         var inbox = URLSessionInbox()
         let ends = inbox.endsRest(upTo: 15)
         #expect(!ends)

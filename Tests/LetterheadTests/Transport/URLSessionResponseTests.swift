@@ -37,7 +37,7 @@ import Testing
         #expect(try headers("gzip", to: .head)[.contentEncoding] == "gzip")
     }
 
-    @Test func `a length is known when the bytes come as they are counted`() throws {
+    @Test func `a length is known when the bytes arrive as they are counted`() throws {
         #expect(try head(["Content-Length": "10"]).knownLength(of: .get) == 10)
         #expect(try head(["Content-Length": "10", "Content-Encoding": "gzip"]).knownLength(of: .get) == nil)
         #expect(try head([:]).knownLength(of: .get) == nil)

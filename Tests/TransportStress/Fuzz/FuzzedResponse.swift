@@ -3,7 +3,7 @@
 
     /// The bytes of one hostile response, made from a seed: the same seed makes the same bytes.
     ///
-    /// Each response carries the token of its request, in a header field and throughout its body. A damaged token is no valid
+    /// Each response carries the token of its request, in a header field and throughout its body. A damaged token is not a valid
     /// one, so a valid token in a response that a caller received tells to which request the bytes belong.
     struct FuzzedResponse {
         enum End {
@@ -140,7 +140,7 @@
                 end = random.pick([.close, .reset, .halfClose])
             }
             if random.chance(4), bytes.count < 8000 {
-                // In one piece with the response: what arrives later, nobody can tell from the next response.
+                // In one piece with the response: later bytes cannot be distinguished from the next response.
                 bytes +=
                     random.chance(50)
                     ? Array(

@@ -11,7 +11,7 @@ import Testing
         #expect(body.additionalHeaders["Content-Type"] == "application/x-www-form-urlencoded; charset=utf-8")
     }
 
-    @Test func `an item without a value has an empty one, and repeats stay in order`() throws {
+    @Test func `an item without a value has an empty one, and duplicates stay in order`() throws {
         #expect(try text(FormBody(["a": nil, "b": "1", "a": "2"])) == "a=&b=1&a=2")
         let items = [
             URLQueryItem(name: "a", value: nil), URLQueryItem(name: "b", value: "1"), .init(name: "a", value: "2"),

@@ -41,7 +41,7 @@ import Testing
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
     }
 
-    @Test func `arrays can repeat their name, and dates be seconds`() throws {
+    @Test func `arrays can use their name for each value, and dates be seconds`() throws {
         let encoder = FormEncoder(arrays: .repeated, dates: .seconds)
         #expect(try decoded(["tags": ["r", "s"]], encoder) == "tags=r&tags=s")
         #expect(try decoded(["at": Date(timeIntervalSince1970: 1.5)], encoder) == "at=1.5")
@@ -114,7 +114,7 @@ import Testing
         var encoder = FormEncoder()
         #expect(try encoder.encode(Nothing()).isEmpty)
         encoder.nils = .empty
-        // Swift leaves nil out of what it derives, unless the container says otherwise.
+        // Swift leaves nil out of derived conformances, unless the container encodes it.
         #expect(String(decoding: try encoder.encode(Nothing()), as: UTF8.self) == "a=&b=&c=&d=&e=&f=&g=")
     }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(throws: EncodingError.self) { try FormEncoder().encode(Event(at: date)) }
     }
 
-    @Test func `a decimal that is no number is an error`() {
+    @Test func `a decimal that is not a number is an error`() {
         struct Price: Encodable { var price = Decimal.nan }
         #expect(throws: EncodingError.self) { try FormEncoder().encode(Price()) }
     }
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: [(FormEncoder.Spaces.percent, "%20"), (.plus, "+")])
-    func `the unreserved characters can stay as they are`(spaces: FormEncoder.Spaces, space: String) throws {
+    func `the unreserved characters can stay unescaped`(spaces: FormEncoder.Spaces, space: String) throws {
         let encoder = FormEncoder(spaces: spaces, escaping: .unreserved)
         let form = try encoder.encode(["k": "aZ0-_.~* é"])
         #expect(String(decoding: form, as: UTF8.self) == "k=aZ0-_.~%2A\(space)%C3%A9")

@@ -111,7 +111,7 @@ import Testing
         #expect(try body.chunks().length == whole.utf8.count)
     }
 
-    @Test func `a walk gives the bytes of encode, from memory, files and streams`() async throws {
+    @Test func `iterating returns the bytes of encode, from memory, files and streams`() async throws {
         let directory = try TemporaryDirectory()
         let file = try directory.file("photo.jpg", noise(200_000))
         let stream = AsyncStream<Data>(unfolding: { nil })
@@ -127,7 +127,7 @@ import Testing
         #expect(throws: HTTPBodyError.self) { try streamed.encode() }
     }
 
-    @Test func `small parts between files are no pieces of their own`() async throws {
+    @Test func `small parts between files are not separate pieces`() async throws {
         let directory = try TemporaryDirectory()
         let file = try directory.file("a.bin", noise(10))
         let small = (0..<100).map { MultipartPart.text("\($0)", name: "n\($0)") }

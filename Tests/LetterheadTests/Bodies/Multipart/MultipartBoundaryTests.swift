@@ -14,7 +14,7 @@ import Testing
         #expect(boundaries.count == 100_000)
     }
 
-    @Test func `the boundary of a value is fixed, so that a repeat is the same`() throws {
+    @Test func `the boundary of a value is fixed, so that a retry is the same`() throws {
         let body = MultipartBody([.text("a", name: "a")])
         #expect(try body.encode() == body.encode())
         #expect(try String(decoding: body.encode(), as: UTF8.self).hasPrefix("--\(body.boundary)\r\n"))

@@ -12,7 +12,7 @@
         }
 
         @Test(.enabled("there is no python3 here") { await hasPython() })
-        func `other parsers read every body as it was meant, and no body that was spoilt`() async throws {
+        func `other parsers read every valid body as intended, and reject every damaged one`() async throws {
             let directory = try TemporaryDirectory()
             #expect(try MultipartCorpus.write(to: directory.url) >= 300)
             let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -14,7 +14,7 @@ import Testing
         ("\r\r\n\n", "%0D%0A%0D%0A%0D%0A"), ("a\\b", "a\\b"), ("50%", "50%"), ("%22", "%22"), ("é🌎", "é🌎"),
         ("a\0b", "a\0b"), ("a;b=c", "a;b=c"), ("", ""), ("\t", "\t"), ("'", "'"),
         ("\"; filename=\"x\r\nX-Injected: 1", "%22; filename=%22x%0D%0AX-Injected: 1"),
-    ]) func `a name is escaped as HTML says`(name: String, escaped: String) throws {
+    ]) func `a name is escaped as HTML specifies`(name: String, escaped: String) throws {
         #expect(try head(.text("x", name: name)) == "Content-Disposition: form-data; name=\"\(escaped)\"")
     }
 
@@ -22,7 +22,8 @@ import Testing
         ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"),
         ("\r\r\n\n", "%0D%0D%0A%0A"), ("..\\..\\x", "..\\..\\x"), ("100%.gif", "100%.gif"), ("é🌎.x", "é🌎.x"),
         ("\0", "\0"),
-    ]) func `a filename is escaped as HTML says, its line breaks kept apart`(name: String, escaped: String) throws {
+    ]) func `a filename is escaped as HTML specifies, its line breaks kept apart`(name: String, escaped: String) throws
+    {
         let part = MultipartPart.text("x", name: "n", filename: name, contentType: "a/b")
         #expect(
             try head(part)
@@ -65,7 +66,7 @@ import Testing
         #expect(message.hasPrefix("part 2 ") && !message.contains("Injected"))
     }
 
-    @Test func `headers of one's own win over those that are derived`() throws {
+    @Test func `custom headers win over those that are derived`() throws {
         let own: HTTPHeaders = ["Content-Disposition": "form-data; name=x; y=z", "Content-Type": "a/b", "X-C": "d"]
         #expect(
             try head(.text("x", filename: "a.png", contentType: "image/png", headers: own))

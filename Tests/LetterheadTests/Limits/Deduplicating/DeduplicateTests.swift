@@ -27,7 +27,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         return tasks
     }
 
-    @Test func `equal requests share one load, and each gets a response of its own`() async throws {
+    @Test func `equal requests share one load, and each receives a separate response`() async throws {
         let requests = [request(), request(), request()]
         let tasks = await start(requests)
         await held.waitForRunning(1)
@@ -128,7 +128,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(held.started.count == 1)
     }
 
-    @Test func `the load is cancelled when the last one leaves, and nobody joins it any more`() async throws {
+    @Test func `the load is cancelled when the last one leaves, and no request joins it any more`() async throws {
         let tasks = await start([request(), request()])
         await held.waitForRunning(1)
         for task in tasks { task.cancel() }
@@ -156,7 +156,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(try await chain.load(request()).status == .ok)
     }
 
-    @Test func `a load has the priority of the most urgent of those who wait`() async throws {
+    @Test func `a load has the highest priority of all waiting requests`() async throws {
         let held = held
         let chain =
             link
@@ -204,7 +204,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         _ = try await (first, second)
     }
 
-    @Test func `each waits until its own deadline, and the load goes on for the others`() async throws {
+    @Test func `each waits until its own deadline, and the load continues for the others`() async throws {
         let link = Deduplicate(clock: clock)
         let chain = Deadline(clock: clock) --> link --> held
         var hasty = request()

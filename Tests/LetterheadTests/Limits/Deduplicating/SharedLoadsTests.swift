@@ -10,14 +10,16 @@ import Testing
         }
     }
 
-    /// A load as it should be: which requests it is for, whether newcomers join it, and who waits.
+    /// The expected state of a load: its requests, whether new requests join it, and which of them wait.
     private struct Expected {
         let path: Int
         var isOpen = true
         var waiting: [(place: SharedLoads.Place, waiter: SharedLoads.Waiter)] = []
     }
 
-    @Test(arguments: 0..<20) func `whatever happens, each waits for one load of its own kind`(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `each request waits for one load of the same kind, in every order of events`(
+        seed: UInt64
+    ) throws {
         var random = SeededGenerator(seed: seed)
         var loads = SharedLoads()
         var expected: [ObjectIdentifier: Expected] = [:]

@@ -30,7 +30,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         return tasks
     }
 
-    @Test func `so many go at once, and the others one by one as time goes on`() async throws {
+    @Test func `so many start at once, and the others one by one as time passes`() async throws {
         let link = LimitRate(2, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start((1...5).map { request("/\($0)") }, link, mock)
@@ -80,7 +80,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
             (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
             (200, ["RateLimit": #""default";r=0;t=30"#]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]),
-        ] as [(Int, HTTPHeaders)]) func `the whole host is held back when the server says so`(
+        ] as [(Int, HTTPHeaders)]) func `the whole host is held back when the server asks for it`(
             status: Int, headers: HTTPHeaders
         ) async throws
     {
@@ -179,7 +179,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(mock.requests.count == 3 && link.waiting == 0)
     }
 
-    @Test func `a reset sends away who waits, and forgets what was learned`() async throws {
+    @Test func `a reset fails all waiting requests, and forgets what was learned`() async throws {
         let link = LimitRate(clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "60"]) }

@@ -52,7 +52,7 @@ import Testing
             ["x-ratelimit-remaining-other": "0", "x-ratelimit-reset-other": "1s"],
             ["anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2027-99-15T08:00:30Z"],
             ["Content-Type": "text/plain"], [:], ["RateLimit": ""], ["RateLimit": ";;=,=,r=;t="], ["Retry-After": "5"],
-        ] as [HTTPHeaders]) func `what is malformed or says nothing counts for nothing`(headers: HTTPHeaders)
+        ] as [HTTPHeaders]) func `malformed and missing values have no effect`(headers: HTTPHeaders)
     {
         #expect(report(headers) == nil)
     }

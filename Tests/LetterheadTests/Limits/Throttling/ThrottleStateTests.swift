@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func `whatever happens, no slot is lost and none is given twice`(seed: UInt64) {
+    @Test(arguments: 0..<20) func `no slot is lost or assigned twice, in every order of events`(seed: UInt64) {
         var dice = Dice(state: seed)
         var state = ThrottleState<Int>(limit: 2)
         var (running, waiting): ([ThrottleKey: Set<Int>], [ThrottleKey: [UInt64: Int]]) = ([:], [:])
@@ -59,7 +59,7 @@ import Testing
         #expect(state.running == 0 && state.waiting == 0 && state.laneCount == 0)
     }
 
-    @Test func `the line is served by priority, then by time, without those who left`() {
+    @Test func `the queue is served by priority, then by time, without those that left`() {
         var line = WaitingLine<String>()
         for (place, (name, priority)) in [("a", 0), ("b", 1), ("c", 0), ("d", 1), ("e", -1)].enumerated() {
             line.join(name, at: UInt64(place), priority: priority)

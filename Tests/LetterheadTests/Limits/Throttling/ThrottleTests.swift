@@ -61,7 +61,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(gate.started == paths)
     }
 
-    @Test func `a higher priority goes first, and within one who came first`() async throws {
+    @Test func `a higher priority starts first, and within one the first to arrive`() async throws {
         let throttle = Throttle(limit: 1)
         let tasks = await start(
             [
@@ -98,7 +98,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         for task in tasks { _ = try await task.value.get() }
     }
 
-    @Test func `lowering the limit ends nothing, and starts nobody until there is room`() async throws {
+    @Test func `lowering the limit ends nothing, and starts no load until there is room`() async throws {
         let throttle = Throttle(limit: 3)
         let tasks = await start((1...4).map { request("/\($0)") }, throttle)
         throttle.limit = 1
@@ -156,7 +156,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(throttle.running == 0)
     }
 
-    @Test func `a reset sends away who waits`() async throws {
+    @Test func `a reset fails all waiting loads`() async throws {
         let throttle = Throttle(limit: 1)
         let tasks = await start((1...3).map { request("/\($0)") }, throttle)
         await (throttle --> gate).reset()
@@ -191,7 +191,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true)
     }
 
-    @Test func `a limit that becomes negative sends away who waits`() async throws {
+    @Test func `a limit that becomes negative fails all waiting loads`() async throws {
         let throttle = Throttle(limit: 0)
         let tasks = await start([request("/1")], throttle)
         throttle.limit = -1
@@ -229,7 +229,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         for task in tasks { _ = try await task.value.get() }
     }
 
-    @Test func `who has a deadline waits until then`() async throws {
+    @Test func `a load with a deadline waits until then`() async throws {
         let throttle = Throttle(limit: 0, clock: clock)
         let chain = Deadline(.seconds(5), clock: clock) --> throttle --> gate
         let task = Task { try await chain.load(request("/")) }

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `a reset ends a body that nobody reads at the moment, and the next read says so`(pieces: Int) async throws {
+    func `a reset ends a body that is not being read, and the next read reports it`(pieces: Int) async throws {
         let response = try await load()
         var chunks = response.body.makeAsyncIterator()
         for _ in 0..<pieces { _ = try await chunks.next() }

@@ -102,7 +102,7 @@ import Testing
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `a load that comes while a reset is at work is refused, and one behind it is not`() async throws {
+    @Test func `a load that begins during a reset is refused, and a later one is not`() async throws {
         let (slow, held) = (HeldReset(), HeldLoader())
         let chain = Autocancel() --> slow --> held
         async let reset: Void = chain.reset()
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [Autocancel(), Deduplicate()] as [any LoaderLink])
-    func `a load that was cancelled before it began reaches nobody`(link: any LoaderLink) async throws {
+    func `a load that was cancelled before it began reaches no loader`(link: any LoaderLink) async throws {
         let mock = MockLoader { .ok($0) }
         let chain = link --> mock
         let request = try HTTPRequest.to("https://a.test")
@@ -178,7 +178,7 @@ import Testing
         whole.change { $0 = nil }
     }
 
-    @Test func `a load may await a reset that somebody else began`() async throws {
+    @Test func `a load may await a reset that another task began`() async throws {
         let whole = Observed<(any HTTPLoader)?>(nil)
         let held = HeldLoader()
         let chain =

@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResetGuardTests {
-    @Test func `a load during a reset fails at once, and one behind it works`() async throws {
+    @Test func `a load during a reset fails at once, and a later one works`() async throws {
         let slow = HeldReset()
         let mock = MockLoader { .ok($0) }
         let chain = ResetGuard() --> slow --> mock

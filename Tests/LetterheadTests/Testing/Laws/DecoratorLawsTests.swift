@@ -9,7 +9,7 @@ import Testing
         #expect(violations == [])
     }
 
-    @Test func `a decorator of one's own keeps the laws for the member that it changes`() async throws {
+    @Test func `a custom decorator keeps the laws for the member that it changes`() async throws {
         try await DecoratorLaws(changing: [.headers]) { PagedTrace(base: $0) }.check()
     }
 
@@ -65,7 +65,7 @@ import Testing
         #expect(violations.filter { $0.law == "forwarding" }.allSatisfy { $0.member == member })
     }
 
-    @Test func `a changed member that loses what the base says is reported`() async {
+    @Test func `a changed member that loses the values of the base is reported`() async {
         let lawful: [(TemplateMember, [LawViolation])] = [
             (.headers, await DecoratorLaws(changing: [.headers]) { BrokenDecorator.Headers(base: $0) }.violations()),
             (.query, await DecoratorLaws(changing: [.query]) { BrokenDecorator.Query(base: $0) }.violations()),
@@ -91,7 +91,7 @@ import Testing
         #expect(await laws.violations().map(\.member) == [member])
     }
 
-    @Test func `a decorator that gives way where it was to win is reported`() async {
+    @Test func `a decorator that yields where it should win is reported`() async {
         let adding = DecoratorLaws(changing: [.headers]) { $0.addingHeader("X-Own", "1") }
         #expect(await adding.violations().map(\.law) == ["precedence"])
         let filling = DecoratorLaws(changing: [.query, .parameters, .page]) { $0.paginated() }
@@ -151,7 +151,7 @@ struct PagedTrace<Base: RequestTemplate>: RequestDecorator {
 
 extension PagedTrace: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 
-/// A decorator of the library, and what it says of itself.
+/// A decorator of the library, and the members that it declares to change.
 struct BuiltInDecorator: Sendable, CustomTestStringConvertible {
     let name: String
     let changed: Set<TemplateMember>

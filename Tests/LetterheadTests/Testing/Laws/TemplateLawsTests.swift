@@ -124,11 +124,11 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         #expect(try await members(of: NestedNames()) == [])
     }
 
-    @Test func `a function that takes something else is no hook`() async throws {
+    @Test func `a function with another parameter is not a hook`() async throws {
         #expect(try await Set(members(of: WrongFinish())) == [.finish, .decode])
     }
 
-    @Test func `a body that is none is reported`() async throws {
+    @Test func `a body of another type is reported`() async throws {
         #expect(try await members(of: NoBody()) == [.body])
     }
 
