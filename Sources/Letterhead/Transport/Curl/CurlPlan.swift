@@ -66,7 +66,7 @@
             text = CurlText(body: tail) { [isTargetApart] text in
                 text.add(atMost: request.urlCapacity) { url in
                     request.writeOrigin(to: &url)
-                    originCount = request.path.string.isEmpty ? 0 : url.count
+                    originCount = url.count
                     request.writeRest(to: &url)
                 }
                 targetPosition = isTargetApart ? text.position : originCount
@@ -102,10 +102,11 @@
         var url: UnsafePointer<CChar> { text.string(at: 0) }
         /// The URL as the request line has it for a proxy; nil when it is written otherwise there.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
-        /// The URL up to its path; nil when it has none.
-        var origin: UnsafeBufferPointer<CChar>? {
-            originCount == 0 ? nil : UnsafeBufferPointer(start: url, count: originCount)
-        }
+        /// The URL up to its path.
+        var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
+        var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
+        /// Whether a connection may carry other requests at the same time.
+        var mayShareConnections: Bool { isSecure && CurlQuirks.offersHTTP2 }
         /// Path and query.
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }

@@ -33,7 +33,8 @@
             let target = target(of: plan)
             guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
             // With a target of its own, a request needs the URL for its connection only.
-            guard target != nil, let text = plan.origin else { return setAddress(plan.url, nil) }
+            guard target != nil else { return setAddress(plan.url, nil) }
+            let text = plan.origin
             if let origin = settings.origin, origin.isEqual(to: text) { return true }
             let last = loop.lastOrigin.flatMap { $0.isEqual(to: text) ? $0 : nil }
             guard let origin = last ?? CurlOrigin(text) else { return setAddress(plan.url, nil) }
@@ -50,7 +51,7 @@
         private func configureConnection(for plan: CurlPlan) -> Bool {
             if settings.isSecure != plan.isSecure {
                 settings.isSecure = plan.isSecure
-                let offersHTTP2 = plan.isSecure && CurlQuirks.offersHTTP2
+                let offersHTTP2 = plan.mayShareConnections
                 let results = [
                     // Without TLS, HTTP/1.1 only: libcurl must not take a status line for the promise to multiplex.
                     set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),
