@@ -4,6 +4,7 @@ extension HTTPRequest {
         if method == .connect { return "CONNECT makes a tunnel, which a request cannot; set a proxy instead" }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
         if let timeout, timeout <= .zero { return "the timeout is zero or less; nil is no limit" }
+        if let connectTimeout, connectTimeout <= .zero { return "the connectTimeout is not above zero" }
         if responseLimit < 0 { return "the responseLimit is less than zero" }
         return nil
     }

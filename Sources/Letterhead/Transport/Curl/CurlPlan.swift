@@ -22,6 +22,8 @@
         // Times in nanoseconds, of which the largest number is no limit: for an attempt, for a connection on which nothing
         // moves, for the first byte of the response, and until the deadline of the whole load.
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
+        /// In milliseconds.
+        let connectTimeout: Int
         /// How many times as large as it came a body may be when its content coding is undone; nil leaves it coded.
         let decodingRatio: Int?
         private let text: CurlText
@@ -43,6 +45,8 @@
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
             idleTimeout = (request.idleTimeout ?? configuration.idleTimeout)?.wholeNanoseconds ?? .max
+            let connectLimit = request.connectTimeout ?? configuration.connectTimeout
+            connectTimeout = connectLimit?.wholeMilliseconds ?? Int(CInt.max)
             firstByteTimeout = configuration.firstByteTimeout?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
             decodingRatio = configuration.decodesContent ? configuration.maximumDecodingRatio : nil

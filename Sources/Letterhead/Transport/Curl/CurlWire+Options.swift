@@ -5,7 +5,6 @@
     extension CurlWire {
         /// Sets what is the same for all transfers; false when the system's libcurl refuses any of it.
         func prepare() -> Bool {
-            let connectTimeout = loop.configuration.connectTimeout?.wholeMilliseconds ?? Int(CInt.max)
             var results = setCallbacks()
             results += [
                 lh_curl_set_pointer(easy, .errorBuffer, reasonBuffer),
@@ -14,7 +13,6 @@
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
                 set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
                 set(.headerOptions, Self.separate), set(.httpVersion, Self.http1),
-                set(.connectTimeoutMilliseconds, connectTimeout),
             ]
             results += prepareConnection()
             // Since 7.87: without it, ending a transfer waits for the lookup of its host's name.
@@ -26,6 +24,7 @@
         func configure(for plan: CurlPlan) -> Bool {
             configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
+                && set(.connectTimeoutMilliseconds, plan.connectTimeout) == 0
                 && configureConnection(for: plan) && configureMethod(for: plan) && configureBuffer()
         }
 

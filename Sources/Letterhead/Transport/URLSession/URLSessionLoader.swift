@@ -114,6 +114,7 @@ extension HTTPRequest {
     /// What `URLSession` cannot do with a request that is otherwise well formed.
     fileprivate var brokenURLSessionRule: String? {
         if let brokenTransportRule { return brokenTransportRule }
+        if connectTimeout != nil { return "URLSession has no means for connectTimeout" }
         return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
     }
 }
