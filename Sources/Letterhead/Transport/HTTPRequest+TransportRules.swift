@@ -4,6 +4,9 @@ extension HTTPRequest {
         if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
         if let timeout, timeout <= .zero { return "the timeout is zero or less; use nil for no limit" }
+        if let connectTimeout, connectTimeout <= .zero {
+            return "the connectTimeout is zero or less; use nil for the limit of the transport"
+        }
         if responseLimit < 0 { return "the responseLimit is less than zero" }
         return nil
     }

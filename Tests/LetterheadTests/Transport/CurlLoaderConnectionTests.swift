@@ -171,6 +171,43 @@
             #expect(error?.mayHaveBeenSent == false)
         }
 
+        private func failure(_ loader: CurlLoader, _ request: HTTPRequest) async -> HTTPError? {
+            await #expect(throws: HTTPError.self) { try await loader.load(request) }
+        }
+
+        @Test func `A request has a limit for connecting of its own, which holds for that request alone`() async throws
+        {
+            let hole = try #require(BlackHole())
+            let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
+            let loader = CurlLoader()
+            var request = HTTPRequest(method: .post, url: hole.url)
+            (request.timeout, request.connectTimeout) = (.seconds(30), .milliseconds(200))
+            let error = await failure(loader, request)
+            #expect(error?.code == .timedOut && error?.message.contains("time for connecting") == true)
+            #expect(error?.mayHaveBeenSent == false)
+            #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
+            (request.timeout, request.connectTimeout) = (.milliseconds(600), nil)
+            let other = await failure(loader, request)
+            #expect(other?.message == "the attempt timeout passed while connecting")
+        }
+
+        @Test(arguments: [Duration.zero, .seconds(-1)])
+        func `A limit for connecting that is not above zero is refused, naming it`(limit: Duration) async throws {
+            let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
+            var request = HTTPRequest(url: server.url())
+            request.connectTimeout = limit
+            let error = await failure(CurlLoader(), request)
+            #expect(error?.code == .invalidRequest && error?.message == "the connectTimeout is not above zero")
+            #expect(server.connectionCount == 0)
+        }
+
+        @Test func `A template sets the limit for connecting of its request`() throws {
+            let url = try #require(URL(string: "https://a.test"))
+            let environment = ServerEnvironment(baseURL: url)
+            let template = Endpoint("a").timeout(.seconds(9)).connectTimeout(.seconds(2)).environment(environment)
+            #expect(template.options.connectTimeout == .seconds(2))
+        }
+
         @Test func `The timeout of an attempt counts while it connects too`() async throws {
             let hole = try #require(BlackHole())
             var request = HTTPRequest(url: hole.url)

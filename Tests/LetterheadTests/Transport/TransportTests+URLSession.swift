@@ -37,6 +37,17 @@ extension TransportTests {
         await server.stop()
     }
 
+    @Test func `URLSession refuses a request with a limit for connecting before anything is sent`() async throws {
+        let server = try await echo()
+        var request = request(.get, "200", on: server)
+        request.connectTimeout = .seconds(3)
+        let limited = request
+        let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(limited) }
+        #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
+        #expect(error?.message == "URLSession has no means for connectTimeout")
+        await server.stop()
+    }
+
     @Test func `URLSession refuses a GET with a body before anything is sent`() async throws {
         let server = try await echo()
         var request = request(.get, "200", on: server)

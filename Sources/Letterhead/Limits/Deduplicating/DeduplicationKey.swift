@@ -60,7 +60,7 @@ final class DeduplicationKey: Hashable, Sendable {
         return left.method == right.method && left.path == right.path && left.query == right.query
             && left.scheme == right.scheme && left.host == right.host && left.port == right.port
             && left.userInfo == right.userInfo && left.timeout == right.timeout
-            && left.idleTimeout == right.idleTimeout
+            && left.idleTimeout == right.idleTimeout && left.connectTimeout == right.connectTimeout
             && left.responseLimit == right.responseLimit
     }
 

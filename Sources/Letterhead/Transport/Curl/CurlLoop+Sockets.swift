@@ -71,12 +71,8 @@
 
         /// libcurl wants to be called so many milliseconds from now, at once when it is zero, never when it is less.
         private func setLibcurlTimer(_ milliseconds: Int) {
-            libcurlDeadline =
-                switch milliseconds {
-                case ..<0: .max
-                case 0: 0
-                default: tick() + UInt64(milliseconds) * 1_000_000
-                }
+            guard milliseconds > 0 else { return libcurlDeadline = milliseconds < 0 ? .max : 0 }
+            libcurlDeadline = tick() + UInt64(milliseconds) * 1_000_000
         }
     }
 #endif

@@ -19,6 +19,9 @@
         var ownDeadline = UInt64.max
         /// The origin of the last transfer, which is often that of the next one.
         var lastOrigin: CurlOrigin?
+        /// Keeps transfers from libcurl until a connection is free: 8.14 and 8.15 try all waiting transfers again whenever one
+        /// ends (libcurl's issue 18017), and their connect timeout runs meanwhile.
+        var queue: ConnectionQueue<CurlWire>
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @exclusivity(unchecked) private var idle: [CurlWire] = []
@@ -35,6 +38,8 @@
                 throw .exhausted
             }
             configuration = mailbox.configuration
+            queue = ConnectionQueue(
+                mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
             self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
@@ -58,6 +63,7 @@
                 if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
                 endFinished()
                 if ownDeadline <= now { endLate() }
+                while let wire = queue.next() { add(wire) }
                 flush()
                 sleep()
             }
@@ -114,13 +120,21 @@
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
-            wire.begin(transfer, at: now)
+            let lane = queue.lane(of: transfer.plan.originText, isExclusive: !transfer.plan.mayShareConnections)
+            wire.begin(transfer, in: lane, at: now)
             wire.place = active.count
             active.append(wire)
-            guard wire.configure(for: transfer.plan), curl_multi_add_handle(multi, wire.easy) == 0 else {
-                return end(wire, .failure(.unsupported))
-            }
             note(wire.deadline)
+            wire.ticket = queue.enter(lane, wire)
+            if !wire.isWaiting { add(wire) }
+        }
+
+        /// Hands a transfer to libcurl, which has a connection for it or may open one.
+        private func add(_ wire: CurlWire) {
+            wire.endWaiting(at: now)
+            guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
+                curl_multi_add_handle(multi, wire.easy) == 0
+            else { return end(wire, .failure(.unsupported)) }
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
 
@@ -218,8 +232,11 @@
         }
 
         private func release(_ wire: CurlWire) {
-            wire.noteFacts()
-            curl_multi_remove_handle(multi, wire.easy)
+            if !wire.isWaiting {
+                wire.noteFacts()
+                curl_multi_remove_handle(multi, wire.easy)
+            }
+            if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
             wire.end()
             let last = active.removeLast()
             if last !== wire {

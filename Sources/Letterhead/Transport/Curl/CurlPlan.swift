@@ -22,6 +22,8 @@
         // Times in nanoseconds, of which the largest number is no limit: for an attempt, for a connection on which nothing
         // moves, for the first byte of the response, and until the deadline of the whole load.
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
+        /// In milliseconds.
+        let connectTimeout: Int
         /// How many times as large as it came a body may be when its content coding is undone; nil leaves it coded.
         let decodingRatio: Int?
         private let text: CurlText
@@ -43,6 +45,8 @@
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
             timeout = request.timeout?.wholeNanoseconds ?? .max
             idleTimeout = (request.idleTimeout ?? configuration.idleTimeout)?.wholeNanoseconds ?? .max
+            let connectLimit = request.connectTimeout ?? configuration.connectTimeout
+            connectTimeout = connectLimit?.wholeMilliseconds ?? Int(CInt.max)
             firstByteTimeout = configuration.firstByteTimeout?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
             decodingRatio = configuration.decodesContent ? configuration.maximumDecodingRatio : nil
@@ -66,7 +70,7 @@
             text = CurlText(body: tail) { [isTargetApart] text in
                 text.add(atMost: request.urlCapacity) { url in
                     request.writeOrigin(to: &url)
-                    originCount = request.path.string.isEmpty ? 0 : url.count
+                    originCount = url.count
                     request.writeRest(to: &url)
                 }
                 targetPosition = isTargetApart ? text.position : originCount
@@ -102,10 +106,11 @@
         var url: UnsafePointer<CChar> { text.string(at: 0) }
         /// The URL as the request line has it for a proxy; nil when it is written otherwise there.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
-        /// The URL up to its path; nil when it has none.
-        var origin: UnsafeBufferPointer<CChar>? {
-            originCount == 0 ? nil : UnsafeBufferPointer(start: url, count: originCount)
-        }
+        /// The URL up to its path.
+        var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
+        var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
+        /// Whether a connection may carry other requests at the same time.
+        var mayShareConnections: Bool { isSecure && CurlQuirks.offersHTTP2 }
         /// Path and query.
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }

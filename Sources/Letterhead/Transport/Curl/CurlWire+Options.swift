@@ -5,7 +5,6 @@
     extension CurlWire {
         /// Sets what is the same for all transfers; false when the system's libcurl refuses any of it.
         func prepare() -> Bool {
-            let connectTimeout = loop.configuration.connectTimeout?.wholeMilliseconds ?? Int(CInt.max)
             var results = setCallbacks()
             results += [
                 lh_curl_set_pointer(easy, .errorBuffer, reasonBuffer),
@@ -14,7 +13,6 @@
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
                 set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
                 set(.headerOptions, Self.separate), set(.httpVersion, Self.http1),
-                set(.connectTimeoutMilliseconds, connectTimeout),
             ]
             results += prepareConnection()
             // Since 7.87: without it, ending a transfer waits for the lookup of its host's name.
@@ -26,6 +24,7 @@
         func configure(for plan: CurlPlan) -> Bool {
             configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
+                && set(.connectTimeoutMilliseconds, plan.connectTimeout) == 0
                 && configureConnection(for: plan) && configureMethod(for: plan) && configureBuffer()
         }
 
@@ -33,7 +32,8 @@
             let target = target(of: plan)
             guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
             // With a target of its own, a request needs the URL for its connection only.
-            guard target != nil, let text = plan.origin else { return setAddress(plan.url, nil) }
+            guard target != nil else { return setAddress(plan.url, nil) }
+            let text = plan.origin
             if let origin = settings.origin, origin.isEqual(to: text) { return true }
             let last = loop.lastOrigin.flatMap { $0.isEqual(to: text) ? $0 : nil }
             guard let origin = last ?? CurlOrigin(text) else { return setAddress(plan.url, nil) }
@@ -50,7 +50,7 @@
         private func configureConnection(for plan: CurlPlan) -> Bool {
             if settings.isSecure != plan.isSecure {
                 settings.isSecure = plan.isSecure
-                let offersHTTP2 = plan.isSecure && CurlQuirks.offersHTTP2
+                let offersHTTP2 = plan.mayShareConnections
                 let results = [
                     // Without TLS, HTTP/1.1 only: libcurl must not take a status line for the promise to multiplex.
                     set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),

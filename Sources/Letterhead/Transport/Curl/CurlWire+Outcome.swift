@@ -81,7 +81,7 @@
             return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
         }
 
-        private var wasSent: Bool { progress.timesSent > 0 || !asksBeforeSending }
+        private var wasSent: Bool { progress.timesSent > 0 || !(asksBeforeSending || isWaiting) }
     }
 
     extension CurlWire {
@@ -99,7 +99,7 @@
             metrics.total = time(.totalTime)
             metrics.bytesSent = number(.requestSize) + (progress.hasNoBody ? 0 : offset(.uploaded))
             metrics.bytesReceived = number(.headerSize) + offset(.downloaded)
-            metrics.httpVersion = Self.version(number(.httpVersion))
+            metrics.httpVersion = Self.versions[number(.httpVersion)]
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
@@ -122,7 +122,11 @@
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
-        private func time(_ info: CurlInfo) -> Duration { .microseconds(offset(info)) }
+        /// The time from the start of the request; zero when libcurl has none.
+        private func time(_ info: CurlInfo) -> Duration {
+            let time = offset(info)
+            return time == 0 ? .zero : .microseconds(time) + .nanoseconds(progress.waitingTime)
+        }
 
         private func offset(_ info: CurlInfo) -> Int {
             var value: Int64 = 0
@@ -134,14 +138,6 @@
             return lh_curl_get_long(easy, info, &value) == 0 ? value : 0
         }
 
-        private static func version(_ number: Int) -> String? {
-            switch number {
-            case 1: "HTTP/1.0"
-            case 2: "HTTP/1.1"
-            case 3: "HTTP/2"
-            case 30: "HTTP/3"
-            default: nil
-            }
-        }
+        private static let versions = [1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"]
     }
 #endif

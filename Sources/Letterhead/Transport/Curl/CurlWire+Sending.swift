@@ -49,6 +49,7 @@
             let session: UnsafeRawPointer?
             (session, progress.isHTTP2) = tlsSession
             progress.tlsSession = session
+            if let lane, session != nil { loop.queue.note(isExclusive: !progress.isHTTP2, in: lane) }
             guard let session, loop.noteSharing(of: session, by: self), !progress.isHTTP2 else { return true }
             progress.failure = TransportFailure(
                 .connectionLost,

@@ -22,6 +22,10 @@
         /// The transfer that it carries, and its place among those under way.
         private(set) var transfer: CurlTransfer?
         var place = 0
+        /// The origin of the transfer, and its ticket there while it waits for a connection.
+        private(set) var lane: ConnectionQueue<CurlWire>.Lane?
+        var ticket: ConnectionQueue<CurlWire>.Ticket?
+        var isWaiting: Bool { ticket != nil }
         var progress = Progress()
         /// The lines of the head that arrives, or of the trailers. Unchecked: no callback comes while it changes.
         @exclusivity(unchecked) var lines: [UInt8] = []
@@ -44,6 +48,8 @@
             /// Why the transfer must end, if it is our reason and not libcurl's.
             var failure: TransportFailure?
             var lastActivity: UInt64 = 0
+            /// How long it waited for a connection.
+            var waitingTime: UInt64 = 0
             // When the time is over for the whole load, and for this attempt.
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
@@ -92,8 +98,8 @@
             reasonBuffer.deallocate()
         }
 
-        func begin(_ transfer: CurlTransfer, at now: UInt64) {
-            self.transfer = transfer
+        func begin(_ transfer: CurlTransfer, in lane: ConnectionQueue<CurlWire>.Lane, at now: UInt64) {
+            (self.transfer, self.lane) = (transfer, lane)
             transfer.wire = self
             progress.lastActivity = now
             progress.loadDeadline = now.addingUnlessOver(transfer.plan.timeLeft)
@@ -101,11 +107,18 @@
             if case .none = transfer.plan.content { progress.hasNoBody = true }
         }
 
+        /// A connection is free for it.
+        func endWaiting(at now: UInt64) {
+            ticket = nil
+            progress.waitingTime = now - progress.lastActivity
+            progress.lastActivity = now
+        }
+
         /// Forgets the transfer, and everything that was kept for it.
         func end() {
             unconfigure()
             transfer?.wire = nil
-            transfer = nil
+            (transfer, lane, ticket) = (nil, nil, nil)
             progress = Progress()
             lines.removeAll(keepingCapacity: lines.capacity <= Self.mostKept)
             hasNoDescriptor = false

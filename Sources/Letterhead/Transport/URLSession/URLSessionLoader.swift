@@ -122,6 +122,7 @@ extension HTTPRequest {
     /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
         if let brokenTransportRule { return brokenTransportRule }
+        if connectTimeout != nil { return "URLSession has no means for connectTimeout" }
         return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
     }
 }

@@ -1,0 +1,119 @@
+import Testing
+
+@testable import Letterhead
+
+struct ConnectionQueueTests {
+    /// A class, so that `#expect` can call what changes it.
+    private final class Subject {
+        private var queue: ConnectionQueue<String>
+        var laneCount: Int { queue.laneCount }
+
+        init(mostPerOrigin: Int, most: Int) { queue = ConnectionQueue(mostPerOrigin: mostPerOrigin, most: most) }
+
+        func lane(of origin: String, isExclusive: Bool) -> ConnectionQueue<String>.Lane {
+            queue.lane(of: origin, isExclusive: isExclusive)
+        }
+
+        func enter(_ lane: ConnectionQueue<String>.Lane, _ name: String) -> UInt64? { queue.enter(lane, name) }
+        func leave(_ lane: ConnectionQueue<String>.Lane, ticket: UInt64?) { queue.leave(lane, ticket: ticket) }
+        func note(isExclusive: Bool, in lane: ConnectionQueue<String>.Lane) {
+            queue.note(isExclusive: isExclusive, in: lane)
+        }
+
+        /// Lets as many begin as may, and returns them in order.
+        func drain() -> [String] {
+            var all: [String] = []
+            while let next = queue.next() { all.append(next) }
+            return all
+        }
+    }
+
+    @Test func `Transfers over the limit of an origin wait, and begin in order of arrival as others end`() {
+        let queue = Subject(mostPerOrigin: 2, most: 9)
+        let lane = queue.lane(of: "http://a", isExclusive: true)
+        let tickets = ["1", "2", "3", "4", "5"].map { queue.enter(lane, $0) }
+        #expect(tickets.map { $0 == nil } == [true, true, false, false, false])
+        #expect(queue.drain() == [])
+        queue.leave(lane, ticket: nil)
+        #expect(queue.drain() == ["3"])
+        queue.leave(lane, ticket: nil)
+        queue.leave(lane, ticket: nil)
+        #expect(queue.drain() == ["4", "5"])
+    }
+
+    @Test func `A newcomer does not overtake those that wait`() {
+        let queue = Subject(mostPerOrigin: 1, most: 9)
+        let lane = queue.lane(of: "http://a", isExclusive: true)
+        #expect(queue.enter(lane, "1") == nil)
+        #expect(queue.enter(lane, "2") != nil)
+        queue.leave(lane, ticket: nil)
+        #expect(queue.enter(lane, "3") != nil)
+        #expect(queue.drain() == ["2"])
+    }
+
+    @Test func `One that leaves before its turn does not take a connection`() {
+        let queue = Subject(mostPerOrigin: 1, most: 9)
+        let lane = queue.lane(of: "http://a", isExclusive: true)
+        let tickets = ["1", "2", "3"].map { queue.enter(lane, $0) }
+        queue.leave(lane, ticket: tickets[1])
+        #expect(queue.drain() == [])
+        queue.leave(lane, ticket: nil)
+        #expect(queue.drain() == ["3"])
+    }
+
+    @Test func `Origins take turns at the limit for all, and an origin at its own limit holds up no other`() {
+        let queue = Subject(mostPerOrigin: 2, most: 3)
+        let (a, b) = (queue.lane(of: "http://a", isExclusive: true), queue.lane(of: "http://b", isExclusive: true))
+        for name in ["a1", "a2", "a3", "a4"] { _ = queue.enter(a, name) }
+        #expect(queue.enter(b, "b1") == nil)
+        #expect(queue.enter(b, "b2") != nil && queue.enter(b, "b3") != nil)
+        queue.leave(a, ticket: nil)
+        #expect(queue.drain() == ["b2"])
+        queue.leave(b, ticket: nil)
+        #expect(queue.drain() == ["a3"])
+        queue.leave(a, ticket: nil)
+        queue.leave(a, ticket: nil)
+        queue.leave(b, ticket: nil)
+        #expect(queue.drain().sorted() == ["a4", "b3"])
+    }
+
+    @Test func `An origin whose connections are shared has no limit, and counts in none`() {
+        let queue = Subject(mostPerOrigin: 1, most: 1)
+        let shared = queue.lane(of: "https://a", isExclusive: false)
+        let other = queue.lane(of: "http://b", isExclusive: true)
+        for number in 0..<9 {
+            let ticket = queue.enter(shared, "\(number)")
+            #expect(ticket == nil)
+        }
+        #expect(queue.enter(other, "b") == nil)
+    }
+
+    @Test func `An origin that is found to speak HTTP/1 gets the limit, and one that speaks HTTP/2 again loses it`() {
+        let queue = Subject(mostPerOrigin: 2, most: 9)
+        let lane = queue.lane(of: "https://a", isExclusive: false)
+        for name in ["1", "2", "3"] {
+            let ticket = queue.enter(lane, name)
+            #expect(ticket == nil)
+        }
+        queue.note(isExclusive: true, in: lane)
+        #expect(queue.enter(lane, "4") != nil && queue.enter(lane, "5") != nil)
+        queue.leave(lane, ticket: nil)
+        #expect(queue.drain() == [])
+        queue.leave(lane, ticket: nil)
+        #expect(queue.drain() == ["4"])
+        queue.note(isExclusive: false, in: lane)
+        #expect(queue.drain() == ["5"])
+    }
+
+    @Test func `An origin with nothing under way is forgotten once there are many`() {
+        let queue = Subject(mostPerOrigin: 1, most: 9)
+        let first = queue.lane(of: "http://0", isExclusive: true)
+        for number in 1..<1000 {
+            let lane = queue.lane(of: "http://\(number)", isExclusive: true)
+            #expect(queue.enter(lane, "") == nil)
+            queue.leave(lane, ticket: nil)
+        }
+        #expect(queue.lane(of: "http://0", isExclusive: true) === first)
+        #expect(queue.laneCount <= 65)
+    }
+}

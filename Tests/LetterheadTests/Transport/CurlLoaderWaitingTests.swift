@@ -1,0 +1,150 @@
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawServer
+    import Synchronization
+    import Testing
+
+    /// Requests that wait for a free connection.
+    @Suite(.timeLimit(.minutes(2)))
+    struct CurlLoaderWaitingTests {
+        private func loader(_ change: (inout TransportConfiguration) -> Void = { _ in }) -> CurlLoader {
+            var configuration = TransportConfiguration()
+            configuration.maximumConnectionsPerHost = 1
+            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            change(&configuration)
+            return CurlLoader(configuration)
+        }
+
+        private final class Counter: Sendable { let value = Mutex(0) }  // shared by threads
+
+        /// A server that holds the first request until it is released, and responds to the others at once. A class, because
+        /// the threads of the server share it.
+        private final class Holding: Sendable {
+            let server: RawServer
+            private let gate: DispatchSemaphore
+            private let counted: Counter
+            var count: Int { counted.value.withLock { $0 } }
+
+            init(tls: RawTLS? = nil) {
+                let (gate, counted) = (DispatchSemaphore(value: 0), Counter())
+                (self.gate, self.counted) = (gate, counted)
+                server = RawServer(tls: tls) { connection, _ in
+                    while connection.readHead() != nil {
+                        let number = counted.value.withLock {
+                            $0 += 1
+                            return $0
+                        }
+                        if number == 1 { gate.wait() }
+                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    }
+                }
+            }
+
+            func release() { gate.signal() }
+        }
+
+        private func load(_ loader: CurlLoader, _ server: RawServer) -> Task<HTTPResponse, any Error> {
+            Task { try await loader.load(HTTPRequest(url: server.url())) }
+        }
+
+        private func failure(_ loader: any HTTPLoader, _ request: HTTPRequest) async -> HTTPError? {
+            await #expect(throws: HTTPError.self) { try await loader.load(request) }
+        }
+
+        @Test func `A request that is cancelled while it waits leaves its turn to the next`() async throws {
+            let (holding, loader) = (Holding(), loader())
+            let first = load(loader, holding.server)
+            await until { holding.count == 1 }
+            let waiting = (0..<3).map { _ in load(loader, holding.server) }
+            waiting[1].cancel()
+            let error = await #expect(throws: HTTPError.self) { try await waiting[1].value }
+            #expect(error?.code == .cancelled)
+            holding.release()
+            for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.status == 204) }
+            #expect(holding.count == 3 && holding.server.connectionCount == 1)
+        }
+
+        @Test func `A reset ends those that wait, and later requests are sent`() async throws {
+            let (holding, loader) = (Holding(), loader())
+            let first = load(loader, holding.server)
+            await until { holding.count == 1 }
+            var limited = HTTPRequest(url: holding.server.url())
+            limited.timeout = .milliseconds(100)
+            let waiting = (0..<3).map { _ in load(loader, holding.server) }
+            // When it has timed out, the others wait too.
+            _ = await failure(loader, limited)
+            await loader.reset()
+            for task in [first] + waiting {
+                let error = await #expect(throws: HTTPError.self) { try await task.value }
+                #expect(error?.code == .cancelled)
+            }
+            #expect(holding.count == 1)
+            holding.release()
+            #expect(try await load(loader, holding.server).value.status == 204)
+        }
+
+        @Test func `The deadline of a request counts while it waits`() async throws {
+            let (holding, loader) = (Holding(), loader())
+            let first = load(loader, holding.server)
+            await until { holding.count == 1 }
+            var request = HTTPRequest(method: .post, url: holding.server.url())
+            request.deadline = .milliseconds(100)
+            let error = await failure(Deadline() --> loader, request)
+            #expect(error?.message == "the deadline passed while waiting for a free connection")
+            #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
+            holding.release()
+            #expect(try await first.value.status == 204)
+        }
+
+        @Test func `The connect timeout does not run while a request waits, and the metrics include the wait`()
+            async throws
+        {
+            let (holding, loader) = (Holding(), loader { $0.connectTimeout = .milliseconds(150) })
+            let first = load(loader, holding.server)
+            await until { holding.count == 1 }
+            let second = load(loader, holding.server)
+            var limited = HTTPRequest(url: holding.server.url())
+            limited.timeout = .milliseconds(600)
+            _ = await failure(loader, limited)
+            holding.release()
+            #expect(try await first.value.status == 204)
+            let metrics = try await second.value.metrics
+            #expect(metrics.total >= .milliseconds(300) && metrics.firstByte >= .milliseconds(300))
+            #expect(metrics.secureConnect == .zero)
+        }
+
+        @Test func `A body of a request that waits is not read`() async throws {
+            let (holding, loader) = (Holding(), loader())
+            let first = load(loader, holding.server)
+            await until { holding.count == 1 }
+            let read = Counter()
+            var request = HTTPRequest(method: .post, url: holding.server.url())
+            request.timeout = .milliseconds(200)
+            request.body = StreamBody {
+                AsyncStream<Data> {
+                    read.value.withLock { $0 += 1 }
+                    return nil
+                }
+            }
+            _ = await failure(loader, request)
+            #expect(read.value.withLock { $0 } == 0)
+            holding.release()
+            #expect(try await first.value.status == 204)
+        }
+
+        @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
+        func `Over TLS without HTTP/2, requests over the limit wait too, and all are sent`() async throws {
+            let (holding, loader) = (Holding(tls: RawTLS()), loader())
+            let tasks = (0..<40).map { _ in load(loader, holding.server) }
+            await until { holding.count == 1 }
+            var limited = HTTPRequest(url: holding.server.url())
+            limited.timeout = .milliseconds(100)
+            let error = await failure(loader, limited)
+            #expect(error?.message == "the attempt timeout passed while waiting for a free connection")
+            holding.release()
+            for task in tasks { #expect(try await task.value.status == 204) }
+            #expect(holding.count == 40 && holding.server.connectionCount == 1)
+        }
+    }
+#endif
