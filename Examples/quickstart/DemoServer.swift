@@ -17,7 +17,9 @@ func startDemoServer() async throws -> MockServer {
                 .map { User(id: $0.offset + 2, login: $0.element) }
             return try .json(Array(everyone.dropFirst((page - 1) * size).prefix(size)))
         case (.get, "/users/ada/activity"):
-            let events = ["signed in", "wrote a note", "signed out"].map { ServerSentEvent(event: "activity", data: $0) }
+            let events = ["signed in", "wrote a note", "signed out"].map {
+                ServerSentEvent(event: "activity", data: $0)
+            }
             return .events(events, every: .milliseconds(50))
         case (.put, "/users/ada/avatar"):
             return try .json(Receipt(contentType: request.headers[.contentType] ?? "", bytes: request.body.count))

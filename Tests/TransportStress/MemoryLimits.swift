@@ -27,7 +27,9 @@
                     let body = try await loader.load(request).body.data(upTo: .max)
                     fail("\(body.count) bytes were received as a whole body")
                 } catch let error as HTTPError {
-                    expect(error.code == .responseTooLarge && error.message.contains("memory does not suffice"), "\(error)")
+                    expect(
+                        error.code == .responseTooLarge && error.message.contains("memory does not suffice"), "\(error)"
+                    )
                 } catch {
                     expect(error is HTTPBodyError && "\(error)".contains("memory does not suffice"), "\(error)")
                 }

@@ -34,7 +34,7 @@ extension RequestTemplate {
     /// Makes the bodies of the request and its response secret; see ``HTTPRequest/isSecret``.
     public func secret(_ isSecret: Bool = true) -> WithOptions<Self> { option(SecretBodiesOption.self, isSecret) }
 
-    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)`` and ``HTTPClient/download(_:to:)`` set
+    /// Sets how the body of the response is delivered. `stream(_:)` and `download(_:to:)` of a client set
     /// it, too.
     public func responseDelivery(_ delivery: ResponseDelivery) -> WithOptions<Self> {
         option(ResponseDeliveryOption.self, delivery)

@@ -197,7 +197,7 @@
             var request = HTTPRequest(url: server.url())
             request.connectTimeout = limit
             let error = await failure(CurlLoader(), request)
-            #expect(error?.code == .invalidRequest && error?.message == "the connectTimeout is not above zero")
+            #expect(error?.code == .invalidRequest && error?.message == "the connectTimeout is zero or less; use nil for the limit of the transport")
             #expect(server.connectionCount == 0)
         }
 

@@ -103,7 +103,12 @@
             let (holding, loader) = (Holding(), loader { $0.connectTimeout = .milliseconds(150) })
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
-            let second = load(loader, holding.server)
+            let begun = Counter()
+            let second = Task {
+                begun.value.withLock { $0 += 1 }
+                return try await loader.load(HTTPRequest(url: holding.server.url()))
+            }
+            await until { begun.value.withLock { $0 } == 1 }
             var limited = HTTPRequest(url: holding.server.url())
             limited.timeout = .milliseconds(600)
             _ = await failure(loader, limited)
