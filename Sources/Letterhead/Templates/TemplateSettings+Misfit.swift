@@ -20,6 +20,8 @@ extension RequestTemplate {
 
     private static var lookalikes: [DeclaredSetting] {
         [
+            DeclaredSetting(
+                "connectTimeout", _ConnectTimeout.self, is: ["Swift.Duration"], modifier: ".connectTimeout(…)"),
             DeclaredSetting("idleTimeout", _IdleTimeout.self, is: ["Swift.Duration"], modifier: ".idleTimeout(…)"),
             DeclaredSetting("responseLimit", _ResponseLimit.self, is: ["Swift.Int"], modifier: ".responseLimit(…)"),
             DeclaredSetting("maximumRetries", _MaximumRetries.self, is: ["Swift.Int"], modifier: ".maximumRetries(…)"),

@@ -6,8 +6,10 @@ public protocol _Settings: _LimitSettings, _SigningSettings, _JudgingSettings, _
     _RoutingSettings, _SharingSettings, _ProgressSettings
 {}
 
-/// `idleTimeout`, `responseLimit`, `maximumRetries` with any type. Do not use its members.
+/// `connectTimeout`, `idleTimeout`, `responseLimit`, `maximumRetries` with any type. Do not use its members.
 public protocol _LimitSettings {
+    /// The declared type of `connectTimeout`.
+    associatedtype _ConnectTimeout = _Unwritten
     /// The declared type of `idleTimeout`.
     associatedtype _IdleTimeout = _Unwritten
     /// The declared type of `responseLimit`.
@@ -15,6 +17,8 @@ public protocol _LimitSettings {
     /// The declared type of `maximumRetries`.
     associatedtype _MaximumRetries = _Unwritten
 
+    /// A setting that only modifiers can set.
+    @_disfavoredOverload var connectTimeout: _ConnectTimeout { get }
     /// A setting that only modifiers can set.
     @_disfavoredOverload var idleTimeout: _IdleTimeout { get }
     /// A setting that only modifiers can set.
@@ -30,9 +34,18 @@ extension _LimitSettings {
     public static var _hasLimitSettings: Bool { true }
 }
 
-extension _LimitSettings where _IdleTimeout == _Unwritten, _ResponseLimit == _Unwritten, _MaximumRetries == _Unwritten {
+extension _LimitSettings
+where
+    _ConnectTimeout == _Unwritten, _IdleTimeout == _Unwritten, _ResponseLimit == _Unwritten,
+    _MaximumRetries == _Unwritten
+{
     /// False if a template declares none of these settings.
     public static var _hasLimitSettings: Bool { false }
+}
+
+extension _LimitSettings where _ConnectTimeout == _Unwritten {
+    /// A placeholder for templates that do not declare this member.
+    @_disfavoredOverload public var connectTimeout: _Unwritten { _Unwritten() }
 }
 
 extension _LimitSettings where _IdleTimeout == _Unwritten {

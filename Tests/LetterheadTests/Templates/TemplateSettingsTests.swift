@@ -9,6 +9,11 @@ private struct Limits<Time: Sendable, Count: Sendable>: RequestTemplate {
     var responseLimit: Count
 }
 
+private struct Connecting: RequestTemplate {
+    let path: RequestPath = "a"
+    let connectTimeout = Duration.seconds(1)
+}
+
 private struct Retries: RequestTemplate {
     let path: RequestPath = "a"
     let maximumRetries: Int?
@@ -115,6 +120,7 @@ private struct OwnValues: RequestTemplate {
 /// A setting that is declared as a member of a template would be ignored.
 @Suite struct TemplateSettingsTests {
     private static let templates: [(template: any RequestTemplate, member: String, remedy: String)] = [
+        (Connecting(), "connectTimeout", ".connectTimeout(…)"),
         (Limits(idleTimeout: Duration.seconds(1), responseLimit: "x"), "idleTimeout", ".idleTimeout(…)"),
         (Limits(idleTimeout: Duration?.none, responseLimit: 1), "idleTimeout", ".idleTimeout(…)"),
         (Limits(idleTimeout: 1, responseLimit: 1), "responseLimit", ".responseLimit(…)"),
