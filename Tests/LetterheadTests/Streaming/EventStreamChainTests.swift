@@ -27,6 +27,29 @@ struct EventStreamChainTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer 1", "Bearer 2"])
     }
 
+    @Test(arguments: [429, 529])
+    func `a POST that the server refused is sent again before its stream, if refusals are retried`(status: Int)
+        async throws
+    {
+        func requests(_ strategy: HTTPRetryStrategy?) async -> (count: Int, events: Int) {
+            let mock = MockLoader()
+                .then { HTTPResponse(request: $0, status: HTTPStatus(status), headers: ["Retry-After-Ms": "5"]) }
+                .then { request in
+                    HTTPResponse(
+                        request: request, status: .ok, headers: Self.type, body: StreamedBody.of("data: a\n\n"))
+                }
+            let client = HTTPClient(
+                environment: .of("https://a.example"),
+                retrying: RetrySettings(
+                    maximumRetries: 2, strategy: strategy, clock: TestClock(isAutomatic: true)),
+                transport: mock)
+            let (events, _) = await client.events(of: Endpoint().with { $0.method = .post }).allAndError()
+            return (mock.requests.count, events.count)
+        }
+        #expect(await requests(.exponential.retryingRefusals()) == (2, 1))
+        #expect(await requests(nil) == (1, 0))
+    }
+
     @Test func `a redirect is followed, and the headers of the stream go along`() async throws {
         let server = try await MockServer.start { request in
             guard request.path == "/stream" else {

@@ -107,8 +107,6 @@ extension HTTPStatus {
     public static let badGateway = HTTPStatus(502)
     /// 503 Service Unavailable.
     public static let serviceUnavailable = HTTPStatus(503)
-    /// 529, an overloaded server. The code is not registered, but several APIs use it.
-    public static let overloaded = HTTPStatus(529)
     /// 504 Gateway Timeout.
     public static let gatewayTimeout = HTTPStatus(504)
     /// 505 HTTP Version Not Supported.
@@ -121,6 +119,8 @@ extension HTTPStatus {
     public static let loopDetected = HTTPStatus(508)
     /// 511 Network Authentication Required.
     public static let networkAuthenticationRequired = HTTPStatus(511)
+    /// 529, an overloaded server. The code is not registered, but several APIs use it.
+    public static let overloaded = HTTPStatus(529)
 
     /// The phrases of the registered codes (the registry that RFC 9110, 16.2 describes).
     static let phrases: [Int: String] = [

@@ -18,7 +18,9 @@ extension HTTPHeaders {
     }
 
     private static func milliseconds(_ value: String) -> Duration? {
-        guard value.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(value), number.isFinite
+        // Only decimal digits and a point: `Double` also reads exponents and hexadecimal numbers.
+        guard value.utf8.first.map({ (48...57).contains($0) }) == true,
+            value.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }), let number = Double(value)
         else { return nil }
         return .microseconds(Int64(Swift.min(number * 1000, 1e18)))
     }

@@ -33,8 +33,9 @@
         /// The handle that carries it while it is under way. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
         /// What has arrived, without a streamed body. `nonisolated(unsafe)`: only the thread uses it until the transfer
-        /// completes, and only the caller after that. Unchecked: no callback comes while it changes. The caller allocates its
-        /// memory, and frees it in most cases: memory that one thread allocates and another frees slows both down.
+        /// completes. After that, only the caller of a buffered response changes it; of a streamed one, both read the head. A
+        /// cancelled caller does not use it. Unchecked: no callback comes while it changes. The caller allocates it: memory that
+        /// one thread allocates and another frees slows both down.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
