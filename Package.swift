@@ -29,6 +29,7 @@ let package = Package(
     products: [
         .library(name: "Letterhead", targets: ["Letterhead"]),
         .library(name: "LetterheadTesting", targets: ["LetterheadTesting"]),
+        .library(name: "LetterheadTestingSupport", targets: ["LetterheadTestingSupport"]),
     ],
     targets: [
         // Our own declarations of the system's libcurl, which Foundation's networking links on Linux anyway.
@@ -50,10 +51,16 @@ let package = Package(
             exclude: privacyManifest.exclude, resources: privacyManifest.resources,
             swiftSettings: settings),
         .target(name: "LetterheadTesting", dependencies: ["Letterhead"], swiftSettings: settings),
+        // The trait of Swift Testing. A separate product, because programs that are not tests use LetterheadTesting, too,
+        // and must not need the testing library when they run.
+        .target(
+            name: "LetterheadTestingSupport", dependencies: ["LetterheadTesting", "Letterhead"],
+            swiftSettings: settings),
         .testTarget(
             name: "LetterheadTests",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "CLetterheadZlib", "OpenFiles", "RawServer",
+                "Letterhead", "LetterheadTesting", "LetterheadTestingSupport", "CLetterheadZlib", "OpenFiles",
+                "RawServer",
                 // Only the tests on Linux start these.
                 .target(name: "transport-stress", condition: .when(platforms: [.linux])),
                 .target(name: "fuzz", condition: .when(platforms: [.linux])),
@@ -68,6 +75,10 @@ let package = Package(
             ],
             path: "Tests/TransportStress", swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["Letterhead"], path: "Tests/Fuzz", swiftSettings: settings),
+        // Measures the response cache by the public suite http-tests/cache-tests; see CONTRIBUTING.md.
+        .executableTarget(
+            name: "cache-suite", dependencies: ["Letterhead", "LetterheadTesting"], path: "Tests/CacheSuite",
+            swiftSettings: settings),
         // `swift run quickstart`; examples are built with plain settings, as the programs of users are.
         .executableTarget(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/quickstart",

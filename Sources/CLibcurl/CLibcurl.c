@@ -206,6 +206,23 @@ int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
     return name && length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
+typedef const char *(*openssl_version_function)(const void *session);
+typedef const void *(*openssl_cipher_function)(const void *session);
+typedef const char *(*openssl_cipher_name_function)(const void *cipher);
+
+void lh_curl_get_tls_names(LHCurlEasy *easy, const char **version, const char **cipher) {
+    struct lh_curl_tls_session *info = NULL;
+    *version = *cipher = NULL;
+    if (curl_easy_getinfo(easy, TLS_SESSION, &info) || !info || !info->session) return;
+    if (info->library != LH_TLS_OPENSSL) return;
+    openssl_version_function get_version = (openssl_version_function)tls_function("SSL_get_version");
+    openssl_cipher_function get_cipher = (openssl_cipher_function)tls_function("SSL_get_current_cipher");
+    openssl_cipher_name_function get_name = (openssl_cipher_name_function)tls_function("SSL_CIPHER_get_name");
+    if (get_version) *version = get_version(info->session);
+    const void *current = get_cipher ? get_cipher(info->session) : NULL;
+    if (current && get_name) *cipher = get_name(current);
+}
+
 // OpenSSL calls with the session alone, on the thread that reads: that thread's observer hears of it.
 static _Thread_local LHCurlCloseNotify observer;
 static _Thread_local void *observer_context;
@@ -236,7 +253,8 @@ void lh_curl_set_close_notify(LHCurlCloseNotify function, void *context) {
     observer_context = context;
 }
 
-int lh_curl_tls_library(void) {
+// Each lookup opens the library once more, which is too much for each handle.
+static int detect_tls_library(void) {
     static const char *const relatives[] = {"OpenSSL/", "LibreSSL/", "BoringSSL", "AWS-LC/", "quictls/"};
     const char *name = curl_version_info(0)->tls_library;
     if (!name) return LH_TLS_OTHER;
@@ -247,6 +265,13 @@ int lh_curl_tls_library(void) {
     }
     int is_gnutls = !strncmp(name, "GnuTLS/", 7) && tls_function("gnutls_alpn_get_selected_protocol");
     return is_gnutls ? LH_TLS_GNUTLS : LH_TLS_OTHER;
+}
+
+int lh_curl_tls_library(void) {
+    // Two threads may both detect it, with the same result.
+    static _Atomic int library = -1;
+    if (library < 0) library = detect_tls_library();
+    return library;
 }
 
 int lh_curl_multi_set_long(LHCurlMulti *multi, CurlMultiOption option, long value) {

@@ -1,7 +1,7 @@
 public import Letterhead
 import Synchronization
 
-/// A loader that responds from a script, without a network.
+/// A loader that responds with closures, without a network.
 ///
 /// ```swift
 /// let mock = MockLoader { request in try .ok(request, json: User(id: 3, login: "mock")) }
@@ -12,16 +12,17 @@ import Synchronization
 ///     .then { request in try .ok(request, json: user) }
 /// ```
 ///
-/// Each response of the script is used once, in order. After the last one, the default handler responds. Without a
-/// default handler the request fails with `.cannotConnect`, and the error names the request. Requests are validated as
-/// by a transport, including replayable bodies, and recorded in ``requests``. A handler may be async, observes the
-/// cancellation of its task, and may throw: the caller receives the error as from a transport. A download is saved to
-/// its file, and the `responseLimit` is enforced, including its default.
+/// ``then(_:)`` adds a handler to the script. Each handler of the script is used once, in order. After the last one,
+/// the default handler responds to every request. Without a default handler, the request fails with `.cannotConnect`,
+/// and the error names the request. Requests are validated as in a transport, including replayable bodies, and are
+/// recorded in ``requests``. A handler can wait, and its task is cancelled with the request. If it throws an error, the
+/// caller receives it like an error of a transport. A download is saved to its file, and the `responseLimit` is
+/// enforced, including its default.
 ///
 /// The time limits of a request are enforced: `timeout`, `deadline` and `idleTimeout` end the request with `.timedOut`,
 /// and the handler's task is cancelled. Pass a ``TestClock`` to control the time.
 public final class MockLoader: HTTPLoader {
-    // A class, because all references share one script and one record.
+    // This type is a class because all references share one script and one record.
 
     /// Responds to one request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -32,19 +33,20 @@ public final class MockLoader: HTTPLoader {
     }
 
     private let fallback: Handler?
-    private let clock: any Clock<Duration>
+    private let exchange: MockExchange
     private let state = Mutex(State())
 
     /// Creates a loader.
     ///
     /// - Parameters:
     ///   - clock: measures the time limits of requests. Default: the continuous clock.
-    ///   - fallback: responds after the script has ended. Default: nil (the request fails).
+    ///   - fallback: the default handler, which responds after the script has ended. Default: nil (the request fails).
     public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
-        (self.clock, self.fallback) = (clock, fallback)
+        self.fallback = fallback
+        exchange = MockExchange(clock: clock)
     }
 
-    /// Appends a response to the script.
+    /// Adds a handler to the end of the script.
     @discardableResult
     public func then(_ handler: @escaping Handler) -> MockLoader {
         state.withLock { $0.script.append(handler) }
@@ -54,14 +56,12 @@ public final class MockLoader: HTTPLoader {
     /// The requests that were received, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// The number of responses of the script that have not been used.
+    /// The number of handlers of the script that have not been used.
     public var unused: Int { state.withLock { $0.script.count } }
 
     /// Responds with the script, then with the default handler.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try request.validate()
-        if request.body.isReplayable { _ = try request.framedBody() }
-        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        try exchange.check(request)
         let scripted = state.withLock { state -> Handler? in
             state.requests.append(request)
             return state.script.isEmpty ? nil : state.script.removeFirst()
@@ -72,28 +72,6 @@ public final class MockLoader: HTTPLoader {
                 message:
                     "the MockLoader has no answer left for \(request.method) \(request.redaction.outline(of: request))")
         }
-        var response = try await response(to: request, by: handler)
-        // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
-        let isLeftAlone =
-            request.responseDelivery == .buffered && response.body.buffered == nil
-            && !request.hasResponseLimit
-        guard isLeftAlone else { return try await response.delivered(to: request) }
-        do {
-            response.body = try response.body.limited(to: request.responseLimit, response: response)
-        } catch {
-            throw HTTPError(error, request: request)
-        }
-        return response
-    }
-
-    private func response(
-        to request: HTTPRequest, by handler: @escaping Handler
-    ) async throws(HTTPError) -> HTTPResponse {
-        do {
-            guard let time = MockTime(request, clock: clock) else { return try await handler(request) }
-            return time.timing(try await time.head { try await handler(request) })
-        } catch {
-            throw HTTPError(error, request: request)
-        }
+        return try await exchange.load(request, by: handler)
     }
 }

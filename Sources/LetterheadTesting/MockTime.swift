@@ -2,16 +2,21 @@ import Foundation
 import Letterhead
 import Synchronization
 
-/// The time limits of one request to a ``MockLoader``, enforced as in a transport.
+/// The time limits of one request to a mock, enforced as in a transport.
 struct MockTime: Sendable {
     private let request: HTTPRequest
     private let clock: any Clock<Duration>
     private let timeline: Timeline
+    private let deadlineLeft: Duration?
 
     /// Starts the limits of a request; nil if it has none.
-    init?(_ request: HTTPRequest, clock: any Clock<Duration>) {
-        guard request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil else { return nil }
-        (self.request, self.clock, timeline) = (request, clock, Timeline(clock))
+    ///
+    /// - Parameter deadlineLeft: the time that the deadline leaves on the clock of the mock.
+    init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
+        guard
+            request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil
+        else { return nil }
+        (self.request, self.clock, timeline, self.deadlineLeft) = (request, clock, Timeline(clock), deadlineLeft)
     }
 
     /// Waits for the head of the response.
@@ -76,6 +81,7 @@ struct MockTime: Sendable {
         since start: Duration, isOpenEnded: Bool, _ phase: String
     ) -> [(left: Duration, error: HTTPError)] {
         var limits: [(left: Duration, error: HTTPError)] = []
+        if let deadlineLeft { limits.append((deadlineLeft - timeline.now, request.deadlinePassed(while: phase))) }
         if let left = request.timeLeft { limits.append((left, request.deadlinePassed(while: phase))) }
         if let limit = request.timeout, !isOpenEnded {
             limits.append((limit - timeline.now, passed("attempt timeout", phase)))

@@ -14,11 +14,14 @@ import Synchronization
 /// #expect(clock.sleeps == [.seconds(3)])
 /// ```
 ///
-/// If only the durations are of interest, `TestClock(isAutomatic: true)` advances itself: each sleep ends immediately
-/// and moves the clock to its end. A sleep whose task is cancelled throws `CancellationError` immediately, as with any
-/// clock.
+/// ``runUntilIdle()`` moves the clock from one sleep to the next, so that a test of many sleeps does not need to
+/// advance the clock itself.
+///
+/// If a test checks only the durations, use `TestClock(isAutomatic: true)`, which advances itself: each sleep ends
+/// immediately and moves the clock to its deadline. A sleep whose task is cancelled throws `CancellationError`
+/// immediately, as with any clock.
 public final class TestClock: Clock {
-    // A class, because all references share one time.
+    // This type is a class because all references share one time.
 
     /// A point in time, measured from the creation of the clock.
     public struct Instant: InstantProtocol {
@@ -37,6 +40,15 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var sleeps: [Duration] = []
         var line = TestClockLine()
+        /// The number of tasks that were woken and do not run yet.
+        var woken = 0
+
+        /// Removes the sleeps that end now.
+        mutating func wake() -> [TestClockLine.Continuation] {
+            let continuations = line.wake(at: now)
+            woken += continuations.count
+            return continuations
+        }
     }
 
     private let isAutomatic: Bool
@@ -44,10 +56,11 @@ public final class TestClock: Clock {
 
     /// Creates a clock at zero.
     ///
-    /// - Parameter isAutomatic: whether each sleep ends immediately and moves the clock to its end. Default: false.
+    /// - Parameter isAutomatic: whether each sleep ends immediately and moves the clock to its deadline. Default:
+    ///   false.
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
-    /// The current time: the sum of all movements.
+    /// The current time: the duration by which the clock has been moved since it was created.
     public var now: Instant { state.withLock { $0.now } }
 
     /// Returns zero.
@@ -69,8 +82,8 @@ public final class TestClock: Clock {
             if isAutomatic { state.now = max(state.now, deadline) }
             return state.line.nextNumber()
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+        let isWoken = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: TestClockLine.Continuation) in
                 let (woken, watchers) = state.withLock {
                     state -> (TestClockLine.Woken, [CheckedContinuation<Void, Never>]) in
                     if state.now >= deadline { return (.awake, []) }
@@ -82,24 +95,44 @@ public final class TestClock: Clock {
         } onCancel: {
             state.withLock { $0.line.cancel(number) }?.resume(throwing: CancellationError())
         }
+        if isWoken { state.withLock { $0.woken -= 1 } }
         try Task.checkCancellation()
     }
 
     /// Moves the clock, and resumes the tasks whose deadlines have passed, the earliest first. Negative durations have
     /// no effect.
     ///
-    /// Resumed tasks run when the system schedules them. If one sleeps again, its sleep starts at the new time.
+    /// Resumed tasks run when the system schedules them. If a task sleeps again, its sleep starts at the new time.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: max(duration, .zero))
-            return state.line.wake(at: state.now)
+            return state.wake()
         }
-        for sleeper in woken { sleeper.resume() }
+        for sleeper in woken { sleeper.resume(returning: true) }
     }
+
+    /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
+    @discardableResult
+    func advanceToNextSleeper() -> Bool {
+        let woken = state.withLock { state -> [TestClockLine.Continuation]? in
+            guard let next = state.line.nextDeadline else { return nil }
+            state.now = max(state.now, next)
+            return state.wake()
+        }
+        for sleeper in woken ?? [] { sleeper.resume(returning: true) }
+        return woken != nil
+    }
+
+    /// A number that changes whenever a sleep begins or ends.
+    var activity: Int { state.withLock { $0.line.changes } }
+
+    /// Whether a task was woken by the clock and does not run yet.
+    var hasWokenSleepers: Bool { state.withLock { $0.woken > 0 } }
 
     /// Waits until at least `count` tasks are sleeping. Use it to wait until the code under test has started its sleep.
     ///
-    /// It also ends when its task is cancelled, so set a time limit for a test that could hang.
+    /// It also returns when its task is cancelled. If a test could hang here, give it a time limit, which cancels the
+    /// task.
     public func waitForSleepers(_ count: Int) async {
         let number = state.withLock { $0.line.nextNumber() }
         await withTaskCancellationHandler {

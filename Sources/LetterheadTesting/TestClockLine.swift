@@ -1,6 +1,7 @@
 /// The tasks that sleep on a ``TestClock``.
 struct TestClockLine {
-    typealias Continuation = CheckedContinuation<Void, any Error>
+    /// The value is true if the clock has moved to the deadline, and false if the deadline was not in the future.
+    typealias Continuation = CheckedContinuation<Bool, any Error>
 
     /// The result of starting a sleep.
     enum Woken {
@@ -8,7 +9,7 @@ struct TestClockLine {
 
         func resume(_ continuation: Continuation) {
             switch self {
-            case .awake: continuation.resume()
+            case .awake: continuation.resume(returning: false)
             case .asleep: break
             case .cancelled: continuation.resume(throwing: CancellationError())
             }
@@ -31,8 +32,13 @@ struct TestClockLine {
     /// The sleeps that were cancelled before they started.
     private var cancelled: Set<Int> = []
     private var lastNumber = 0
+    /// The number of sleeps that have begun or ended.
+    private(set) var changes = 0
 
     var count: Int { sleeping.count }
+
+    /// The earliest deadline; nil if no task sleeps.
+    var nextDeadline: TestClock.Instant? { sleeping.map(\.deadline).min() }
 
     mutating func nextNumber() -> Int {
         lastNumber += 1
@@ -44,6 +50,7 @@ struct TestClockLine {
         _ number: Int, until deadline: TestClock.Instant, _ continuation: Continuation
     ) -> (Woken, [CheckedContinuation<Void, Never>]) {
         if cancelled.remove(number) != nil { return (.cancelled, []) }
+        changes += 1
         sleeping.append(Sleeper(number: number, deadline: deadline, continuation: continuation))
         let satisfied = watchers.filter { $0.value.count <= count }
         for number in satisfied.keys { watchers[number] = nil }
@@ -63,11 +70,13 @@ struct TestClockLine {
             cancelled.insert(number)
             return nil
         }
+        changes += 1
         return sleeping.remove(at: place).continuation
     }
 
     mutating func wake(at now: TestClock.Instant) -> [Continuation] {
         let woken = sleeping.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+        changes += woken.count
         sleeping.removeAll { $0.deadline <= now }
         return woken.map(\.continuation)
     }

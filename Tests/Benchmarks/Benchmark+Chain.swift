@@ -15,6 +15,8 @@ extension Benchmark {
             --> Terminal()
         let composed = (0..<10).reduce(Terminal() as any HTTPLoader) { next, _ in Pass() --> next }
         let byHand = (0..<10).reduce(Terminal() as any HTTPLoader) { next, _ in Held(next: next) }
+        let passing = (0..<10).reduce(Terminal() as any HTTPLoader) { next, _ in Pass() --> next }
+        let recording = (0..<10).reduce(Terminal() as any HTTPLoader) { next, _ in Recording() --> next }
         var request = HTTPRequest()
         request.host = "api.example.com"
         request.path = "users"
@@ -29,6 +31,10 @@ extension Benchmark {
                 "ten links put together at run time, beside ten objects that hold each other",
                 floor: { try await byHand.load(sent) }, measured: { try await composed.load(sent) },
                 limits: .ratio(2.2), areSame: areSame),
+            Benchmark(
+                "ten links that would record events, without observers", floor: { try await passing.load(sent) },
+                measured: { try await recording.load(sent) },
+                limits: .perStep(nanoseconds: 5, allocations: 0, steps: 10), areSame: areSame),
         ]
     }()
 
@@ -41,6 +47,13 @@ extension Benchmark {
 private struct Pass: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await next.load(request)
+    }
+}
+
+private struct Recording: LoaderLink {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        request.record("link.passed") { $0[.reason] = "a benchmark" }
+        return try await next.load(request)
     }
 }
 

@@ -7,13 +7,14 @@ import Foundation
 struct Benchmarks {
     static let all =
         Benchmark.building + Benchmark.chain + Benchmark.links + Benchmark.percentEncoding + Benchmark.bodies
-        + Benchmark.retry + Benchmark.pages + Benchmark.streaming
+        + Benchmark.retry + Benchmark.pages + Benchmark.streaming + Benchmark.caching
 
     static func main() async throws {
         #if os(Linux)
             if try await UploadMemory.runChild() { return }
         #endif
         let word = CommandLine.arguments.dropFirst().first
+        let all = try await all + [.loopback()]
         let chosen = all.filter { benchmark in word.map { benchmark.name.contains($0) } ?? true }
         var broken = 0
         print("Medians of alternating runs in one process; each floor is hand-written, in the file of its benchmark.")
@@ -23,6 +24,10 @@ struct Benchmarks {
             if word.map({ UploadMemory.name.contains($0) }) ?? true {
                 count += 1
                 if try await !UploadMemory.report() { broken += 1 }
+            }
+            if word.map({ CacheOpening.name.contains($0) }) ?? true {
+                count += 1
+                if try await !CacheOpening.report() { broken += 1 }
             }
             if word.map({ TransportSpeed.name.contains($0) }) ?? true {
                 count += 1

@@ -26,6 +26,8 @@
         ]
         private static let rounds = 9
         private static let processor = Limit.processor(1.9)
+        /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
+        private static let data = Limit.speed(0.85)
 
         /// Measures and prints all of them, and returns whether the limits are kept.
         static func report() async throws -> Bool {
@@ -47,9 +49,9 @@
 
         /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
         private func runAlone(_ name: String, _ server: GetServer) async throws {
-            let place = ["raw": 0, "load": 1, "line": 2][name] ?? 1
+            let index = ["raw": 0, "load": 1, "line": 2, "data": 3][name] ?? 1
             let (start, count) = (ContinuousClock.now, 100_000)
-            try await contenders(server)?[place](count)
+            try await contenders(server)?[index](count)
             print(
                 "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")
         }
@@ -67,6 +69,7 @@
                 { try loop.run($0) },
                 { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
                 { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
+                { try await Self.spread($0, over: width) { try await Self.sendData(url, client) } },
             ]
         }
 
@@ -79,15 +82,23 @@
             print("    C loop     \(rounds[0])")
             print("    load       \(rounds[1])")
             print("    whole line \(rounds[2])")
+            print("    send, Data \(rounds[3])")
             let verdicts = [
                 ("load", transport.verdict(on: rounds[1], beside: rounds[0])),
                 ("load", Self.processor.verdict(on: rounds[1], beside: rounds[0])),
                 ("whole line", line.verdict(on: rounds[2], beside: rounds[0])),
+                ("send, Data", besideLoad(rounds)),
             ]
             for (name, verdict) in verdicts {
                 print("    \(name): \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
             }
             return verdicts.allSatisfy(\.1.isKept)
+        }
+
+        /// Up to 64 at a time, compares a template whose response is plain data with the transport alone.
+        private func besideLoad(_ rounds: [Round]) -> (text: String, isKept: Bool) {
+            let (text, isKept) = Self.data.verdict(on: rounds[3], beside: rounds[1])
+            return (text.replacingOccurrences(of: "the floor", with: "load"), isKept || width > 64)
         }
 
         /// Prints what a request costs over a server that waits before it responds, without a limit.
@@ -130,6 +141,11 @@
         private static func send(_ url: URL, _ client: HTTPClient) async throws {
             guard try await client.send(GetItem(baseURL: url)).tags.count == 3 else { throw WrongAnswer() }
         }
+
+        private static func sendData(_ url: URL, _ client: HTTPClient) async throws {
+            let data = try await client.send(GetData(baseURL: url))
+            guard data.count == GetServer.json.utf8.count else { throw WrongAnswer() }
+        }
     }
 
     struct WrongAnswer: Error {}
@@ -141,6 +157,13 @@
             let tags: [String]
             let note: String
         }
+
+        let baseURL: URL?
+        var path: RequestPath { "" }
+    }
+
+    private struct GetData: RequestTemplate {
+        typealias Response = Data
 
         let baseURL: URL?
         var path: RequestPath { "" }

@@ -10,7 +10,7 @@ struct Reader: Sendable {
     var nested: [(open: String, close: String)] = []
     let read: @Sendable ([UInt8]) -> Void
 
-    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates, events, values]
+    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates, events, values] + state
 
     static let events = Reader(
         name: "event stream",
@@ -156,5 +156,5 @@ struct Reader: Sendable {
         _ = headers.retryAfter(now: Date(timeIntervalSince1970: 1_800_000_000))
     }
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

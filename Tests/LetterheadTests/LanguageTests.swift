@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `comments, messages and prose are read, and code is not`() {
+    @Test func `comments, messages and prose are checked, and code is not`() {
         let code = """
             let behind = whom  // nobody waits
             throw Failure("the value says nothing at all")

@@ -4,8 +4,9 @@ import Testing
 /// The folders of the library are ordered, and a file names only types of the same folder or of an earlier one.
 @Suite struct StructureTests {
     static let order = [
-        "Support", "Message", "Bodies", "Loading", "Environment", "Decoding", "Templates", "Decorators", "Building",
-        "Redirects", "Authentication", "Limits", "Retry", "Transport", "Sending", "Pages",
+        "Support", "Message", "Bodies", "Loading", "Environment", "Observing", "Decoding", "Templates", "Decorators",
+        "Cookies", "Building", "Redirects", "Authentication", "Caching", "Limits", "Retry", "Transport", "Sending",
+        "Pages",
         "Streaming",
     ]
 
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a file names only types of the same folder or of one before it`() throws {
+    @Test func `a file refers only to types of the same or an earlier folder`() throws {
         #expect(try SourceFile.upwardNames(in: SourceFile.all(in: Self.sources), order: Self.order) == [])
     }
 
@@ -46,7 +47,7 @@ import Testing
         #expect(SourceFile.upwardNames(in: [early, late, other], order: Self.order) == [])
     }
 
-    @Test func `what makes a body lists no captures, since it would leave the actor of its reader`() throws {
+    @Test func `a closure that creates a body has no capture list, which would leave the reader's actor`() throws {
         let closure = /(HTTPResponseBody\([^)]*\)|\bpull:|\bpull =|async throws -> Data\? =) \{ \[/
         for listed in ["HTTPResponseBody(length: length) { [self] in", "pull: { [self] in", "let pull = { [pull] in"] {
             #expect(listed.contains(closure), "\(listed)")

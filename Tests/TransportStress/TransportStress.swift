@@ -33,16 +33,24 @@ enum TransportStress {
             case "memory-limit": try await MemoryLimits(count: count).run()
             case "executor": try await CustomExecutor(count: count).run()
             case "deallocators": try await Deallocators(count: count).run()
+            case "cache-use": try await cacheFolder(count, Array(arguments.dropFirst(2))).run()
+            case "cache-check": try await cacheFolder(count, Array(arguments.dropFirst(2))).check()
+            case "cache-fill": try await cacheFolder(count, Array(arguments.dropFirst(2))).fill()
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, proxy, rest, "
-                        + "folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor or "
-                        + "deallocators, and how many")
+                        + "folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, executor, "
+                        + "deallocators, cache-use, cache-check or cache-fill, and how many")
             }
         #endif
     }
 
     #if os(Linux)
+        /// `cache-use COUNT FOLDER`
+        private static func cacheFolder(_ count: Int, _ arguments: [String]) -> CacheFolder {
+            CacheFolder(count: count, folder: URL(filePath: arguments.first ?? "/nonexistent"))
+        }
+
         /// `fuzz COUNT [SEED] [tls]`
         private static func fuzz(_ count: Int, _ arguments: [String]) async throws {
             let seed = arguments.first.flatMap { UInt64($0) } ?? 1

@@ -3,6 +3,8 @@
 #ifndef LETTERHEAD_CZLIB_H
 #define LETTERHEAD_CZLIB_H
 
+#include "CLetterheadCodings.h"
+
 // The name of a function of zlib as the linker knows it.
 #define CZLIB_TEXT(text) #text
 #define CZLIB_JOIN(prefix, name) CZLIB_TEXT(prefix) #name

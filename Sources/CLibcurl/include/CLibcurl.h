@@ -37,17 +37,13 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionPost = 47,
     CurlOptionNetrc = 51,
     CurlOptionFollowLocation = 52,
-    CurlOptionHTTPProxyTunnel = 61,
-    CurlOptionVerifyPeer = 64,
     CurlOptionFreshConnect = 74,
     CurlOptionHTTPGet = 80,
-    CurlOptionVerifyHost = 81,
     CurlOptionHTTPVersion = 84,
     CurlOptionSSLVersion = 32,
     CurlOptionBufferSize = 98,
     CurlOptionNoSignal = 99,
-    CurlOptionProxyType = 101,
-    CurlOptionTCPNoDelay = 121,
+    CurlOptionAddressFamily = 113,
     CurlOptionConnectTimeoutMilliseconds = 156,
     CurlOptionContentDecoding = 158,
     CurlOptionProtocols = 181,
@@ -57,7 +53,6 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionPipeWait = 237,
     CurlOptionSuppressConnectHeaders = 265,
     CurlOptionDisallowUsername = 278,
-    CurlOptionUploadBufferSize = 280,
     CurlOptionHTTP09Allowed = 285,
     CurlOptionProxySSLVersion = 250,
     CurlOptionQuickExit = 322,
@@ -67,24 +62,21 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionErrorBuffer = 10010,
     CurlOptionPostFields = 10015,
     CurlOptionHTTPHeader = 10023,
-    CurlOptionSSLCertificate = 10025,
     CurlOptionKeyPassword = 10026,
     CurlOptionCustomRequest = 10036,
+    CurlOptionInterface = 10062,
     CurlOptionCAInfo = 10065,
-    CurlOptionSSLCertificateType = 10086,
-    CurlOptionSSLKey = 10087,
-    CurlOptionSSLKeyType = 10088,
     CurlOptionCAPath = 10097,
     CurlOptionShare = 10100,
     CurlOptionPrivate = 10103,
     CurlOptionProxyUsername = 10175,
     CurlOptionProxyPassword = 10176,
     CurlOptionNoProxy = 10177,
-    CurlOptionProxyHeader = 10228,
     CurlOptionPinnedPublicKey = 10230,
     CurlOptionUnixSocketPath = 10231,
     CurlOptionProxyCAInfo = 10246,
     CurlOptionProxyCAPath = 10247,
+    CurlOptionConnectTo = 10243,
     CurlOptionRequestTarget = 10266,
     CurlOptionParsedAddress = 10282,
     // 64-bit number
@@ -100,7 +92,6 @@ typedef LH_OPEN_ENUM(CurlOption) {
 // MARK: Options of the handle that drives many transfers
 
 typedef LH_OPEN_ENUM(CurlMultiOption) {
-    CurlMultiOptionPipelining = 3,
     CurlMultiOptionMaximumIdleConnections = 6,
     CurlMultiOptionMaximumHostConnections = 7,
     CurlMultiOptionMaximumTotalConnections = 13,
@@ -109,14 +100,11 @@ typedef LH_OPEN_ENUM(CurlMultiOption) {
 // MARK: Facts about a finished transfer
 
 typedef LH_OPEN_ENUM(CurlInfo) {
-    CurlInfoSSLVerifyResult = 0x200000 + 13,
-    CurlInfoOSError = 0x200000 + 25,
     CurlInfoConnectionsMade = 0x200000 + 26,
     CurlInfoPrimaryPort = 0x200000 + 40,
     CurlInfoHTTPVersion = 0x200000 + 46,
     CurlInfoHeaderSize = 0x200000 + 11,
     CurlInfoRequestSize = 0x200000 + 12,
-    CurlInfoProxyConnectStatus = 0x200000 + 22,
     CurlInfoPrivate = 0x100000 + 21,
     CurlInfoPrimaryAddress = 0x100000 + 32,
     CurlInfoUploaded = 0x600000 + 7,
@@ -127,6 +115,7 @@ typedef LH_OPEN_ENUM(CurlInfo) {
     CurlInfoConnectTime = 0x600000 + 52,
     CurlInfoStartTransferTime = 0x600000 + 54,
     CurlInfoTLSTime = 0x600000 + 56,
+    CurlInfoSentTime = 0x600000 + 67,
 } CurlInfo;
 
 // MARK: Callbacks
@@ -164,14 +153,7 @@ enum {
     CURL_WRITE_PAUSE = 0x10000001,
     CURL_READ_PAUSE = 0x10000001,
     CURL_READ_ABORT = 0x10000000,
-    CURL_PAUSE_RECEIVE = 1,
-    CURL_PAUSE_SEND = 4,
-    CURL_POLL_WANTS_IN = 1,
-    CURL_POLL_WANTS_OUT = 2,
     CURL_POLL_REMOVED = 4,
-    CURL_SELECT_IN = 1,
-    CURL_SELECT_OUT = 2,
-    CURL_SELECT_ERROR = 4,
 };
 
 // MARK: Functions
@@ -228,6 +210,10 @@ int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nu
 /// Whether TLS negotiated HTTP/2 for the connection of a transfer (RFC 7301), as the TLS library reports it. `session` is the
 /// address of the connection's TLS session, which no other open connection has; NULL without TLS.
 int lh_curl_is_http2(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
+/// Reads the names of the TLS version and of the cipher suite of a transfer's connection. They are NULL without TLS, and if
+/// libcurl's TLS library is not OpenSSL or a relative of it. The texts are constants of the TLS library.
+void lh_curl_get_tls_names(
+    LHCurlEasy *_Nonnull easy, const char *_Nullable *_Nonnull version, const char *_Nullable *_Nonnull cipher);
 /// Lets the TLS sessions of a transfer report close_notify to the thread that reads it; 0 when libcurl's TLS library is not
 /// OpenSSL or a relative of it. GnuTLS reports a missing close_notify itself.
 int lh_curl_observe_close_notify(LHCurlEasy *_Nonnull easy);

@@ -80,7 +80,10 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether no network can read what is sent to an origin: it uses https, or it is this machine.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
-        let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { number in
+            // Some resolvers read a number with a leading zero as octal: 0127.0.0.1 is another machine.
+            number.hasPrefix("0") && number.utf8.count > 1 ? nil : UInt8(number)
+        }
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 

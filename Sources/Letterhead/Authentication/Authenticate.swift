@@ -1,20 +1,22 @@
 import Synchronization
 
-/// Signs each request as the request itself specifies, or else as its client does.
+/// A link that signs each request with the authentication of the request, or else with the authentication of the
+/// client.
 ///
 /// ```swift
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put the link below redirects and the environment, so that each hop is checked with its own origin. A request that
-/// has its own authentication uses it in place of the client's. Credentials without `allowedOrigins` need an
-/// ``ApplyEnvironment`` above: without one, the client signs nothing. A reset removes the stored credentials of all
-/// methods, including the methods of requests that still exist.
-public struct Authenticate: LoaderLink {
+/// Put the link below redirects and the environment, so that each hop is checked with its own origin. If a request has
+/// an authentication, it replaces the authentication of the client. Credentials of the client without `allowedOrigins`
+/// require an ``ApplyEnvironment`` above: without it, no request is signed with them. A reset removes the stored
+/// credentials of all methods, including the methods of requests that still exist.
+public struct Authenticate: LoaderLink, CancelledFromOutside {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
     /// The origins of the client's methods that store no credentials, one for each method.
     private let homes: [ObjectIdentifier: CredentialHome]
+    private let obtainsCredentials: Bool
 
     /// Creates the link.
     ///
@@ -22,6 +24,7 @@ public struct Authenticate: LoaderLink {
     ///   ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
+        obtainsCredentials = authentication.methods.contains { $0.isStateful }
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
         }
     }
@@ -44,6 +47,11 @@ public struct Authenticate: LoaderLink {
             if own != nil, method.isStateful { seen.insert(method) }
             return try await method.link.load(request, next: next)
         }
+    }
+
+    /// Returns whether no method of the request or the client has to obtain credentials.
+    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
+        request.authentication == nil && !obtainsCredentials
     }
 
     /// Removes the stored credentials of every method, once, and resets the links below.

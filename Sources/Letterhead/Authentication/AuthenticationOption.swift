@@ -35,10 +35,11 @@ extension WithOptions {
 }
 
 extension RequestTemplate {
-    /// Sets the scopes that the token of the request must have. If a token lacks a scope, the grant requests it first.
+    /// Sets the scopes that the token of the request must have. If the current token lacks a scope, a token with this
+    /// scope is requested first.
     ///
-    /// If the grant cannot request it or the server does not grant it, the request fails with
-    /// ``HTTPError/Code/cannotAuthenticate`` and nothing is sent. Only OAuth 2 uses the scopes.
+    /// If the grant cannot request the scope or the server does not grant it, the request fails with
+    /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
     public func authenticated(scopes: Set<String>) -> WithOptions<Self> {
         option(RequiredScopesOption.self, scopes)
     }

@@ -80,7 +80,7 @@ struct AuthorizationCallback {
         try checkIssuer()
         if let error = try value(of: "error") {
             throw OAuth2.Failure(
-                .refused, "the authorization server answered \(OAuth2.Failure.printable(error))", code: error,
+                .refused, "the authorization server responded with \(OAuth2.Failure.printable(error))", code: error,
                 detail: try value(of: "error_description").map { Secret($0) })
         }
         guard let code = try value(of: "code"), !code.isEmpty else { throw refused("it contains no code") }

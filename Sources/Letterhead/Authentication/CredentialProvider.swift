@@ -1,5 +1,5 @@
-/// Provides credentials that are stored and shared. It is called once for all concurrent requests, and again when the
-/// credentials are refused or expire.
+/// A type that obtains credentials, which are then stored and shared. It is called once for all concurrent requests,
+/// and again when the credentials are refused or expire.
 ///
 /// Use a provider with ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. For tokens of an
 /// authorization server, use `oauth2`; for a username and password that a person enters, use
@@ -20,10 +20,10 @@
 /// Laws:
 ///
 /// - Only one call runs at a time, and none during a reset.
-/// - The provider sends its own requests to `need.next`, the chain below. Requests to the chain above would wait for
-///   themselves.
+/// - The provider sends its own requests to `need.next`, the chain below. A request over the whole chain would wait for
+///   its own credentials and never end.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
-/// - After ``reset()``, the provider returns nothing that it stored before.
+/// - After ``reset()``, the provider returns no credentials that it stored before.
 public protocol CredentialProvider: Sendable {
     /// The type of the stored credential.
     associatedtype Credential: Sendable
@@ -38,8 +38,8 @@ public protocol CredentialProvider: Sendable {
     /// Writes the credential into a request. Throws if the credential is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
-    /// Returns whether a stored credential can still be used. Default: ``CredentialFreshness/fresh``, until a 401
-    /// refuses it.
+    /// Returns whether a stored credential can still be used. Default: always ``CredentialFreshness/fresh``; the
+    /// credential is replaced only after a 401.
     func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness
 
     /// Removes all stored credentials, including external copies. Default: does nothing.
@@ -58,8 +58,8 @@ extension CredentialProvider {
 public enum CredentialFreshness: Sendable, Hashable {
     /// The credential can be used.
     case fresh
-    /// The credential is still valid but expires soon. A new one is requested; if that is not allowed, this one is
-    /// used.
+    /// The credential is still valid but expires soon. A new one is requested; if the limit of calls does not allow
+    /// this, the stored one is used.
     case stale
     /// The credential can no longer be used.
     case expired
@@ -67,7 +67,7 @@ public enum CredentialFreshness: Sendable, Hashable {
     case insufficient
 }
 
-/// The reason why a credential is needed, and the loader to obtain it with.
+/// The reason why a credential is needed, and the loader with which to obtain it.
 public struct CredentialNeed<Credential: Sendable>: Sendable {
     /// The first request that waits for the credential.
     public let request: HTTPRequest
@@ -77,6 +77,19 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
     public let previous: Credential?
     /// Whether a 401 refused the previous credential.
     public let isRefused: Bool
+
+    /// Creates a need, for tests of a provider.
+    ///
+    /// - Parameters:
+    ///   - request: the request that waits for the credential.
+    ///   - next: the loader for the requests of the provider, usually a mock.
+    ///   - previous: the credential that can no longer be used. Default: nil.
+    ///   - isRefused: whether a 401 refused the previous credential. Default: false.
+    public init(
+        request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
+    ) {
+        (self.request, self.next, self.previous, self.isRefused) = (request, next, previous, isRefused)
+    }
 }
 
 /// Limits how often credentials are requested.

@@ -15,14 +15,6 @@ package enum CredentialRefusal: Error {
     /// The request's deadline passed while it waited.
     case late
 
-    /// Whether only the waiting request has ended, and the other requests continue to wait.
-    var isDeparture: Bool {
-        switch self {
-        case .left, .late: true
-        default: false
-        }
-    }
-
     /// Returns the error for the caller of the request.
     ///
     /// - Parameter response: the 401 for which a credential was requested, in memory; nil if nothing has been sent.

@@ -1,27 +1,27 @@
-/// The state machine of a shared credential: the stored credential, the waiting requests and the next step. It uses no
-/// task, lock or clock.
+/// The state machine of a shared credential: the stored credential and the next step of a request. It uses no task,
+/// lock or clock.
 ///
 /// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
 /// replaced, the request is retried with the current one; otherwise a new credential is obtained. At most one fetch is
 /// in flight. A reset begins a new epoch, and requests of earlier epochs receive no credentials of the new one.
-package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable {
+package struct CredentialState<Credential: Sendable>: Sendable {
     package typealias Held = HeldCredential<Credential>
 
     /// A request for a credential.
     package struct Ticket {
-        package let id: Int
         /// The credential that a 401 refused; nil for a request that has not been sent.
         package var refused: Held?
         /// The origin of the request, if credentials are bound to one origin; nil if origins were named.
         package let origin: HTTPOrigin?
 
-        package init(id: Int, refused: Held? = nil, origin: HTTPOrigin? = nil) {
-            (self.id, self.refused, self.origin) = (id, refused, origin)
+        package init(refused: Held? = nil, origin: HTTPOrigin? = nil) {
+            (self.refused, self.origin) = (refused, origin)
         }
     }
 
     package enum Answer {
         case use(Held)
+        /// Wait for the fetch in flight.
         case wait
         /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
@@ -57,7 +57,6 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     private var epoch = 0
     private var generation = 0
     private var flights = 0
-    private var waiters: [Int: Waiter] = [:]
     private var starts: [Duration] = []
     private var failure: (generation: Int, error: any Error)?
     /// The origin for which the credential was obtained or is being obtained; nil without a credential, or if origins
@@ -90,10 +89,10 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         return origin
     }
 
-    /// Returns the next step for a request that needs a credential, and adds it to the waiters if it has to wait.
+    /// Returns the next step for a request that needs a credential.
     ///
     /// - Parameter verdict: the caller's judgment of the credential that was ``available``; nil if there was none.
-    package mutating func enter(_ ticket: Ticket, as waiter: Waiter, verdict: Verdict?, now: Duration) -> Answer {
+    package mutating func enter(_ ticket: Ticket, verdict: Verdict?, now: Duration) -> Answer {
         if let refused = ticket.refused {
             guard refused.epoch == epoch else { return .refuse(.reset) }
             refuse(refused)
@@ -103,17 +102,16 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         case .resetting: return .refuse(.resetting)
         case .obtaining:
             if keepsHeld, let held, !held.isRefused, verdict?.isGood(for: held) == true { return .use(held) }
-            waiters[ticket.id] = waiter
             return .wait
         case .open: break
         }
-        guard let held, !held.isRefused else { return obtain(ticket, waiter, now: now) }
+        guard let held, !held.isRefused else { return obtain(ticket, now: now) }
         guard let verdict, verdict.generation == held.generation else { return .again }
         switch verdict.freshness {
         case .fresh: return .use(held)
-        case .stale: return obtain(ticket, waiter, now: now, fallback: held)
-        case .expired: return obtain(ticket, waiter, now: now)
-        case .insufficient: return obtain(ticket, waiter, now: now, keepsHeld: true)
+        case .stale: return obtain(ticket, now: now, fallback: held)
+        case .expired: return obtain(ticket, now: now)
+        case .insufficient: return obtain(ticket, now: now, keepsHeld: true)
         }
     }
 
@@ -124,7 +122,7 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
     }
 
     private mutating func obtain(
-        _ ticket: Ticket, _ waiter: Waiter, now: Duration, fallback: Held? = nil, keepsHeld: Bool = false
+        _ ticket: Ticket, now: Duration, fallback: Held? = nil, keepsHeld: Bool = false
     ) -> Answer {
         if let refused = ticket.refused, let failure, refused.generation <= failure.generation {
             return .refuse(.failed(failure.error))
@@ -137,17 +135,16 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
         failure = nil
         self.keepsHeld = keepsHeld
         origin = origin ?? ticket.origin
-        waiters[ticket.id] = waiter
         return .obtain(flight: flights, previous: held)
     }
 
     /// Ends a fetch with a credential, nil if none is available, or an error.
     ///
-    /// - Returns: the waiters, and the result for all of them.
+    /// - Returns: the result for all waiting requests.
     package mutating func finish(
         _ flight: Int, with result: Result<Credential?, any Error>
-    ) -> (waiters: [Waiter], result: Result<Held, CredentialRefusal>) {
-        guard phase == .obtaining(flight: flight) else { return ([], .failure(.reset)) }
+    ) -> Result<Held, CredentialRefusal> {
+        guard phase == .obtaining(flight: flight) else { return .failure(.reset) }
         phase = .open
         defer { if held == nil { origin = nil } }
         switch result {
@@ -155,42 +152,31 @@ package struct CredentialState<Credential: Sendable, Waiter: Sendable>: Sendable
             generation += 1
             let new = Held(credential: credential, generation: generation, epoch: epoch)
             held = new
-            return (leaveAll(), .success(new))
+            return .success(new)
         case .success(nil):
             held = nil
             let nothing = HTTPAuthentication.Failure(.noCredentials, "the provider returned no credentials")
             failure = (generation, nothing)
-            return (leaveAll(), .failure(.failed(nothing)))
+            return .failure(.failed(nothing))
         case .failure(let error):
             if !keepsHeld { held?.isRefused = true }
             failure = (generation, error)
-            return (leaveAll(), .failure(.failed(error)))
+            return .failure(.failed(error))
         }
     }
 
-    /// Removes a waiter. The fetch continues for the others.
-    package mutating func leave(_ id: Int) { waiters[id] = nil }
-
     /// Removes everything, and refuses requests until the reset has ended.
-    ///
-    /// - Returns: the waiters.
-    package mutating func beginReset() -> [Waiter] {
+    package mutating func beginReset() {
         phase = .resetting
         epoch += 1
         held = nil
         origin = nil
         failure = nil
         starts = []
-        return leaveAll()
     }
 
     /// Accepts requests again, after the fetch that the reset interrupted has ended.
     package mutating func endReset() { phase = .open }
-
-    private mutating func leaveAll() -> [Waiter] {
-        defer { waiters = [:] }
-        return waiters.sorted { $0.key < $1.key }.map(\.value)
-    }
 }
 
 /// A credential with its generation and epoch.

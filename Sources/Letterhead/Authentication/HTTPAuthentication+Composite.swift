@@ -16,7 +16,7 @@ extension HTTPAuthentication {
         public var description: String { rawValue }
     }
 
-    /// Combines several named methods, of which each request chooses one.
+    /// Creates an authentication of several named methods, from which each request chooses one.
     ///
     /// ```swift
     /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
@@ -25,8 +25,8 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - methods: the methods. Each has its own origins and credentials; a reset applies to all of them.
-    ///   - name: the method for requests that choose none. Default: nil (they are not signed). If the composite does
-    ///     not contain this method, each of these requests fails with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - name: the method for requests that choose none. Default: nil (these requests are not signed). If the
+    ///     composite does not contain this method, they fail with ``HTTPError/Code/cannotAuthenticate``.
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
     ) -> HTTPAuthentication {
@@ -88,12 +88,12 @@ extension HTTPAuthentication {
     /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
-    /// The link is called only for requests that its credentials belong to, for each attempt and each hop of a
-    /// redirect. A reset is passed to it. For credentials that are stored, refreshed and shared by concurrent requests,
-    /// implement a ``CredentialProvider`` instead.
+    /// The link is called for each attempt and each hop of a redirect, but only for requests to origins to which its
+    /// credentials belong. A reset is passed to it. For credentials that are stored, refreshed and shared by concurrent
+    /// requests, implement a ``CredentialProvider`` instead.
     ///
-    /// The library cannot know what the link stores. Without `allowedOrigins`, the link therefore signs requests to the
-    /// first origin only, until a reset.
+    /// The library cannot know which credentials the link stores. Without `allowedOrigins`, the link therefore signs
+    /// only requests to the first origin, until a reset.
     ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.

@@ -7,8 +7,8 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// OAuth 2 reports an ``OAuth2/Failure`` instead. An error of a ``CredentialProvider`` or a closure is itself the
-    /// underlying error.
+    /// For OAuth 2, the underlying error is an ``OAuth2/Failure`` instead. If a ``CredentialProvider`` or a closure
+    /// throws, the underlying error is the error that it threw.
     public struct Failure: Error, Sendable, Hashable {
         /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -72,8 +72,8 @@ extension HTTPAuthentication {
         apiKey(key, in: .header(header), allowedOrigins: allowedOrigins)
     }
 
-    /// Sends an API key in the query. Use it only for servers that accept no header: URLs are stored in logs and
-    /// histories.
+    /// Sends an API key in the query. Use it only for servers that do not accept the key in a header, because URLs are
+    /// stored in logs and histories.
     ///
     /// - Parameters:
     ///   - key: the key. If it is empty, each request is `.invalidRequest`.

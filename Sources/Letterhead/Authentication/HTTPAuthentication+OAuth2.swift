@@ -12,9 +12,10 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
-    /// after a 401, with requests to the chain below. If the server no longer accepts a refresh token, it is deleted
-    /// and the grant is used again; if that fails, the error is ``OAuth2/Failure/Reason/loggedOut``. A temporary
-    /// failure of the server does not delete the tokens. A reset deletes them.
+    /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
+    /// the refresh token is deleted and the grant is used again. If that fails, the error is
+    /// ``OAuth2/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A reset
+    /// deletes them.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
@@ -26,8 +27,8 @@ extension HTTPAuthentication {
     ///     ``HTTPAuthentication``).
     ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace parameters
     ///     of the protocol.
-    ///   - refreshAhead: the time before its expiry at which a token is refreshed, at most half of its lifetime.
-    ///     Default: one minute.
+    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime. Default: one
+    ///     minute.
     ///   - limit: the maximum number of calls of the token endpoint in a window. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect. Default: the

@@ -1,8 +1,8 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// Signs requests with credentials of a provider, which all requests share. They are stored until a 401, their
-    /// expiry or a reset.
+    /// Signs requests with credentials of a provider. All requests share the credentials, which are stored until a 401,
+    /// their expiry or a reset.
     ///
     /// A request that receives a 401 is sent once more: at once if the credentials have already been replaced, or else
     /// with new credentials of the provider. A second 401 is returned to the caller. A request with a one-shot body is
@@ -13,8 +13,8 @@ extension HTTPAuthentication {
     ///   - name: the name in descriptions. It must not be secret.
     ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
-    ///   - limit: the maximum number of calls of the provider in a window; more are
-    ///     ``HTTPError/Code/cannotAuthenticate``. Default: 10.
+    ///   - limit: the maximum number of calls of the provider in a window. Over the limit, requests that need new
+    ///     credentials fail with ``HTTPError/Code/cannotAuthenticate``. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
     public static func shared(
@@ -40,7 +40,8 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// Sends a username and a password that a closure provides at the first request, and once more after a 401.
+    /// Sends a username and a password that a closure returns. The closure is called at the first request, and again
+    /// after a 401.
     ///
     /// ```swift
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
@@ -52,8 +53,8 @@ extension HTTPAuthentication {
     ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns them, once for all concurrent requests; nil fails these requests with
-    ///     ``HTTPError/Code/cannotAuthenticate``.
+    ///   - ask: returns the username and the password, once for all concurrent requests. If it returns nil, these
+    ///     requests fail with ``HTTPError/Code/cannotAuthenticate``.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -70,14 +71,14 @@ extension HTTPAuthentication {
             limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 
-    /// Sends a bearer token that a closure provides at the first request, and once more after a 401.
+    /// Sends a bearer token that a closure returns. The closure is called at the first request, and again after a 401.
     ///
     /// - Parameters:
     ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
     ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns it, once for all concurrent requests; nil fails these requests with
+    ///   - ask: returns the token, once for all concurrent requests. If it returns nil, these requests fail with
     ///     ``HTTPError/Code/cannotAuthenticate``.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),

@@ -1,4 +1,4 @@
-/// Signs requests: the one type for all kinds of authentication.
+/// A way to sign requests. This type represents all kinds of authentication.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -12,17 +12,17 @@
 /// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`; an origin with `http`
 /// is allowed only if it is listed. Without `allowedOrigins`:
 ///
-/// - A client's credentials belong to the origin of the client's environment. A request that brings an environment or a
-///   base URL of another origin is sent without them. A client without an environment signs nothing.
-/// - A client whose environment is a closure keeps its credentials at the first origin for which they are used. To use
-///   them with several environments, list the origins.
+/// - A client's credentials belong to the origin of the client's environment. A request that sets an environment or a
+///   base URL of another origin is sent without them. A client without an environment does not sign requests.
+/// - If the environment of a client is a closure, the client's credentials belong to the first origin for which they
+///   are used. To use them with several environments, list the origins.
 /// - Stored credentials, such as tokens, belong to the origin for which they were obtained, until a reset.
-/// - The credentials of a request belong to the origin that the request is addressed to.
-/// - All of them are sent over https only, or to this machine itself.
+/// - The credentials of a request belong to the origin to which the request is addressed.
+/// - All of them are sent only over https or to the local machine.
 ///
 /// With or without `allowedOrigins`, credentials are removed when a redirect leads to another origin, and they are not
-/// sent again for the rest of the load. A request that chooses credentials for an origin to which they must not be sent
-/// fails with ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
+/// sent again for the rest of the load. If a request sets credentials that must not be sent to its origin, it fails
+/// with ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
     /// The kind of authentication. At most one method signs a request.
     enum Choice: Sendable {
@@ -36,7 +36,7 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
-    /// No signature: requests are sent unchanged, with their own `Authorization` header if they have one.
+    /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
     public static let anonymous = HTTPAuthentication(.anonymous)
 }
 
@@ -56,6 +56,6 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The description only, so that no dump prints a secret.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,5 +1,5 @@
 extension OAuth2 {
-    /// The reason why there are no tokens: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
+    /// The reason why no token could be obtained: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
     ///
     /// ```swift
     /// catch let error as HTTPError where (error.underlying as? OAuth2.Failure)?.reason == .loggedOut { showSignIn() }
@@ -49,7 +49,8 @@ extension OAuth2 {
 extension OAuth2.Failure.Reason {
     /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
-    /// The server or the person who was asked to sign in refused.
+    /// The server refused the request or did not grant a required scope, or the sign-in was canceled or its page could
+    /// not be shown.
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
     public static let unavailable = Self(rawValue: "unavailable")
@@ -66,7 +67,7 @@ extension OAuth2.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomR
     public var description: String { message }
     /// The same as ``description``.
     public var debugDescription: String { message }
-    /// The description only, so that no dump prints a secret.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 

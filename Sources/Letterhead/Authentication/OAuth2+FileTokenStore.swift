@@ -1,11 +1,12 @@
 public import Foundation
 
 extension OAuth2 {
-    /// Stores tokens in a file that only its owner can read.
+    /// A store that keeps tokens in a file that only its owner can read.
     ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
-    /// the previous or the new tokens. A file that other users can write is refused, because it could contain their
-    /// tokens. The file is JSON and not encrypted. If the system has a keychain, implement a ``TokenStore`` for it.
+    /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
+    /// another user. The file is JSON and not encrypted. If the system has a keychain, implement a ``TokenStore`` for
+    /// it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
 
@@ -17,7 +18,10 @@ extension OAuth2 {
         /// - Throws: ``Failure`` if the file cannot be read, is malformed or larger than 1 MiB, belongs to a user other
         ///   than the user of the process or root, or is writable by its group or by everyone.
         public func load() async throws -> Tokens? {
-            guard let data = try PrivateFile.read(url) else { return nil }
+            guard
+                let data = try Self.naming({ () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20)
+                })
+            else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
                 throw Failure(.store, "the token file is malformed; reset the client to delete it")
             }
@@ -32,7 +36,29 @@ extension OAuth2 {
             try? FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let data = try JSONEncoder().encode(Document(tokens))
-            try PrivateFile(replacing: url).write(data)
+            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
+        }
+
+        /// Returns the result of a closure. Its failures are described for a token file.
+        private static func naming<Value>(
+            _ use: () throws(PrivateFile.Failure) -> Value
+        ) throws(Failure) -> Value {
+            do throws(PrivateFile.Failure) {
+                return try use()
+            } catch {
+                switch error {
+                case .unwritable: throw Failure(.store, "the token file cannot be written")
+                case .unreadable: throw Failure(.store, "the token file cannot be read")
+                case .tooLarge: throw Failure(.store, "the token file is malformed; reset the client to delete it")
+                case .foreign:
+                    throw Failure(.store, "the token file belongs to another user; reset the client to delete it")
+                case .shared:
+                    throw Failure(
+                        .store,
+                        "other users can write the token file; set its permissions to 0600, or reset the client to "
+                            + "delete it")
+                }
+            }
         }
 
         /// Deletes the file.

@@ -15,14 +15,14 @@ extension OAuth2 {
         /// The refresh token of the grant, if it has one.
         var givenToken: Secret? { if case .refreshToken(let token) = kind { token } else { nil } }
 
-        /// The app authenticates as itself (RFC 6749, 4.4).
+        /// Client credentials: the app authenticates as itself (RFC 6749, 4.4).
         ///
         /// - Parameter scope: the scopes to request. Default: none (the server chooses).
         public static func clientCredentials(scope: Set<String> = []) -> Grant {
             Grant(kind: .clientCredentials, scope: scope)
         }
 
-        /// A person signs in on a page of the server (RFC 6749, 4.1, with PKCE S256, RFC 7636).
+        /// An authorization code: a person signs in on a page of the server (RFC 6749, 4.1, with PKCE S256, RFC 7636).
         ///
         /// ```swift
         /// .authorizationCode(endpoint: page, redirectURI: callback) { url in try await browser.open(url) }
@@ -49,11 +49,11 @@ extension OAuth2 {
 
         /// A refresh token from an earlier sign-in.
         ///
-        /// Stored tokens take precedence, because servers replace refresh tokens. After a reset, the token is no longer
-        /// used.
+        /// Tokens in the store take precedence over it, because servers replace refresh tokens. After a reset, the
+        /// given token is no longer used.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
-        /// Only stored tokens. Without them, requests fail with ``OAuth2/Failure/Reason/loggedOut``.
+        /// Only the tokens in the store. If the store is empty, requests fail with ``OAuth2/Failure/Reason/loggedOut``.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }

@@ -51,8 +51,8 @@ extension OAuth2 {
         public var scope: Set<String>?
         /// The date at which the access token expires, by the clock of the device; nil if unknown.
         public var expiresAt: Date?
-        /// The only origin that the tokens are sent to: the one for which they were obtained. Nil if the authentication
-        /// names its `allowedOrigins`.
+        /// The only origin to which the tokens are sent: the one for which they were obtained. nil if the
+        /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
 
         /// Creates tokens, for a custom store.
@@ -79,12 +79,12 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The description only, so that no dump prints a token.
+    /// A mirror that contains only the description, so that `dump` prints no tokens.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension OAuth2 {
-    /// Stores tokens across launches of the app.
+    /// A type that stores tokens across launches of the app.
     ///
     /// Use ``MemoryTokenStore`` or ``FileTokenStore``, or implement the protocol for the keychain of the system:
     ///
@@ -102,8 +102,8 @@ extension OAuth2 {
     /// - After a deletion, `load()` returns nil.
     /// - Errors contain no secrets.
     ///
-    /// Only one call runs at a time. Use one store for one ``HTTPAuthentication``: two would replace each other's
-    /// refresh tokens.
+    /// Only one call runs at a time. Use each store for only one ``HTTPAuthentication``: two would overwrite each
+    /// other's refresh tokens.
     public protocol TokenStore: Sendable {
         /// Returns the stored tokens; nil if there are none.
         func load() async throws -> Tokens?
@@ -117,7 +117,7 @@ extension OAuth2 {
 }
 
 extension OAuth2 {
-    /// Stores tokens in memory, until the app exits.
+    /// A store that keeps tokens in memory, until the app exits.
     public final class MemoryTokenStore: TokenStore {
         // This type is a class because all its users must see the same tokens.
 

@@ -44,16 +44,24 @@ extension SharedCredential {
             }
             let freshness = held.map { provider.freshness(of: $0.credential, for: request) }
             if refused == nil, let held, freshness == .fresh, !held.isRefused { return held }
-            let waiter = Waiter()
-            let (answer, id) = enter(
-                waiter, request: request, next: next, refused: refused,
+            let (answer, flight, ticket) = enter(
+                request, next: next, refused: refused,
                 verdict: held.map { Machine.Verdict(generation: $0.generation, freshness: freshness ?? .expired) })
             switch answer {
             case .use(let held): return held
             case .again: continue
             case .refuse(let refusal): throw refusal
             case .wait, .obtain:
-                let held = try await wait(waiter, id: id, atMost: request.timeLeft)
+                guard let flight, let ticket else { continue }
+                let need = request.observation?.needCredentials(isRefused: refused != nil)
+                let held: Held
+                do throws(CredentialRefusal) {
+                    held = try await wait(for: flight, ticket, atMost: request.timeLeft)
+                } catch {
+                    need?.end("credentials.failed")
+                    throw error
+                }
+                need?.end("credentials.obtained")
                 waits += 1
                 if waits > 2 || provider.freshness(of: held.credential, for: request) != .insufficient { return held }
             }
@@ -61,36 +69,36 @@ extension SharedCredential {
     }
 
     private func wait(
-        _ waiter: Waiter, id: Int, atMost limit: Duration?
+        for flight: Flight, _ ticket: Flight.Ticket, atMost limit: Duration?
     ) async throws(CredentialRefusal) -> Held {
-        let outcome = await waiter.value(
-            within: limit.map { max($0, .zero) }, on: clock, onTimeout: { waiter.set(.failure(.late)) },
-            onCancel: { waiter.set(.failure(.left)) })
-        do throws(CredentialRefusal) {
-            return try outcome.get()
-        } catch {
-            if error.isDeparture { state.withLock { $0.machine.leave(id) } }
-            throw error
+        switch await flight.outcome(for: ticket, within: limit.map { max($0, .zero) }, on: clock) {
+        case .value(let result): return try result.get()
+        case .cancelled: throw .left
+        case .late: throw .late
+        case .reset: throw .reset
         }
     }
 
     private func enter(
-        _ waiter: Waiter, request: HTTPRequest, next: any HTTPLoader, refused: Held?, verdict: Machine.Verdict?
-    ) -> (answer: Machine.Answer, id: Int) {
+        _ request: HTTPRequest, next: any HTTPLoader, refused: Held?, verdict: Machine.Verdict?
+    ) -> (answer: Machine.Answer, flight: Flight?, ticket: Flight.Ticket?) {
         let now = timeline.now
-        return state.withLock { state in
-            state.lastTicket += 1
-            let ticket = Machine.Ticket(
-                id: state.lastTicket, refused: refused, origin: isBound ? request.origin : nil)
-            let answer = state.machine.enter(ticket, as: waiter, verdict: verdict, now: now)
-            if case .obtain(let flight, let previous) = answer {
-                let need = CredentialNeed(
-                    request: request, next: next, previous: previous?.credential,
-                    isRefused: previous?.isRefused ?? false)
-                // The task is created under the lock, so that no reset can miss it. It starts to run on another thread.
-                state.flight = Task { await self.fly(flight, for: need) }
-            }
-            return (answer, ticket.id)
+        let (answer, flight, ticket) =
+            state.withLock { state in
+                let ticket = Machine.Ticket(refused: refused, origin: isBound ? request.origin : nil)
+                let answer = state.machine.enter(ticket, verdict: verdict, now: now)
+                switch answer {
+                case .obtain: state.flight = Flight(needsWaiters: false)
+                case .wait: break
+                case .use, .again, .refuse: return (answer, nil, nil)
+                }
+                return (answer, state.flight, state.flight?.join())
+            } as (Machine.Answer, Flight?, Flight.Ticket?)
+        if case .obtain(let number, let previous) = answer, let flight {
+            let need = CredentialNeed(
+                request: request, next: next, previous: previous?.credential, isRefused: previous?.isRefused ?? false)
+            flight.start { [self] in await fetch(number, for: need, in: flight) }
         }
+        return (answer, flight, ticket)
     }
 }

@@ -9,14 +9,14 @@ import Synchronization
 /// and awaits the task.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
-    typealias Waiter = OneShot<Result<Held, CredentialRefusal>>
-    typealias Machine = CredentialState<Provider.Credential, Waiter>
+    typealias Flight = SingleFlight<Result<Held, CredentialRefusal>>
+    typealias Machine = CredentialState<Provider.Credential>
 
     struct State {
         var machine: Machine
-        var lastTicket = 0
-        var flight: Task<Void, Never>?
-        var reset: Task<Void, Never>?
+        var flight: Flight?
+        /// The reset in progress.
+        var reset: OwnedWork?
     }
 
     let provider: Provider
@@ -41,6 +41,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         switch try await attempt(request, with: held, next: next) {
         case .answered(let response): return response
         case .refused(let response):
+            if let observation = request.observation {
+                observation.record("credentials.refused") { $0[.status] = response.status.code }
+            }
             let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
             return try await next.load(try signed(request, with: newer))
         }
@@ -73,9 +76,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     /// A fetch that itself awaits the reset is cancelled but not awaited; its result is discarded.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
-        let asksItself = state.withLock { $0.flight }?.cancelsCaller() ?? false
-        let end = forget()
-        if !asksItself { await end.value }
+        await forget()
         await below
     }
 
@@ -90,35 +91,44 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 
 extension SharedCredential {
     /// Fetches a credential for all waiting requests.
-    func fly(_ flight: Int, for need: CredentialNeed<Provider.Credential>) async {
+    func fetch(_ number: Int, for need: CredentialNeed<Provider.Credential>, in flight: Flight) async {
         let result: Result<Provider.Credential?, any Error>
         do {
-            result = .success(try await provider.credential(for: need))
+            result = .success(try await observedCredential(for: need))
         } catch {
             result = .failure(error)
         }
-        let (waiters, outcome) = state.withLock { $0.machine.finish(flight, with: result) }
-        for waiter in waiters { waiter.set(outcome) }
+        flight.finish(with: state.withLock { $0.machine.finish(number, with: result) })
     }
 
-    /// Begins a reset, or joins the one that is in progress.
-    func forget() -> Task<Void, Never> {
-        let (reset, waiters) = state.withLock { state -> (Task<Void, Never>, [Waiter]) in
-            if let running = state.reset { return (running, []) }
-            let waiters = state.machine.beginReset()
-            let reset = Task { [flight = state.flight] in
-                flight?.cancel()
-                await flight?.value
-                await self.provider.reset()
-                self.state.withLock { state in
+    /// The requests of the provider are loads on behalf of the observed load that needs the credential.
+    private func observedCredential(for need: CredentialNeed<Provider.Credential>) async throws -> Provider.Credential?
+    {
+        guard let observation = need.request.observation else { return try await provider.credential(for: need) }
+        return try await Observation.$current.withValue(observation) { try await provider.credential(for: need) }
+    }
+
+    /// Removes the credential, and returns when the fetch in flight has ended and the provider has been reset. It joins
+    /// a reset that is in progress.
+    private func forget() async {
+        let (reset, flight, isNew) = state.withLock { state in
+            if let running = state.reset { return (running, state.flight, false) }
+            let reset = OwnedWork()
+            state.reset = reset
+            state.machine.beginReset()
+            return (reset, state.flight, true)
+        }
+        flight?.reset()
+        if isNew {
+            reset.start { [self] in
+                await flight?.ended()
+                await provider.reset()
+                state.withLock { state in
                     state.machine.endReset()
                     (state.flight, state.reset) = (nil, nil)
                 }
             }
-            state.reset = reset
-            return (reset, waiters)
         }
-        for waiter in waiters { waiter.set(.failure(.reset)) }
-        return reset
+        if flight?.containsCaller != true { await reset.ended() }
     }
 }

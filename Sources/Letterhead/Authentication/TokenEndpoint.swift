@@ -24,7 +24,7 @@ struct TokenEndpoint: Sendable {
         let status: HTTPStatus
         let body: Data
         do {
-            let response = try await next.load(request)
+            let response = try await next.load(request, as: "refresh", for: Observation.current)
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {
@@ -133,7 +133,8 @@ enum TokenAnswer {
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
         return OAuth2.Failure(
             isPassing ? .unavailable : .refused,
-            "the token endpoint answered \(status) with \(OAuth2.Failure.printable(code))", code: code, status: status,
+            "the token endpoint responded with \(status) with \(OAuth2.Failure.printable(code))", code: code,
+            status: status,
             detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)
     }
 }

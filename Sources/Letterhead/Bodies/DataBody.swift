@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A body of given bytes.
+/// A body that consists of the given bytes.
 ///
 /// ```swift
 /// DataBody(png, contentType: "image/png")
@@ -22,7 +22,7 @@ public struct DataBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// Whether the body has zero bytes.
+    /// Whether the body has no bytes.
     public var isEmpty: Bool { data.isEmpty }
 
     /// The number of bytes.

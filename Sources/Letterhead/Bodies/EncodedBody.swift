@@ -35,9 +35,13 @@ public struct EncodedBody: HTTPBody {
 
 /// An encoder for the values of bodies: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
 ///
-/// To use one, pass it to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is called
-/// when the request is sent, and once more for each retry. Law: the same value is always encoded to the same bytes, and
-/// a value that cannot be encoded throws an error.
+/// To use an encoder, pass it to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is
+/// called when the request is sent, and again for each retry.
+///
+/// Laws:
+///
+/// - The same value is always encoded to the same bytes.
+/// - If a value cannot be encoded, the function throws an error.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {

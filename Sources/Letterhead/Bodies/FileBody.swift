@@ -6,8 +6,9 @@ public import Foundation
 /// FileBody(at: url)                       // the extension determines the media type
 /// ```
 ///
-/// A file that is missing, unreadable, a directory, a pipe or a device is ``HTTPBodyError/invalid(_:file:)`` before
-/// anything is sent. If the size of the file changes while it is sent, the upload is aborted.
+/// If the file is missing or unreadable, or is a directory, a pipe or a device, the error is
+/// ``HTTPBodyError/invalid(_:file:)``, and nothing is sent. If the size of the file changes while it is sent, the
+/// upload is aborted.
 public struct FileBody: HTTPBody {
     /// The URL of the file.
     public let url: URL

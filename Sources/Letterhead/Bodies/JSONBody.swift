@@ -7,8 +7,9 @@ public import Foundation
 /// JSONBody(user, encoder: snakeCase)
 /// ```
 ///
-/// It is never empty: an empty text is two bytes of JSON. If JSON cannot represent a value, such as a number that is
-/// not finite, the request fails with `.invalidRequest` and the underlying `EncodingError`, and nothing is sent.
+/// The body is never empty: even an empty string is encoded as two bytes. If JSON cannot represent a value, such as a
+/// number that is not finite, the request fails with `.invalidRequest` and the underlying `EncodingError`, and nothing
+/// is sent.
 public struct JSONBody: HTTPBody {
     /// The headers of the body.
     public var additionalHeaders: HTTPHeaders

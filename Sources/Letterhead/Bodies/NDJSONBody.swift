@@ -1,15 +1,16 @@
 public import Foundation
 
-/// A body of values as newline-delimited JSON. The values are encoded one at a time while the request is sent.
+/// A body that sends values as newline-delimited JSON. The values are encoded one at a time while the request is sent.
 ///
 /// ```swift
 /// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
 /// NDJSONBody { database.rows() }                       // created anew for each attempt, so that it can be retried
 /// ```
 ///
-/// Each value becomes one line of JSON, which is encoded when the connection accepts more bytes. The request fails with
+/// Each value becomes one line of JSON. It is encoded when the connection accepts more bytes. The request fails with
 /// `.invalidRequest` if a value cannot be encoded, or if the encoder writes line breaks, for example with
-/// `.prettyPrinted`. The connection is then closed, so that the server does not treat the beginning as the whole body.
+/// `.prettyPrinted`. The connection is then closed, so that the server does not process the incomplete body as a
+/// complete one.
 public struct NDJSONBody: HTTPBody {
     private var stream: StreamBody
 

@@ -1,15 +1,15 @@
 public import Foundation
 import Synchronization
 
-/// A body that reads an asynchronous sequence of bytes, no faster than they can be sent.
+/// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent.
 ///
 /// ```swift
 /// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // created anew for every attempt
 /// StreamBody(once: camera.live)                                                   // can be sent once
 /// ```
 ///
-/// With a length, it is sent with that Content-Length, and a stream that is longer or shorter is
-/// ``HTTPBodyError/invalid(_:file:)``. Without a length, it is sent in chunks. A one-shot stream is never sent twice:
+/// If a length is specified, the body is sent with this Content-Length, and a stream that is longer or shorter is
+/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent in chunks. A one-shot stream is never sent twice:
 /// neither by a retry or a redirect, nor after a token refresh.
 public struct StreamBody: HTTPBody {
     /// The headers of the body.

@@ -6,14 +6,17 @@
 #endif
 
 extension HTTPRequest {
-    /// Converts the request to a `URLRequest`: URL, method, headers, body and timeout.
+    /// Converts the request to a `URLRequest` with its URL, method, headers, body and timeout.
     ///
-    /// The request's own ``serverEnvironment`` is applied first. A `URLRequest` cannot represent everything: several
-    /// fields of one name are joined by `, ` (those of `Cookie` by `; `); on Linux, names are recapitalized and their
-    /// order is lost; methods that Foundation knows are written in upper case; a streamed body is refused, and a file
-    /// is read into memory; options other than the timeout, and the ``id``, are dropped.
+    /// If the request has a ``serverEnvironment``, it is applied first. A `URLRequest` cannot represent every request:
     ///
-    /// - Throws: `.invalidRequest` if ``validate()`` throws, and if the body cannot be encoded.
+    /// - Header fields with the same name are joined with `, `; those of `Cookie` with `; `.
+    /// - On Linux, the capitalization and the order of header names are lost.
+    /// - Methods that Foundation knows are written in upper case.
+    /// - A streamed body is an error, and a file is read into memory.
+    /// - The ``id``, and all options other than the timeout, are lost.
+    ///
+    /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
     public func urlRequest() throws(HTTPError) -> URLRequest {
         // The option is checked first, because even an empty environment is expensive to copy.
         guard options.contains(ServerEnvironmentOption.self), let serverEnvironment else { return try lowered() }
@@ -34,15 +37,17 @@ extension HTTPRequest {
         return urlRequest
     }
 
-    /// Creates a request from a `URLRequest`: URL, method, headers, body and timeout.
+    /// Creates a request with the URL, method, headers, body and timeout of a `URLRequest`.
     ///
-    /// Foundation's default timeout of 60 seconds counts as no timeout. A timeout of more than a century counts as a
-    /// century.
+    /// A timeout of 60 seconds, which is Foundation's default, becomes nil. A timeout of more than 100 years becomes
+    /// 100 years. A Content-Length that equals the length of the body is removed, because it is set when the request is
+    /// sent.
     ///
-    /// A Content-Length that equals the length of the body is dropped and set again when the request is sent.
-    ///
-    /// - Throws: `.invalidRequest` if the `URLRequest` has no URL, a Content-Length that differs from the length of its
-    ///   body, a timeout that is not a number, or a body stream, which can be read only once and cannot be inspected.
+    /// - Throws: `.invalidRequest` if the `URLRequest` has one of these:
+    ///   - no URL
+    ///   - a Content-Length that differs from the length of the body
+    ///   - a timeout that is not a number
+    ///   - a body stream, because it can be read only once and cannot be inspected
     public init(_ urlRequest: URLRequest) throws(HTTPError) {
         self.init()
         guard let url = urlRequest.url else {

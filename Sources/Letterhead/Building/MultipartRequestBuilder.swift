@@ -1,7 +1,7 @@
-/// Builds a request with a multipart body: the builder for `template.multipart(parts)` (RFC 7578).
+/// Builds the request of a template, with a multipart body (RFC 7578) in place of the body of the template.
 ///
-/// All other parts of the request are built as by ``StandardRequestBuilder``. The boundary is the template's
-/// ``RequestTemplate/boundary``. Without one, it is random, and the same for every request of this builder.
+/// The request is the one that ``StandardRequestBuilder`` builds for `template.multipart(parts)`. The boundary is the
+/// ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created once for the builder.
 public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
@@ -10,7 +10,7 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     /// Creates a builder.
     ///
     /// - Parameters:
-    ///   - template: the template for everything except the body.
+    ///   - template: the template for all parts of the request except the body.
     ///   - parts: the parts of the body.
     ///   - kind: the multipart type. Default: a form.
     public init(_ template: Template, parts: [MultipartPart], kind: MultipartKind = .formData) {

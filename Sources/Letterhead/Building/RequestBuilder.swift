@@ -5,9 +5,9 @@
     public import Foundation
 #endif
 
-/// Converts a template to a request.
+/// A type that creates a request from a template.
 ///
-/// A client uses ``StandardRequestBuilder``. Implement the protocol if a family of requests is built differently, and
+/// A client uses ``StandardRequestBuilder``. Implement the protocol if some requests must be built differently, and
 /// pass the builder to `SendableRequest(builder, over: chain)`:
 ///
 /// ```swift
@@ -21,8 +21,12 @@
 /// }
 /// ```
 ///
-/// A builder that has a `URLRequest` returns `try HTTPRequest(urlRequest)`. Laws: a builder sends nothing, and throws
-/// `.invalidRequest` if it cannot build a request.
+/// A builder that creates a `URLRequest` returns `try HTTPRequest(urlRequest)`.
+///
+/// Laws:
+///
+/// - A builder sends nothing.
+/// - It throws `.invalidRequest` if it cannot build a request.
 public protocol RequestBuilder<Template>: Sendable {
     /// The type of the template.
     associatedtype Template: RequestTemplate
@@ -35,15 +39,17 @@ public protocol RequestBuilder<Template>: Sendable {
 }
 
 extension RequestBuilder {
-    /// Builds the request and converts it to a `URLRequest`, with its own environment applied; see
-    /// ``HTTPRequest/urlRequest()``.
+    /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
     ///
-    /// - Throws: `.invalidRequest`, also if a member of the template has a type that the library does not support.
+    /// - Throws: `.invalidRequest` if the request cannot be built or converted, or if a member of the template has a
+    ///   type other than ``RequestTemplate`` requires.
     public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
     /// Builds the request, and checks the members of the template if the builder has not checked them.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
-        let request = try request()
+        var request = try request()
+        request.originate(from: template)
+        try request.addTemplateCookies()
         // The standard builder has already checked the members.
         if Self.self != StandardRequestBuilder<Template>.self,
             let misfit = Template._misfit ?? template.options[TemplateDefectOption.self]?.misfit

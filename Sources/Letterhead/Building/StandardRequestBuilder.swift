@@ -2,10 +2,10 @@ import Foundation
 
 /// Builds a request from the members of a template.
 ///
-/// The URL consists of the base URL, if there is one, and the path. A relative path is appended to the path of the base
-/// URL, with exactly one slash between them; a path that begins with a slash replaces it. The query consists of the
-/// template's query, then the parameters if the method is GET or HEAD, then the query of the base URL. For other
-/// methods, the parameters are a JSON body.
+/// The URL consists of the base URL, if there is one, and the path. A path that begins with a slash replaces the path
+/// of the base URL. Any other path is appended to it, with exactly one slash between them. The query consists of the
+/// query of the template, then the parameters if the method is GET or HEAD, then the query of the base URL. For other
+/// methods, the parameters are sent as a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
@@ -15,19 +15,24 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
 
     /// Builds the request.
     ///
-    /// - Throws: `.invalidRequest` if both parameters and body are set but only one can be sent, if the template's
-    ///   `body` is not an ``HTTPBody``, if its base URL has no host, or if a member of the template or of a wrapped
-    ///   template has a type other than ``RequestTemplate`` requires.
+    /// - Throws: `.invalidRequest` in these cases:
+    ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
+    ///   - Its `body` is not an ``HTTPBody``.
+    ///   - Its base URL has no scheme or no host.
+    ///   - A member of the template or of a wrapped template has a type other than ``RequestTemplate`` requires.
+    ///   - It requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
+        request.originate(from: template)
         if let misfit = Template._misfit ?? request[option: TemplateDefectOption.self]?.misfit {
             throw HTTPError(.invalidRequest, request: request, message: misfit)
         }
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)
+        try request.addTemplateCookies()
         if isUnknownPage { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
             request.fill(from: baseURL)

@@ -2,7 +2,7 @@
 ///
 /// It is below the environment, so that headers of the template and the environment take precedence. The header is not
 /// set if the response is not decoded or the decoder declares no types.
-struct AskForMediaTypes: LoaderLink {
+struct AskForMediaTypes: LoaderLink, CancelledFromOutside {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.isDecoded, !request.headers.contains(.accept) else { return try await next.load(request) }
         let types = request.decoder?.mediaTypes ?? []

@@ -13,7 +13,6 @@ public import Foundation
 ///
 /// ``RequestTemplate/decode(_:)`` calls it after the status was accepted, never on the main actor. To support another
 /// format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
-/// format: one function. Law: it keeps nothing between calls.
 public protocol HTTPBodyDecoder: Sendable {
     /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
     /// none.

@@ -48,6 +48,7 @@ extension JSONDecoder {
     func decodeDocument<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         // Foundation mistakes UTF-32 with a byte order mark for UTF-16.
         let data = JSONTextEncoding.utf8(data)
+        try JSONNames.check(data, everywhere: allowsJSON5)
         // A subclass may decode differently, and these settings change the JSON syntax.
         guard Self.self == JSONDecoder.self, !allowsJSON5, !assumesTopLevelDictionary else {
             return try decode(type, from: data)

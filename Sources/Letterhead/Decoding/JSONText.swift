@@ -90,6 +90,7 @@ struct JSONText {
         while true {
             skipBlanks()
             let name = try string()
+            guard !JSONNames.isTooLong(name) else { throw error(JSONNames.rule) }
             skipBlanks()
             try expect(UInt8(ascii: ":"))
             let value = try value()

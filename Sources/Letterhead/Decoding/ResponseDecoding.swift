@@ -3,6 +3,8 @@ import Foundation
 /// Converts a response to a value. All conversions happen here, depending on the requested type.
 enum ResponseDecoding {
     static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
+        // The most frequent case needs no cast to a protocol, which is slow.
+        if type == Data.self, let value = try await response.body.data() as? Value { return value }
         // A type that is Decodable is neither of the two, and this check is faster than their casts.
         if !(type is any Decodable.Type) {
             if let value = response as? Value { return value }
@@ -14,13 +16,16 @@ enum ResponseDecoding {
 
     /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
     static func usesDecoder(for type: Any.Type) -> Bool {
+        if type == Data.self || type == String.self { return false }
         if let optional = type as? any EmptyRepresentable.Type { return usesDecoder(for: optional.wrapped) }
-        return type != Data.self && type != String.self && type is any Decodable.Type
+        return type is any Decodable.Type
     }
 
     /// Returns whether values of a type can be created from a response.
     static func canDecode<Value>(_ type: Value.Type) -> Bool {
-        if type is any Decodable.Type || type == HTTPResponse.self || type == Void.self { return true }
+        if type == Data.self || type is any Decodable.Type || type == HTTPResponse.self || type == Void.self {
+            return true
+        }
         if let optional = type as? any EmptyRepresentable.Type { return canDecodeWrapped(optional.wrapped) }
         // A response is also a value of types such as `any Sendable`.
         return HTTPResponse(request: HTTPRequest(), status: .ok) is Value
@@ -88,7 +93,9 @@ enum ResponseDecoding {
                 .cannotDecodeResponse, request: response.request, response: response,
                 message: "the body is not valid text in the charset of the response, which is UTF-8 unless declared")
         }
-        return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+        // A comparison of strings would normalize them.
+        let scalars = text.unicodeScalars
+        return scalars.first == "\u{FEFF}" ? String(scalars.dropFirst()) : text
     }
 }
 

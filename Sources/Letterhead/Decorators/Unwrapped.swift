@@ -1,5 +1,5 @@
 extension RequestTemplate {
-    /// Returns a template whose response is a part of this template's response: `ListUsers().unwrapping(\.data)`
+    /// Returns a template whose response is a part of the response of this template: `ListUsers().unwrapping(\.data)`
     /// returns the content of an envelope.
     public func unwrapping<Value: Sendable>(
         _ value: any KeyPath<Response, Value> & Sendable
@@ -14,7 +14,7 @@ public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorato
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
 
-    /// If the response of the base cannot be decoded, neither can a part of it.
+    /// The reason why the response of the base cannot be decoded; nil if it can.
     public static var _undecodable: String? { Base._undecodable }
 
     /// Decodes the response of the base, and returns a part of it.
@@ -33,7 +33,7 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
     /// Returns this template for the next page of the base.
     public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
 
-    /// Returns the continuation of the base. The entire response is decoded once more for it.
+    /// Returns the continuation of the base. The base needs its whole value for it, so the response is decoded again.
     public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
         let whole = Page(
             try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,
@@ -41,7 +41,7 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
         return try await base.requestForNextPage(after: whole).map { Unwrapped(base: $0, value: value) }
     }
 
-    /// Returns this template at the position of a checkpoint.
+    /// Returns this template for the page at a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         Unwrapped(base: base.resumed(from: checkpoint), value: value)
     }

@@ -1,19 +1,19 @@
 import Foundation
 
 extension RequestTemplate {
-    /// Sets the body, replacing that of the template.
+    /// Replaces the body of the template.
     public func body<NewBody: HTTPBody>(_ body: NewBody) -> WithBody<Self, NewBody> {
         WithBody(base: self) { _ in body }
     }
 
-    /// Sends parts as `multipart/form-data` (RFC 7578), replacing the body of the template.
+    /// Replaces the body of the template with parts, which are sent as `multipart/form-data` (RFC 7578).
     ///
     /// ```swift
     /// upload.multipart([.text("Me", name: "caption"), .file(at: picture, name: "avatar")])
     /// ```
     ///
-    /// The boundary is the template's ``RequestTemplate/boundary``. Without one, a random boundary is created once for
-    /// this value, so that every retry sends the same bytes.
+    /// The boundary is the ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created
+    /// once for the returned template, so that every retry sends the same bytes.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
@@ -23,14 +23,15 @@ extension RequestTemplate {
         return WithBody(base: self) { $0.placed(body) }
     }
 
-    /// Adds parts after those of the template. The multipart type and the boundary do not change.
+    /// Adds parts to the multipart body of the template, after its parts. The multipart type and the boundary do not
+    /// change.
     ///
     /// ```swift
     /// upload.multipart(adding: [.text("beta", name: "channel")])
     /// ```
     ///
-    /// If the template has no body, the parts become the body, as a form. If the body of the template is not a
-    /// ``MultipartBody``, the request is `.invalidRequest`.
+    /// If the template has no body, the parts are sent as a form. If the body of the template is not a
+    /// ``MultipartBody``, sending the template fails with `.invalidRequest`.
     ///
     /// - Parameter parts: the parts, in order.
     public func multipart(adding parts: [MultipartPart]) -> WithBody<Self, any HTTPBody> {

@@ -1,19 +1,19 @@
 extension RequestTemplate {
-    /// Sets a header, replacing all values of that name in the template. nil removes the header.
+    /// Sets a header. The value replaces all values of that name in the template; nil removes them.
     ///
-    /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. A removed header may still be
-    /// set by the body or the environment.
+    /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment
+    /// may still add a header that was removed.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> WithHeaders<Self> {
         guard let value else { return WithHeaders(base: self, added: [:], isReplacing: true, removed: name) }
         return WithHeaders(base: self, added: [name: value], isReplacing: true)
     }
 
-    /// Sets headers, replacing all values of their names in the template.
+    /// Sets headers. They replace all values of the same names in the template.
     public func headers(_ headers: HTTPHeaders) -> WithHeaders<Self> {
         WithHeaders(base: self, added: headers, isReplacing: true)
     }
 
-    /// Adds a header to the values of the same name. nil adds nothing.
+    /// Adds a header, and keeps other values of the same name. nil adds nothing.
     public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> WithHeaders<Self> {
         WithHeaders(base: self, added: value.map { [name: $0] } ?? [:], isReplacing: false)
     }
@@ -21,8 +21,9 @@ extension RequestTemplate {
 
 /// A template with other headers, created by `.header(…)`, `.headers(…)` and `.addingHeader(…)`.
 ///
-/// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2 only, `.addingHeader` sends both.
-/// Headers of the request take precedence over headers of its body, and these over headers of the environment.
+/// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
+/// `.header("X", "1").addingHeader("X", "2")` sends both. Headers of the template take precedence over headers of its
+/// body, which take precedence over headers of the environment.
 public struct WithHeaders<Base: RequestTemplate>: RequestDecorator {
     /// The wrapped template.
     public var base: Base
@@ -30,7 +31,7 @@ public struct WithHeaders<Base: RequestTemplate>: RequestDecorator {
     let isReplacing: Bool
     var removed: HTTPHeaders.Name?
 
-    /// The headers of the base, with the changes of this modifier.
+    /// The headers of the base, with the changes of this decorator.
     public var headers: HTTPHeaders {
         var headers = base.headers
         if let removed { headers[removed] = nil }

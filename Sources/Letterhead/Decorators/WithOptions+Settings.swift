@@ -1,22 +1,23 @@
 extension RequestTemplate {
-    /// Sets the environment, replacing the client's entirely; nil applies no environment.
+    /// Sets the environment of the request. It replaces the whole environment of the client; nil applies no
+    /// environment.
     public func environment(_ environment: ServerEnvironment?) -> WithOptions<Self> {
         option(ServerEnvironmentOption.self, environment)
     }
 
-    /// Limits the time of each attempt, with millisecond precision; nil means no limit. An attempt that exceeds it is
-    /// `.timedOut`.
+    /// Limits the time of each attempt, with a precision of one millisecond; nil means no limit. An attempt that
+    /// exceeds the limit fails with `.timedOut`. See ``HTTPRequest/timeout``.
     public func timeout(_ timeout: Duration?) -> WithOptions<Self> {
         option(TimeoutOption.self, timeout)
     }
 
-    /// Limits the time without any transfer on the connection of this request; nil means the limit of the transport. A
-    /// request that exceeds it is `.timedOut`.
+    /// Limits the time during which no byte is sent or received; nil means the limit of the transport. A request that
+    /// exceeds the limit fails with `.timedOut`. See ``HTTPRequest/idleTimeout``.
     public func idleTimeout(_ limit: Duration?) -> WithOptions<Self> {
         option(IdleTimeoutOption.self, limit)
     }
 
-    /// Sets the decoder of the response, replacing the client's.
+    /// Sets the decoder for the response. It replaces the decoder of the client.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> WithOptions<Self> {
         option(ResponseDecoderOption.self, decoder)
     }
@@ -26,16 +27,16 @@ extension RequestTemplate {
         option(RedactionOption.self, redaction)
     }
 
-    /// Sets the accepted statuses, replacing those of the template: `.accepting([200, 404])`.
+    /// Sets the accepted statuses. They replace those of the template: `.accepting([200, 404])`.
     public func accepting(_ statuses: HTTPStatusSet) -> WithOptions<Self> {
         option(AcceptedStatusesOption.self, statuses)
     }
 
-    /// Makes the bodies of the request and its response secret; see ``HTTPRequest/isSecret``.
+    /// Marks the bodies of the request and of its response as secret; see ``HTTPRequest/isSecret``.
     public func secret(_ isSecret: Bool = true) -> WithOptions<Self> { option(SecretBodiesOption.self, isSecret) }
 
-    /// Sets how the body of the response is delivered. `stream(_:)` and `download(_:to:)` of a client set
-    /// it, too.
+    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
+    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
     public func responseDelivery(_ delivery: ResponseDelivery) -> WithOptions<Self> {
         option(ResponseDeliveryOption.self, delivery)
     }

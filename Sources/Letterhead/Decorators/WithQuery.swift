@@ -1,12 +1,12 @@
 extension RequestTemplate {
-    /// Sets a query parameter, replacing all values of that name in the template; nil removes them.
+    /// Sets a query parameter. The value replaces all values of that name in the template; nil removes them.
     ///
     /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
     public func query(_ name: String, _ value: (any QueryValue)?) -> WithQuery<Self> {
         WithQuery(base: self, name: name, added: [name: value], isReplacing: true)
     }
 
-    /// Adds a query parameter to those of the same name; nil adds nothing.
+    /// Adds a query parameter, and keeps other values of the same name. nil adds nothing.
     public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> WithQuery<Self> {
         WithQuery(base: self, name: name, added: [name: value], isReplacing: false)
     }
@@ -20,8 +20,8 @@ public struct WithQuery<Base: RequestTemplate>: RequestDecorator {
     let added: QueryParameters
     let isReplacing: Bool
 
-    /// The query of the base with this parameter. The query of a page URL is unchanged, because the server included
-    /// this parameter in it.
+    /// The query of the base, with this parameter. If the position of the page is a URL, its query is not changed,
+    /// because the server has chosen that query.
     public var query: QueryParameters {
         var query = base.query
         if case .url = (base as? any PaginatedTemplate)?.position { return query }

@@ -10,7 +10,7 @@
 ///
 /// The link also passes the origin of the client's environment to an ``Authenticate`` link below. Credentials without
 /// `allowedOrigins` are sent only to that origin, even if a request has another environment.
-public struct ApplyEnvironment: LoaderLink {
+public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     private enum Source: Sendable {
         case own
         case one(ServerEnvironment, home: HomeOrigin?)
@@ -37,6 +37,8 @@ public struct ApplyEnvironment: LoaderLink {
 
     /// Whether a closure provides the environment.
     var isAsked: Bool { if case .asked = source { true } else { false } }
+
+    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool { !isAsked }
 
     /// Completes the request and sends it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -1,5 +1,11 @@
 import Synchronization
 
+/// The client that sends a request, for a link that several clients share: each client has its own credentials, cookies
+/// and environment. Default: nil (no client).
+enum ClientIdentityOption: HTTPRequestOption {
+    static let defaultOptionValue: ObjectIdentifier? = nil
+}
+
 /// The origin of the client's own environment, which the request carries to the authentication link.
 enum HomeOriginOption: HTTPRequestOption {
     /// The client has no environment, or its origin is unknown.
@@ -91,13 +97,25 @@ extension HTTPRequest {
     ///
     /// The links above ``ApplyEnvironment`` receive requests without a host.
     var shown: HTTPRequest {
-        guard host == nil else { return self }
-        let isSet = options.contains(ServerEnvironmentOption.self)
-        let environment = isSet ? serverEnvironment : self[option: ClientEnvironmentOption.self]?.environment
-        guard let environment else { return self }
+        guard let environment = missingEnvironment else { return self }
         var shown = self
         shown.body = EmptyBody()
         environment.apply(to: &shown)
         return shown
+    }
+
+    /// The request with its body, and with the method, the URL and the headers of its environment.
+    var completed: HTTPRequest {
+        guard let environment = missingEnvironment else { return self }
+        var completed = self
+        environment.apply(to: &completed)
+        return completed
+    }
+
+    /// The environment that has not been applied yet.
+    private var missingEnvironment: ServerEnvironment? {
+        guard host == nil else { return nil }
+        let isSet = options.contains(ServerEnvironmentOption.self)
+        return isSet ? serverEnvironment : self[option: ClientEnvironmentOption.self]?.environment
     }
 }

@@ -1,15 +1,16 @@
-/// Limits the total time of each request, including retries.
+/// A link that limits the total time of each request, including retries.
 ///
 /// ```swift
 /// Deadline(.seconds(30))               // for requests without a deadline
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The deadline is a point on the link's timeline, which the request carries to the links below. Each wait below, such
-/// as for a queue, a back-off, a token, a redirect, a connection or the next bytes of a body, ends at
-/// ``HTTPRequest/timeLeft`` at the latest. A wait that would pass the deadline fails at once. A custom link that waits
-/// must do the same. Of two deadlines, the earlier one applies. The timeout of an attempt is independent.
-public struct Deadline: LoaderLink {
+/// The deadline is a point on the link's timeline, which the request carries to the links below. The links below never
+/// wait longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or
+/// the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits
+/// must do the same. Of two deadlines, the earlier one applies. ``HTTPRequest/timeout``, the limit of a single attempt,
+/// is independent.
+public struct Deadline: LoaderLink, CancelledFromOutside {
     private let standard: Duration?
     private let timeline: Timeline
 
@@ -25,8 +26,8 @@ public struct Deadline: LoaderLink {
 
     /// Sets the deadline and sends the request.
     ///
-    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the
-    ///   deadline is zero or less.
+    /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the limit
+    ///   is zero or less.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let isSet = request.options.contains(DeadlineOption.self)
         guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }
@@ -45,7 +46,7 @@ extension HTTPResponse {
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }
         var response = self
-        response.body = body.passing { next in
+        response.body = body.observing { next in
             if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }
             return try await next()
         }
@@ -57,7 +58,7 @@ extension RequestTemplate {
     /// Limits the total time of a request, from its start to the last byte of the body: queues, every attempt,
     /// back-off, token refreshes, redirects and reading the body.
     ///
-    /// nil means no limit, and overrides the default of the client's ``Deadline``.
+    /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default.
     ///
     /// A request that exceeds it is `.timedOut`, with the phase in the message. To limit a single attempt, use
     /// ``timeout(_:)``.
@@ -94,14 +95,14 @@ enum DeadlinePointOption: HTTPRequestOption {
 extension HTTPRequest {
     /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
-    /// Default: not set (the default of that link). nil means no limit and overrides that default. A request that
-    /// exceeds it is `.timedOut`. Zero or less is `.invalidRequest`.
+    /// Default: not set (the default of that link). If it is set to nil, the request has no deadline, even if the link
+    /// has a default. A request that exceeds it is `.timedOut`. Zero or less is `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
     }
 
-    /// The time until the deadline; zero or less after it, and nil without a deadline.
+    /// The time until the deadline: zero or less if the deadline has passed, and nil if there is no deadline.
     ///
     /// Links and transports must not wait longer than this. If a wait would be longer, they fail at once with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
@@ -112,7 +113,7 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - phase: the current activity, such as "connecting".
     ///   - response: the part of the response that has arrived. Default: nil.
-    ///   - mayHaveBeenSent: false if certainly no byte of the request was sent. Default: true.
+    ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: true.
     public func deadlinePassed(
         while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true
     ) -> HTTPError {

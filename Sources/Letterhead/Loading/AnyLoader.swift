@@ -6,11 +6,14 @@
 public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     private let wipe: @Sendable () async -> Void
+    private let chain: (any LinkedLoader)?
     /// The description of the loader in a chain.
     public let description: String
 
-    /// Erases the type of a loader. A reset is passed on to it.
+    /// Erases the type of a loader. A reset is passed on to it. If the loader is a chain, ``HTTPLoader/tree`` and links
+    /// that check the order of a chain still find its links.
     public init(_ loader: any HTTPLoader) {
+        chain = loader as? any LinkedLoader
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
@@ -22,6 +25,7 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
             do { return try await answer(request) } catch { throw HTTPError(error, request: request) }
         }
         wipe = {}
+        chain = nil
         description = "AnyLoader"
     }
 
@@ -30,4 +34,13 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
 
     /// Resets the erased loader.
     public func reset() async { await wipe() }
+}
+
+extension AnyLoader: LinkedLoader {
+    var links: [any LoaderLink] { chain?.links ?? [] }
+
+    /// The end of the erased chain. A loader without links is its own end.
+    var end: any HTTPLoader { chain.flatMap { $0.links.isEmpty ? nil : $0.end } ?? self }
+
+    var hasLinksOfItsType: Bool { false }
 }

@@ -92,12 +92,19 @@ protocol LinkedLoader: HTTPLoader {
     var links: [any LoaderLink] { get }
     /// The loader at the end of the chain.
     var end: any HTTPLoader { get }
+    /// Whether the type of the chain determines the types of its links. It is false if another chain of this type can
+    /// have other links.
+    var hasLinksOfItsType: Bool { get }
 }
 
 extension LoaderChain: LinkedLoader {
     var links: [any LoaderLink] { ((link as? LinkChain)?.links ?? [link]) + ((next as? any LinkedLoader)?.links ?? []) }
 
     var end: any HTTPLoader { (next as? any LinkedLoader)?.end ?? next }
+
+    var hasLinksOfItsType: Bool {
+        !(link is LinkChain) && !(link is any CompositeLink) && (next as? any LinkedLoader)?.hasLinksOfItsType ?? true
+    }
 }
 
 /// Two links that form one link. It is created with `-->`.
@@ -110,7 +117,7 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
         self.second = second
     }
 
-    fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { first --> (second --> next) }
+    fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { chain(first, chain(second, next)) }
 
     /// Calls the first link, followed by the second and the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

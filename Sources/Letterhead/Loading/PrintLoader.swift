@@ -1,4 +1,4 @@
-/// A link that prints each request and each result, and changes nothing.
+/// A link that prints each request and each result, and changes nothing. As an observer of a client, it prints each load.
 ///
 /// ```
 /// --> GET https://api.example.com/users?page=2
@@ -6,26 +6,52 @@
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// Secrets are redacted, as described in ``Redaction``. Bodies are not printed. Use it during development, and pass
-/// `write` to send the lines elsewhere.
+/// Secrets are redacted, as described in ``Redaction``. The level determines whether headers and bodies are printed. Use it
+/// during development, and pass `write` to send the lines elsewhere.
+///
+/// As an observer, it prints a line for each load when it has ended, or a waterfall of its phases:
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall)])
+/// ```
 ///
 /// In the `links` of an ``HTTPClient`` it prints the URL that the client's environment completes. In a custom chain,
 /// before ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response contains the last requested URL if it
 /// differs from the URL in the line of the request.
 public struct PrintLoader: LoaderLink {
-    private let write: @Sendable (String) -> Void
+    /// What is printed.
+    public enum Level: Sendable, Comparable {
+        /// One line for each request and each result.
+        case line
+        /// The headers, too.
+        case headers
+        /// The headers, and the first 512 bytes of bodies that are in memory.
+        case bodies
+        /// As an observer, the phases of each load as a waterfall; as a link, the same as ``headers``.
+        case waterfall
+    }
+
+    let write: @Sendable (String) -> Void
+    let level: Level
+    /// Whether texts are printed to the standard output.
+    let writesToTerminal: Bool
+    let collector = EventCollector()
     private let clock: any Clock<Duration>
 
     /// Creates the link.
     ///
     /// - Parameters:
+    ///   - level: what is printed. Default: ``Level/headers``.
     ///   - clock: measures the duration of a request. Default: the continuous clock.
     ///   - write: receives each text, without a line break at its end. Default: `print`.
     public init(
-        clock: any Clock<Duration> = ContinuousClock(), write: @escaping @Sendable (String) -> Void = { print($0) }
+        _ level: Level = .headers, clock: any Clock<Duration> = ContinuousClock(),
+        write: (@Sendable (String) -> Void)? = nil
     ) {
+        self.level = level
         self.clock = clock
-        self.write = write
+        self.write = write ?? { print($0) }
+        writesToTerminal = write == nil
     }
 
     /// Prints the request, calls the next loader, and prints the result.
@@ -37,23 +63,36 @@ public struct PrintLoader: LoaderLink {
             let length = response.body.length.map { "\($0) bytes" } ?? "a streamed body"
             let place = request.redaction.url(of: response.request)
             let origin = place == request.redaction.url(of: request) ? "" : " from \(place)"
-            write("<-- \(response.status)\(origin), \(length), in \(milliseconds(elapsed()))")
+            write("<-- \(response.status)\(origin), \(length), in \(elapsed().milliseconds)" + lines(of: response))
             return response
         } catch {
-            write("<-- \(error), after \(milliseconds(elapsed()))")
+            write("<-- \(error), after \(elapsed().milliseconds)")
             throw error
         }
     }
 
     private func lines(of request: HTTPRequest) -> String {
-        let fields = request.headers.map { "\n    " + request.redaction.text(of: $0) }
         let shown = request.shown
-        return "--> \(shown.method.shown) \(request.redaction.url(of: shown))" + fields.joined()
+        let line = "--> \(shown.method.shown) \(request.redaction.url(of: shown))"
+        guard level > .line else { return line }
+        let text = line + fields(request.headers, request)
+        guard level == .bodies, !request.body.isEmpty else { return text }
+        let body =
+            request.isSecret ? Redaction.mark : request.redaction.text(of: request.body, headers: request.headers)
+        return text + "\n\n    " + body
     }
 
-    private func milliseconds(_ duration: Duration) -> String {
-        let tenths = Int(duration / .microseconds(100))
-        return "\(tenths / 10).\(tenths % 10) ms"
+    /// The headers and the body of a response, which are printed at the level of bodies only.
+    private func lines(of response: HTTPResponse) -> String {
+        guard level == .bodies else { return "" }
+        let (text, request) = (fields(response.headers, response.request), response.request)
+        guard let data = response.body.buffered, !data.isEmpty else { return text }
+        let body = request.isSecret ? Redaction.mark : request.redaction.text(of: data, headers: response.headers)
+        return text + "\n\n    " + body
+    }
+
+    private func fields(_ headers: HTTPHeaders, _ request: HTTPRequest) -> String {
+        headers.map { "\n    " + request.redaction.text(of: $0) }.joined()
     }
 }
 

@@ -4,6 +4,8 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     let itemCount: @Sendable (Template.Response) -> Int?
     /// The deadline of the whole page sequence.
     var deadline: DeadlinePoint?
+    /// The loads of the sequence; nil if the client has no observers.
+    let family: PageFamily?
 
     /// Loads a page after a delay.
     func load(
@@ -20,6 +22,11 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     }
 
     private func answer(to template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
+        guard let family else { return try await send(template) }
+        return try await PageFamily.$current.withValue(family) { try await send(template) }
+    }
+
+    private func send(_ template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
         guard let deadline else { return try await client.sendWithResponse(template) }
         return try await client.sendWithResponse(template.option(DeadlinePointOption.self, deadline))
     }

@@ -107,8 +107,7 @@ extension JSONValue {
     }
 }
 
-/// The parameter that contains the position of a page. A literal is a query parameter for GET and HEAD. For other
-/// methods it is a member of the JSON parameters, or a query parameter if the template has a custom body.
+/// The parameter that contains the position of a page. A string literal creates an ``automatic(_:)`` parameter.
 public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
     private enum Kind: Hashable {
         case automatic(String)
@@ -119,15 +118,21 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
     private let kind: Kind
 
     /// A parameter whose location depends on the method and the body of the template.
+    ///
+    /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise it is a member of
+    /// the JSON parameters.
     public static func automatic(_ name: String) -> PageParameter { PageParameter(kind: .automatic(name)) }
 
-    /// A query parameter, for every method.
+    /// A query parameter, regardless of the method.
     public static func query(_ name: String) -> PageParameter { PageParameter(kind: .query(name)) }
 
-    /// A member of the JSON parameters, at the end of a path of names: `.json("variables", "after")`.
+    /// A member of the JSON parameters, at a path of names: `.json("variables", "after")`.
     ///
-    /// Missing objects along the path are created. If another value is there, or if the method is GET or HEAD and has
-    /// no JSON body, the request is `.invalidRequest`.
+    /// Missing objects along the path are created. The request is `.invalidRequest` in these cases:
+    ///
+    /// - A value along the path is neither an object nor null.
+    /// - The path has several names, and the method is GET or HEAD, whose parameters are sent as the query.
+    /// - The template has a body, and the method is not GET or HEAD.
     public static func json(_ path: String...) -> PageParameter { PageParameter(kind: .json(path)) }
 
     /// Creates the same parameter as ``automatic(_:)``.

@@ -1,19 +1,26 @@
 extension HTTPClient {
-    /// Returns the pages that follow a template or a checkpoint, as an asynchronous sequence.
+    /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
     /// ```
     ///
-    /// Each page is requested when the iteration needs it. An error is thrown after the pages before it; the next call
-    /// of the iterator requests the failed page again. A page that was already visited, too many empty pages, or too
-    /// many pages are `.paginationLoop`. A link that must not be followed is `.invalidResponse`. Both errors are thrown
-    /// after the page that contains the link. After ``reset()``, running iterations end with `.cancelled`.
+    /// Each page is requested when the iteration needs it. If a page cannot be loaded, the error is thrown after the
+    /// pages before it, and the next call of the iterator requests the page again. If a page does not lead to a valid
+    /// next page, that page is returned, and all further calls of the iterator throw the error:
+    ///
+    /// - `.paginationLoop`: the next page was already visited, or there are too many pages or too many empty pages.
+    /// - `.invalidResponse`: the link to the next page is invalid or leads to another origin.
+    /// - `.invalidRequest`: the items on the page cannot be counted, so the last page cannot be detected.
+    ///
+    /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
+    /// has arrived.
     ///
     /// - Parameters:
-    ///   - template: the template of the first page.
-    ///   - checkpoint: the start. Default: nil (the first page of the template).
-    ///   - walk: the limits and the pace of the iteration. Default: all pages, one at a time.
+    ///   - template: the template for the first page.
+    ///   - checkpoint: the page at which the sequence begins. Default: nil (the page of the template).
+    ///   - walk: the limits and the delays of the iteration. Default: all pages without delays, up to the default
+    ///     limits of ``PageWalk``.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Page<Template.Response>> {
@@ -23,20 +30,21 @@ extension HTTPClient {
 }
 
 extension HTTPClient {
-    /// Returns the items of all pages, if each page is a collection of items.
+    /// Returns an asynchronous sequence of the items of all pages. The value of each page must be a collection.
     ///
     /// ```swift
     /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
     /// ```
     ///
-    /// Pages are requested on demand, with the checks of ``pages(of:from:walk:)``.
+    /// Pages are requested on demand. The errors are those of ``pages(of:from:walk:)``.
     public func items<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
         items(of: template, from: checkpoint, walk: walk) { $0 }
     }
 
-    /// Returns the items of all pages, if each page contains a collection of items: `items(of: template, at: \.items)`.
+    /// Returns an asynchronous sequence of the items of all pages, which a key path finds in each page:
+    /// `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
         from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
@@ -55,7 +63,8 @@ extension HTTPClient {
     }
 }
 
-/// The pages of a paginated template, or their items, requested on demand.
+/// An asynchronous sequence of the pages of a paginated template, or of the items on these pages. Pages are requested
+/// on demand.
 ///
 /// ``HTTPClient/pages(of:from:walk:)`` and ``HTTPClient/items(of:from:walk:)`` return it.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
@@ -63,25 +72,29 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
     let maximum: Int
     let elements: @Sendable (Page<Template.Response>) -> [Element]
 
-    /// Starts the iteration.
+    /// Returns an iterator that begins at the first page of the sequence.
     public func makeAsyncIterator() -> Iterator {
         Iterator(pages: source.makeAsyncIterator(), elements: elements, left: maximum)
     }
 
-    /// Returns the elements in order.
+    /// The iterator of a ``PageSequence``.
     public struct Iterator: AsyncIteratorProtocol {
         var pages: PageSource<Template>.Iterator
         let elements: @Sendable (Page<Template.Response>) -> [Element]
         var left: Int
         var current: ArraySlice<Element> = []
 
-        /// The next element, nil after the last. The next page is requested when its first element is needed.
+        /// Returns the next element, or nil after the last one. A page is requested when its first element is needed.
         ///
-        /// - Throws: ``HTTPError``, also `.cancelled` if the client was reset since the iteration began; and
-        ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same
-        ///   page again, or throws the same error if no request leads to that page.
+        /// After an error, the next call requests the same page again. If that page cannot be requested, for example
+        /// because the link to it is invalid, the next call throws the same error.
+        ///
+        /// - Throws: ``HTTPError``, which is `.cancelled` if the client was reset after the iteration began; and
+        ///   `CancellationError` if the calling task was cancelled.
         public mutating func next() async throws -> Element? {
             while left != 0 {
+                // The items of a page that arrived before a reset belong to the previous user.
+                if !current.isEmpty { try pages.refuseIfStale() }
                 if let element = current.popFirst() {
                     left -= 1
                     return element
@@ -89,10 +102,11 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
                 guard let page = try await pages.next() else { return nil }
                 current = elements(page)[...]
             }
+            pages.endProgress()
             return nil
         }
 
-        /// The next element, nil after the last, without leaving the caller's actor.
+        /// Returns the next element, or nil after the last one, without leaving the actor of the caller.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
     }
 }

@@ -28,8 +28,9 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
 
     private func iterator(from template: Template) -> Iterator {
         Iterator(
-            loader: PageLoader(client: client, itemCount: itemCount), walk: walk,
-            walker: PageWalker(template, settings: walk), resets: resets)
+            loader: PageLoader(
+                client: client, itemCount: itemCount, family: client.observing == nil ? nil : PageFamily()), walk: walk,
+            walker: PageWalker(template, settings: walk), start: template, resets: resets)
     }
 
     /// Requests the pages in order.
@@ -37,6 +38,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         var loader: PageLoader<Template>
         let walk: PageWalk
         var walker: PageWalker<Template>
+        /// The template of the page where the iteration begins.
+        let start: Template
         /// The number of resets of the client when the iteration began.
         let resets: Int
         var ahead: PagePrefetch<Template>?
@@ -47,9 +50,21 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         ///   `CancellationError` if the calling task was cancelled. After an error, the next call requests the same
         ///   page again, or throws the same error if no request leads to that page.
         mutating func next() async throws -> Page<Template.Response>? {
+            do {
+                if let page = try await nextPage() { return page }
+            } catch {
+                endProgress()
+                throw error
+            }
+            endProgress()
+            return nil
+        }
+
+        private mutating func nextPage() async throws -> Page<Template.Response>? {
             guard let current = walker.template else {
-                if let fault = walker.fault, !isAtMaximum { throw fault }
-                return nil
+                guard let fault = walker.fault, !isAtMaximum else { return nil }
+                try refuseIfStale()
+                throw fault
             }
             if let rule = walk.brokenRule {
                 let request = try loader.client.sendable(current).request()
@@ -59,7 +74,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             if let deadline = walk.deadline, loader.deadline == nil {
                 loader.deadline = DeadlinePoint(in: deadline, on: Timeline(walk.clock))
             }
-            try refuseIfStale(current)
+            try refuseIfStale()
             let prefetched = ahead
             ahead = nil
             let arrival: Page<Template.Response>
@@ -69,8 +84,10 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             } else {
                 arrival = try await loader.load(current, after: walker.pages > 0 ? walk.delay : .zero, on: walk.clock)
             }
-            try refuseIfStale(current)
+            try refuseIfStale()
             let page = try await walker.take(arrival, of: current)
+            // The template may be asynchronous, so that the client could be reset in the meantime.
+            try refuseIfStale()
             prefetch()
             return page
         }
@@ -86,12 +103,16 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         /// Whether the client was reset since the iteration began.
         var isStale: Bool { loader.client.resets.value != resets }
 
-        private func refuseIfStale(_ template: Template) throws {
+        /// Throws `.cancelled` if the client was reset since the iteration began.
+        func refuseIfStale() throws {
             guard isStale else { return }
             throw HTTPError(
-                .cancelled, request: try StandardRequestBuilder(template).request(),
+                .cancelled, request: try StandardRequestBuilder(walker.template ?? start).request(),
                 message: "the client was reset; start a new page sequence", mayHaveBeenSent: false)
         }
+
+        /// Ends the progress updates of the template. The first request has done so, unless it was never sent.
+        func endProgress() { start.options[ProgressReportOption.self]?.finish() }
 
         private mutating func prefetch() {
             guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }

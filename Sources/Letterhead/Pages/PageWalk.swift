@@ -1,28 +1,31 @@
-/// The limits and the pace of a page sequence.
+/// The limits and the delays of an iteration over pages.
 public struct PageWalk: Sendable {
-    /// The maximum number of pages. Default: nil (no limit).
+    /// The number of pages after which the sequence ends without an error. Default: nil (no limit other than
+    /// ``pageLimit``).
     public var maximumPages: Int?
-    /// The maximum number of items of an item sequence. Pages after the last item are not requested. Default: nil (no
-    /// limit).
+    /// The number of items after which a sequence of items ends without an error. Further pages are not requested.
+    /// Default: nil (no limit).
     public var maximumItems: Int?
-    /// The wait before each page except the first. Default: zero.
+    /// The delay before the request for each page except the first. Default: zero.
     public var delay: Duration
-    /// The limit of the total time of the iteration, from the first page on, including the time between calls. A page
-    /// that does not arrive in time is `.timedOut`. Default: nil (no limit).
+    /// The time limit of the whole iteration. It begins with the first call of the iterator and includes the time
+    /// between calls. A page that does not arrive in time is `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
-    /// Whether the next page is requested while the current one is read. If the iteration ends early, at most that page
-    /// is wasted. Default: false.
+    /// Whether the next page is requested while the current page is processed. If the iteration ends early, one page
+    /// may have been requested unnecessarily. Default: false.
     public var prefetches: Bool
-    /// The maximum number of empty pages in a row. Further ones are `.paginationLoop`. Default: 100.
+    /// The maximum number of consecutive empty pages. If there are more, the error is `.paginationLoop`. Default: 100.
     public var maximumEmptyPages: Int
-    /// The maximum number of pages before the iteration fails with `.paginationLoop`. Default: 100,000.
+    /// The number of pages after which the iteration fails with `.paginationLoop` if another page follows. Default:
+    /// 100,000.
     public var pageLimit: Int
     /// The clock for the delay and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
     /// Creates the settings.
     ///
-    /// A negative number, a negative delay, or a deadline of zero or less is `.invalidRequest` at the first page.
+    /// If a number or the delay is negative, or if the deadline is zero or less, the first call of an iterator throws
+    /// `.invalidRequest`, and nothing is sent.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
         prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,

@@ -78,9 +78,7 @@ extension PagePosition {
     /// The position by which a visited page is recognized: without carried values, and with a normalized URL.
     fileprivate var seenKey: PagePosition {
         guard case .url(let text) = withoutCarried else { return withoutCarried }
-        let parts = URLParts(text)
-        guard let origin = HTTPOrigin(parts) else { return .url(text) }
-        return .url("\(origin)\(parts.path.isEmpty ? "/" : parts.path)" + (parts.query.map { "?" + $0 } ?? ""))
+        return .url(PageURL(URLParts(text))?.text ?? text)
     }
 }
 

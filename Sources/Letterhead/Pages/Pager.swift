@@ -1,7 +1,13 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Returns a pager, which loads pages on demand, for an interface that loads more when its user scrolls.
+    /// Returns a pager, which loads one page for each call of ``Pager/next()``. Use it, for example, for a list that
+    /// loads more when the user scrolls.
+    ///
+    /// - Parameters:
+    ///   - template: the template for the first page.
+    ///   - checkpoint: the page at which the pager begins. Default: nil (the page of the template).
+    ///   - walk: the limits and the delays of the iteration. Default: see ``PageWalk``.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> Pager<Template> {
@@ -9,7 +15,7 @@ extension HTTPClient {
     }
 }
 
-/// Loads pages one at a time, on demand. Created by ``HTTPClient/pager(of:from:walk:)``.
+/// Loads pages one at a time, on demand. ``HTTPClient/pager(of:from:walk:)`` creates it.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
@@ -17,11 +23,11 @@ extension HTTPClient {
 /// ```
 ///
 /// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages, in
-/// the order of the calls. After an error, the next call requests the same page again. If a call is cancelled, its page
-/// is not lost: the next call in the queue receives it. The load is cancelled when no call waits for it.
+/// the order of the calls. After an error, the next call requests the same page again. If a call is cancelled, the next
+/// call in the queue receives its page. If no call is left in the queue, the load is cancelled.
 ///
-/// After ``HTTPClient/reset()``, the pager starts over at the first page and ignores its checkpoint, because a cursor
-/// belongs to the user who was signed in when it was obtained.
+/// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
+/// may be valid only for the previous user.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
     // This type is a class because all its users share one iteration.
 
@@ -73,13 +79,13 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
-    /// Whether there may be another page. It is true until the last page was returned.
+    /// Whether there may be another page. It is true until the last page has been returned.
     public var hasMore: Bool { state.withLock { $0.hasMore || $0.iterator.isStale } }
 
     /// The number of calls that wait for a page.
     package var waiting: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns the next page, or nil after the last.
+    /// Returns the next page, or nil after the last one.
     ///
     /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled or the pager was reset during
     ///   the call.
@@ -96,8 +102,8 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// Starts over at the checkpoint. Waiting calls throw `CancellationError`, and a page that arrives late is
-    /// discarded.
+    /// Starts again at the checkpoint. If there is none, or if the client was reset since, the pager starts at the
+    /// first page. Waiting calls throw `CancellationError`, and a page whose load is in progress is discarded.
     public func reset() {
         let start = makeIterator()
         state.withLock { $0.restart(at: start) }.end()

@@ -1,20 +1,20 @@
 extension RequestTemplate {
-    /// Requests one page by its number.
+    /// Returns a template for one page, which is identified by its number.
     ///
-    /// The number is a query parameter for GET and HEAD. For other methods it is a member of the JSON parameters, or a
-    /// query parameter if the template has a custom body. If the template already sets this parameter, its value is
-    /// kept, and a page sequence contains only that page.
+    /// The number is sent as a query parameter if the method is GET or HEAD, or if the template has a body.
+    /// Otherwise it is sent as a member of the JSON parameters. If the template itself sets this parameter, its value
+    /// is kept, and a page sequence contains only that page.
     ///
     /// - Parameters:
     ///   - page: the number of the page. Default: 1.
     ///   - key: the name of the parameter. Default: `page`.
-    ///   - size: the number of items on a full page; a shorter page is the last. It is not sent: set the parameter for
-    ///     the page size in the template. Default: nil (the sequence ends at the first empty page).
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. The size is not sent: set
+    ///     the parameter for it in the template. Default: nil (the sequence ends at the first empty page).
     public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
         paginated(by: .page(start: page, parameter: .automatic(key), size: size))
     }
 
-    /// Requests one page with a pagination: `.paginated(by: .linkHeader)`.
+    /// Returns a template for the first page of a pagination: `.paginated(by: .linkHeader)`.
     public func paginated(by pagination: Pagination<Response>) -> Paginated<Self> {
         Paginated(base: self, pagination: pagination, page: pagination.firstPage, position: pagination.start)
     }
@@ -30,24 +30,36 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     /// The position of the page.
     public let position: PagePosition
 
-    /// The path of the base, or the path of the position's URL byte for byte.
+    /// The path of the base. If the position is a URL, the path of that URL.
     public var path: RequestPath { link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path) } ?? base.path }
 
-    /// The query of the base, with the position if it is a query parameter; or the query of the position's URL byte for
-    /// byte.
+    /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
+    /// URL.
     public var query: QueryParameters {
         guard let link else { return placed.query }
         return link.query.map { QueryParameters(escaped: $0) } ?? [:]
     }
 
-    /// The parameters of the base, with the position if it is a JSON parameter. Parameters that would be query
-    /// parameters are omitted if the position is a URL.
+    /// The parameters of the base, with the position if it is a JSON parameter. If the position is a URL and the method
+    /// is GET or HEAD, there are none, because the URL contains the whole query.
     public var parameters: RequestParameters {
-        link != nil && StandardParameters.areQuery(of: base.method) ? [:] : placed.parameters
+        guard let link else { return placed.parameters }
+        var parameters = StandardParameters.areQuery(of: base.method) ? [:] : placed.parameters
+        if let rule = link.brokenPageRule { parameters.conflict = rule }
+        return parameters
     }
 
+    /// The options of the base. If the position is a URL, the request is refused at any other origin.
+    public var options: HTTPRequestOptions {
+        var options = base.options
+        if let origin = link.flatMap({ HTTPOrigin($0) }) { options[RequiredOriginOption.self] = origin }
+        return options
+    }
+
+    /// The URL of the page, percent-encoded, because a checkpoint can contain any text.
     private var link: URLParts? {
-        if case .url(let text) = position { URLParts(text) } else { nil }
+        guard case .url(let text) = position else { return nil }
+        return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
     }
 
     /// The query and the parameters with the position, unless the template fixes its page.
@@ -61,11 +73,11 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 }
 
 extension Paginated: PaginatedTemplate {
-    /// Returns the template of the next number or offset. The position is ``PagePosition/unknown`` if only the response
-    /// contains it.
+    /// Returns the template for the page with the next number or offset. For other paginations, the position of the
+    /// returned template is ``PagePosition/unknown``.
     public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
-    /// Returns the continuation that the pagination finds in a page.
+    /// Returns the continuation that the pagination determines from a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if isPinned { return .last }
         switch try pagination.next(position, arrival) {
@@ -75,7 +87,9 @@ extension Paginated: PaginatedTemplate {
         }
     }
 
-    /// Returns this template at the position of a checkpoint.
+    /// Returns this template for the page at a checkpoint. If the position of the checkpoint belongs to another kind of
+    /// pagination, the position of the returned template is ``PagePosition/unknown``. If the position is a URL with
+    /// another origin than the request, sending the returned template fails with `.invalidRequest`.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
@@ -85,5 +99,16 @@ extension Paginated: PaginatedTemplate {
 
     private func moved(to position: PagePosition, page: Int) -> Self {
         Paginated(base: base, pagination: pagination, page: page, position: position)
+    }
+}
+
+extension URLParts {
+    /// The rule that the URL of a page violates; nil if the page can be requested.
+    ///
+    /// A reference without a scheme and a host is allowed, because it contains no origin that could be lost.
+    fileprivate var brokenPageRule: String? {
+        if scheme == nil, authority == nil { return nil }
+        if userInfo != nil { return "the URL of the page contains a user or password; use an authentication" }
+        return HTTPOrigin(self) == nil ? "the URL of the page has no host; use an absolute http or https URL" : nil
     }
 }

@@ -1,13 +1,18 @@
 extension Pagination {
-    /// Returns the pagination, extended by a value of each page that is sent with the next request: `.lastItem(of:
-    /// \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))`.
+    /// Returns the pagination, extended by a second value that each page contains and that is sent with the next
+    /// request.
     ///
-    /// If a page has no value, the value of the page before it is sent. Only pages with a cursor or a last item carry
-    /// values; the modifier does not affect page numbers, offsets and links.
+    /// ```swift
+    /// .lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))
+    /// ```
+    ///
+    /// If a page does not contain the value, the value of the page before it is sent. The modifier has an effect only
+    /// on paginations with cursors, including ``lastItem(of:_:parameter:)`` and ``header(_:parameter:)``. It has no
+    /// effect on page numbers, offsets and links.
     ///
     /// - Parameters:
     ///   - value: the key path of the value in the decoded page.
-    ///   - parameter: the parameter for the value in the next request. It replaces the value of the template.
+    ///   - parameter: the parameter for the value in the next request. It replaces a value that the template sets.
     public func carrying<Carried: PageCursor>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
     ) -> Pagination {

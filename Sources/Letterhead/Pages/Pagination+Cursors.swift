@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A value by which a page identifies the next one: a string, an integer, a URL, any JSON value, or an optional of
-/// these.
+/// A value in a page that identifies the next page: a string, an integer, a URL, a JSON value, a list of JSON values,
+/// or an optional of these.
 public protocol PageCursor: Sendable {
     /// The cursor as JSON; nil if there is no next page.
     var cursorValue: JSONValue? { get }
@@ -43,20 +43,22 @@ extension Array: PageCursor where Element == JSONValue {
 }
 
 extension Pagination {
-    /// Uses a cursor in each page: `.cursor(\.nextCursor, parameter: "cursor")`.
+    /// Uses a cursor that each page contains: `.cursor(\.nextCursor, parameter: "cursor")`.
     ///
-    /// A page without a cursor, or with an empty one, is the last. A page without items but with a cursor is not.
+    /// A page without a cursor, or with an empty cursor, is the last one. After a page with a cursor but without items,
+    /// the sequence continues.
     ///
     /// - Parameters:
     ///   - cursor: the key path of the cursor in the decoded page.
-    ///   - parameter: the parameter for the cursor in the next request. It is escaped once.
+    ///   - parameter: the parameter for the cursor in the next request. The cursor is percent-encoded once.
     public static func cursor<Cursor: PageCursor>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
     ) -> Pagination {
         self.cursor(parameter: parameter) { $0.value[keyPath: cursor].cursorValue }
     }
 
-    /// Uses a cursor in each page, until a page declares that no other follows, even if it has a cursor.
+    /// Uses a cursor that each page contains. The sequence ends when the value at `hasMore` is false, even if that page
+    /// contains a cursor, or when a page contains no cursor.
     public static func cursor<Cursor: PageCursor>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -64,7 +66,7 @@ extension Pagination {
         self.cursor(parameter: parameter) { $0.value[keyPath: hasMore] ? $0.value[keyPath: cursor].cursorValue : nil }
     }
 
-    /// Uses a cursor that a closure finds in each page; nil ends the sequence.
+    /// Uses a cursor that a closure returns for each page. If the closure returns nil, the page is the last one.
     public static func cursor(
         parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
     ) -> Pagination {
@@ -78,7 +80,7 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// Uses the last item of each page, until a page is empty.
+    /// Uses a value of the last item of each page as the cursor. The sequence ends at the first page without items.
     ///
     /// - Parameters:
     ///   - items: the key path of the items in the decoded page.
@@ -91,8 +93,12 @@ extension Pagination {
         cursor(parameter: parameter) { page in page.value[keyPath: items].last?[keyPath: key].cursorValue }
     }
 
-    /// Uses the last item of each page, until a page is empty or declares that no other follows: `.lastItem(of: \.data,
-    /// \.id, parameter: "starting_after", hasMore: \.hasMore)`.
+    /// Uses a value of the last item of each page as the cursor. The sequence ends when the value at `hasMore` is
+    /// false, or at the first page without items.
+    ///
+    /// ```swift
+    /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)
+    /// ```
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: PageCursor>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable
@@ -102,8 +108,8 @@ extension Pagination {
         }
     }
 
-    /// Uses a response header that identifies the next page: `.header("X-Next-Page", parameter: "page")`. A page
-    /// without the header, or with an empty one, is the last.
+    /// Uses a header of each response as the cursor: `.header("X-Next-Page", parameter: "page")`. A page without the
+    /// header, or with an empty value, is the last one.
     public static func header(_ name: HTTPHeaders.Name, parameter: PageParameter) -> Pagination {
         cursor(parameter: parameter) { page in page.response.headers[name]?.cursorValue }
     }

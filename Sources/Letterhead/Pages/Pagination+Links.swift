@@ -1,24 +1,27 @@
 extension Pagination {
-    /// Uses the `Link` header: the target of the first link with the relation `next` (RFC 8288).
+    /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
     ///
-    /// The target is resolved against the URL of the page and requested byte for byte, except that spaces and
-    /// characters outside ASCII are percent-encoded. The query of the template is not added to it. A page without such
-    /// a link is the last. A link to another origin is an error, and nothing is sent to that origin.
+    /// The target is resolved against the URL of the page. As in a `Location`, characters that RFC 3986 does not allow
+    /// in a URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that does not
+    /// begin an escape is sent as `%25`. All other characters are sent unchanged. The query of the template is not
+    /// added. A page without such a link is the last one. A link to another origin is `.invalidResponse`, and nothing
+    /// is sent to that origin.
     public static var linkHeader: Pagination {
         linked { try $0.nextLink().map { .string($0.target) } }
     }
 
-    /// Uses a URL in the page, absolute or relative: `.nextURL(\.links.next)`.
+    /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
     ///
-    /// The member is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
-    /// optional of these. It is resolved against the URL of the page and requested byte for byte, except that spaces
-    /// and characters outside ASCII are percent-encoded. The query of the template is not added to it. A page without a
-    /// URL is the last. A link to another origin is an error, and nothing is sent to that origin.
+    /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
+    /// optional of these. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
+    /// template is not added. A page without a URL is the last one. A URL with another origin is `.invalidResponse`,
+    /// and nothing is sent to that origin.
     public static func nextURL<Link: PageCursor>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
         linked { $0.value[keyPath: link].cursorValue }
     }
 
-    /// Uses a URL in the page, until a page declares that no other follows, even if it has a URL.
+    /// Uses an absolute or relative URL that each page contains. The sequence ends when the value at `hasMore` is
+    /// false, even if that page contains a URL, or when a page contains no URL.
     public static func nextURL<Link: PageCursor>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
@@ -55,10 +58,8 @@ extension Page {
 
     /// Returns whether an anchor refers to this page (RFC 8288, 3.2).
     private func isContext(_ anchor: String) -> Bool {
-        guard var context else { return true }
-        var target = context.resolving(URLParts(anchor))
-        (target.fragment, context.fragment) = (nil, nil)
-        return target == context
+        guard let context else { return true }
+        return PageURL(context.resolving(URLParts(anchor))) == PageURL(context)
     }
 
     /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
@@ -82,7 +83,7 @@ extension Page {
         guard let context, let origin = response.request.origin else {
             throw error(.invalidResponse, "the page has no URL against which the link could be resolved")
         }
-        var target = context.resolving(URLParts(reference)).escaped(path: .unprintable, query: .unprintable)
+        var target = context.resolving(URLParts(reference)).escaped(path: .pathLiteral, query: .queryLiteral)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(.invalidResponse, "the link to the next page is not an http or https URL")

@@ -1,14 +1,14 @@
 extension Pagination {
-    /// Uses the number of the page, until a page is empty or shorter than a full one.
+    /// Uses page numbers. The sequence ends at a page that is empty or not full.
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: the difference between the numbers of two pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
     ///   - parameter: the parameter for the number. Default: `page`.
-    ///   - size: the number of items on a full page; a shorter page is the last. Less than 1 is `.invalidRequest`.
-    ///     Default: nil (the sequence ends at the first empty page, which is not returned).
-    ///   - totalPagesHeader: a response header with the number of the last page, which then ends the sequence. Default:
-    ///     nil.
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1 is
+    ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which is not returned).
+    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, the number alone
+    ///     determines which page is the last one. Default: nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
         totalPagesHeader: HTTPHeaders.Name? = nil
@@ -22,15 +22,15 @@ extension Pagination {
         }
     }
 
-    /// Uses the number of the page, until a page declares that no other follows: `.page(hasMore: \.hasMore)`.
+    /// Uses page numbers. The sequence ends when the value at `hasMore` is false: `.page(hasMore: \.hasMore)`.
     ///
-    /// An empty page is returned, and the sequence continues if the page declares that another one follows.
+    /// An empty page is returned like any other page. It does not end the sequence.
     ///
     /// - Parameters:
     ///   - start: the number of the first page. Default: 1.
-    ///   - step: the difference between the numbers of two pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
     ///   - parameter: the parameter for the number. Default: `page`.
-    ///   - hasMore: the key path of the value that declares whether another page follows.
+    ///   - hasMore: the key path of the value that is true if another page follows.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -40,13 +40,15 @@ extension Pagination {
         }
     }
 
-    /// Uses the number of items before the page, until a page is empty or shorter than the limit.
+    /// Uses offsets: the number of items before each page. The sequence ends at a page that is empty or has fewer items
+    /// than the limit.
     ///
     /// - Parameters:
-    ///   - limit: the number of items on a full page, which is sent. Less than 1 is `.invalidRequest`.
-    ///   - start: the number of items to skip at first. Default: 0.
+    ///   - limit: the number of items on a full page. It is sent in `limitParameter`. A limit less than 1 is
+    ///     `.invalidRequest`.
+    ///   - start: the offset of the first page. Default: 0.
     ///   - parameter: the parameter for the offset. Default: `offset`.
-    ///   - limitParameter: the parameter for the limit. Default: `limit`.
+    ///   - limitParameter: the parameter for the limit. A value that the template sets is kept. Default: `limit`.
     public static func offset(
         limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
     ) -> Pagination {

@@ -1,9 +1,9 @@
-/// Determines how an API paginates: the parameters that contain the position of a page, and the way to find the next
-/// position in a page.
+/// A description of how an API paginates: the parameters that contain the position of a page, and how the position of
+/// the next page is found in a page.
 ///
 /// Use one of the static members: ``page(start:step:parameter:size:totalPagesHeader:)``,
 /// ``offset(limit:start:parameter:limitParameter:)``, ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``,
-/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. A custom pagination has two closures:
+/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. For other APIs, create a pagination from two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -11,9 +11,12 @@
 /// }, next: { _, page in page.value.previousWeek.map { .next(.cursor(.string($0))) } ?? .last })
 /// ```
 ///
-/// Laws: the same page always returns the same position, and a position always returns the same parameters.
+/// Laws:
+///
+/// - For the same position, `parameters` always returns the same parameters.
+/// - For the same page, `next` always returns the same continuation.
 public struct Pagination<Value: Sendable>: Sendable {
-    /// The parameters of a page, each with its value. null removes a query parameter.
+    /// The parameters for a page, each with its value. The value null removes a query parameter.
     public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
 
     let firstPage: Int
@@ -28,9 +31,9 @@ public struct Pagination<Value: Sendable>: Sendable {
     /// Creates a custom pagination.
     ///
     /// - Parameters:
-    ///   - start: the position of the first page. Default: the template without changes.
+    ///   - start: the position of the first page. Default: ``PagePosition/first``.
     ///   - parameters: returns the parameters for a position.
-    ///   - next: returns the continuation after a page.
+    ///   - next: returns the continuation after a page, from the position of the page and the page.
     public init(
         start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>

@@ -1,28 +1,28 @@
-/// Follows redirects (RFC 9110, 15.4), each with a load of the links below.
+/// A link that follows redirects (RFC 9110, 15.4). Each redirect is a new load of the links below.
 ///
 /// ```swift
-/// FollowRedirects()                                          // the safe policy, at most 20
+/// FollowRedirects()                                          // the safe policy, at most 20 redirects
 /// FollowRedirects(.sameOrigin.withholding(["X-Tenant-Key"]))
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// `Location` is resolved by RFC 3986 against the URL of the redirecting request. If scheme, host or port change, these
-/// are removed for the rest of the load: credentials, secret headers, and the headers that the policy names. A username
-/// and password in a `Location` are never used. A header is secret by its name (``Redaction/standard``), by the
-/// request's own redaction, or by ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is
-/// ``HTTPRequest/isSecret`` is not sent to another origin: the redirect is refused.
+/// `Location` is resolved by RFC 3986 against the URL of the redirecting request. If the scheme, the host or the port
+/// changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the load. A
+/// username and password in a `Location` are never used. A header is secret because of its name
+/// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. The body of a request
+/// that is ``HTTPRequest/isSecret`` is not sent to another origin: the redirect is refused.
 ///
-/// A redirect is refused if the policy does not allow it, if it leads to another scheme or from https to http, or if a
-/// one-shot body would have to be sent again. The refused redirect is the response, with
-/// ``HTTPResponse/redirectRefusal``. Too many redirects, or a loop, are `.tooManyRedirects`, with the last response.
-/// ``HTTPResponse/redirects`` lists the redirects that were followed.
+/// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
+/// and https, or if a one-shot body would have to be sent again. The link then returns the redirect as the response,
+/// and sets ``HTTPResponse/redirectRefusal``. Too many redirects and loops are `.tooManyRedirects`; the error contains
+/// the last response. ``HTTPResponse/redirects`` lists the redirects that were followed.
 ///
 /// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
-/// URL is followed once, and again whenever its headers change. ``HTTPRequest/responseLimit`` does not apply to the
-/// body of a redirect that is followed.
+/// URL is followed once, and again as long as the headers of the redirect change (other than `Date` and `Age`).
+/// ``HTTPRequest/responseLimit`` does not apply to the body of a redirect that is followed.
 ///
 /// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
-public struct FollowRedirects: LoaderLink {
+public struct FollowRedirects: LoaderLink, CancelledFromOutside {
     private let policy: RedirectPolicy
 
     /// Creates the link.
@@ -35,6 +35,11 @@ public struct FollowRedirects: LoaderLink {
         let arrival = try await arrival(of: request, next: next)
         guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
         return try await follow(arrival, of: request, next: next)
+    }
+
+    /// Returns false for a custom policy, whose closure may suspend.
+    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
+        if case .custom = (request.redirectPolicy ?? policy).rule { false } else { true }
     }
 
     /// A response, or the received part of a redirect whose body exceeds the limit of the request.
@@ -72,9 +77,11 @@ public struct FollowRedirects: LoaderLink {
             switch try await step(from: request, response: arrival.response, policy: policy) {
             case .success(let hop):
                 try await add(arrival.response, target: hop, to: &trail)
+                request.observation?.follow(arrival.response, to: hop)
                 request = hop
                 arrival = try await self.arrival(of: hop, next: next)
             case .failure(let refusal):
+                request.observation?.refuse(arrival.response, refusal)
                 if let failure = arrival.failure { throw failure }
                 arrival.response.redirectRefusal = refusal
                 arrival.response.redirects = trail.redirects

@@ -6,8 +6,19 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     public let status: HTTPStatus
     /// The headers of the redirect.
     public let headers: HTTPHeaders
-    /// The request that followed, before the links below the redirects changed it.
+    /// The request to which the redirect led, before the links below ``FollowRedirects`` changed it.
     public let target: HTTPRequest
+
+    /// Creates a redirect, for tests.
+    ///
+    /// - Parameters:
+    ///   - request: the request that received the redirect.
+    ///   - status: the status of the redirect.
+    ///   - headers: the headers of the redirect. Default: empty.
+    ///   - target: the request that followed.
+    public init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:], target: HTTPRequest) {
+        (self.request, self.status, self.headers, self.target) = (request, status, headers, target)
+    }
 
     init(response: HTTPResponse, target: HTTPRequest) {
         request = response.request.withoutHold
@@ -26,7 +37,7 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
 
 /// The reason why a redirect was not followed. The 3xx is then the response.
 public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The policy of the request or the client does not follow it.
+    /// The policy of the request or the client does not allow it.
     case policy
     /// It leads to another origin, which the policy does not allow, or the body is secret.
     case otherOrigin

@@ -13,14 +13,15 @@ enum RedirectPolicyOption: HTTPRequestOption {
 extension HTTPRequest {
     /// The redirect policy of the request. Default: nil (the policy of ``FollowRedirects``).
     ///
-    /// It replaces the policy of the link, but headers that the link withholds from other origins remain withheld.
+    /// It replaces the policy of the link. However, headers that the policy of the link withholds from other origins
+    /// are still withheld.
     public var redirectPolicy: RedirectPolicy? {
         get { self[option: RedirectPolicyOption.self] }
         set { self[option: RedirectPolicyOption.self] = newValue }
     }
 }
 
-/// Determines which redirects are followed, and with which requests.
+/// A policy that determines which redirects are followed, and with which requests.
 ///
 /// ```swift
 /// .safely
@@ -68,11 +69,11 @@ public struct RedirectPolicy: Sendable {
 
     /// Calls a closure for each redirect that leads to an http or https URL.
     ///
-    /// If the returned request has another origin than the proposal, its credentials are removed, too. A request
-    /// without a host, or with another ``HTTPRequest/id``, is `.invalidRequest`.
+    /// If the returned request has another origin than the proposal, its credentials are removed as for any redirect to
+    /// another origin. A request without a host, or with another ``HTTPRequest/id``, is `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// Returns the policy with another limit. 0 follows none and is `.tooManyRedirects`; a negative limit is
+    /// Returns the policy with another limit. With 0, the first redirect is `.tooManyRedirects`. A negative limit is
     /// `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy {
         var policy = self
@@ -80,14 +81,14 @@ public struct RedirectPolicy: Sendable {
         return policy
     }
 
-    /// Returns the policy, extended to redirects from https to http.
+    /// Returns the policy, which then also follows redirects from https to http.
     public func allowingDowngrade() -> RedirectPolicy {
         var policy = self
         policy.allowsDowngrade = true
         return policy
     }
 
-    /// Returns the policy with more headers that are not sent to other origins.
+    /// Returns the policy with additional headers that are not sent to other origins.
     public func withholding(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
         policy.withheldHeaders.formUnion(names)

@@ -97,6 +97,8 @@ extension HTTPRequest {
         moved.path = other.path
         moved.query = other.query
         moved.fragment = other.fragment
+        // The origin that the caller requires is that of the first request. The redirect policy checks the others.
+        moved.options.remove(RequiredOriginOption.self)
         return moved
     }
 }

@@ -1,13 +1,15 @@
 extension RequestTemplate {
-    /// Retries the request after a temporary failure: the statuses 408, 425, 429, 500, 502, 503, 504 and 529, failures
-    /// of the network, or the outcomes that the condition of the strategy selects.
+    /// Retries the request after a temporary failure: after the statuses 408 (once), 425, 429, 500, 502, 503, 504 and
+    /// 529, and after failures of the network. If the strategy has a condition that selects other outcomes, the request
+    /// is retried after these instead.
     ///
     /// ```swift
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
     /// A `Retry-After` of the server takes precedence over the wait of the strategy. A request whose method is not
-    /// idempotent is retried only if it is marked ``idempotent(key:)`` or nothing of it was sent; see ``Retry``.
+    /// idempotent is retried only if it is marked ``idempotent(key:)`` or if no byte of it was sent; see ``Retry`` for
+    /// further exceptions.
     ///
     /// - Parameters:
     ///   - strategy: the waits between attempts, and the condition for a retry.
@@ -19,7 +21,7 @@ extension RequestTemplate {
     }
 
     /// Sets the maximum number of retries, which applies to the request and to all validators. With 2, there are at
-    /// most 3 attempts. nil means the maximum of the client.
+    /// most 3 attempts. If the count is nil, the maximum of the client applies.
     public func maximumRetries(_ count: Int?) -> WithOptions<Self> {
         option(MaximumRetriesOption.self, count)
     }
@@ -27,7 +29,8 @@ extension RequestTemplate {
     /// Marks the request as idempotent: sending it twice has the same effect as sending it once, so it may be retried
     /// with any method.
     ///
-    /// The request carries an `Idempotency-Key`, the same in every attempt, by which the server recognizes a retry.
+    /// The request contains an `Idempotency-Key`, which is the same in every attempt, so that the server can recognize
+    /// a retry.
     ///
     /// - Parameter key: the key. Default: nil (a random key for each load).
     public func idempotent(key: String? = nil) -> WithOptions<Self> {

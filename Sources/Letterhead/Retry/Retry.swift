@@ -1,5 +1,5 @@
-/// Changes each response with transformers, judges each attempt with validators, and retries the request if a validator
-/// or the request's own strategy asks for it.
+/// A link that changes each response with transformers, judges each attempt with validators, and retries the request if
+/// a validator or the strategy of the request requests it.
 ///
 /// ```swift
 /// Retry()                                                        // validates, and retries when the request allows it
@@ -8,37 +8,39 @@
 /// ```
 ///
 /// One maximum limits all retries of a load. By default, it is 0: requests are not retried unless the request or the
-/// settings raise it. The first of these determines the wait: the strategy of a validator other than
-/// ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, the strategy of the settings,
-/// the suggestion of ``DefaultValidator``.
+/// settings raise it. The wait is determined by the first of these that is available: the strategy of a validator other
+/// than ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, the strategy of the
+/// settings, and the suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
 ///
 /// - A load that was cancelled or reset.
 /// - A request with a one-shot body.
 /// - A request whose method is not idempotent. There are four exceptions: the request is marked
-///   ``RequestTemplate/idempotent(key:)``; nothing of it was sent; an alternate follows a 401 or 403; or the strategy
-///   has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
+///   ``RequestTemplate/idempotent(key:)``; no byte of it was sent; the strategy sends an alternate request after a 401
+///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
 /// - A request whose deadline would pass during the wait.
-/// - A request for which the server asks for too long a wait, or whose host has no retry budget left.
+/// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
 /// - A response that was already returned to the caller.
 ///
 /// The response and the error list every attempt: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
-/// left, the last failure is thrown and the last response is returned, unchanged. If a validator asked for the retry, a
-/// response is thrown inside of an error instead: `.retriesExhausted` after at least one retry, else
+/// left, the last failure is thrown and the last response is returned, unchanged. If a validator requested the retry,
+/// an error that contains the response is thrown instead: `.retriesExhausted` after at least one retry, else
 /// `.unacceptableStatus`, or `.validationFailed` if the status counts as success. A retry that would pass the deadline
 /// is `.timedOut`.
 ///
 /// Put the link above redirects, so that validators see the final response, and above the environment and
 /// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
 /// multiply: only the upper one retries a load that may be retried.
-public struct Retry: LoaderLink {
+public struct Retry: LoaderLink, CancelledFromOutside {
     let transformers: [ModifyResponse]
-    let validators: [any HTTPValidator]
+    private let validators: [any HTTPValidator]
     let settings: RetrySettings
     private let timeline: Timeline
     let ledger: RetryLedger
     let flights: AlternateFlights
+    /// Whether the link alone, without the options of a request, calls code of the caller or waits.
+    private let isCancelledFromOutside: Bool
 
     /// Creates the link.
     ///
@@ -46,8 +48,8 @@ public struct Retry: LoaderLink {
     ///   - transformers: change each response before validators run, in order, before those of the request. Default:
     ///     none.
     ///   - validators: judge each attempt, in order, after those of the request. Default: ``DefaultValidator``.
-    ///   - settings: the limits, the clock and the random source. Default: requests are not retried unless they ask for
-    ///     it.
+    ///   - settings: the limits, the clock and the random source. Default: a request is not retried unless it sets a
+    ///     maximum itself.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: RetrySettings = RetrySettings()
@@ -58,56 +60,65 @@ public struct Retry: LoaderLink {
         timeline = Timeline(settings.clock)
         ledger = RetryLedger(settings.budget)
         flights = AlternateFlights(clock: settings.clock)
+        isCancelledFromOutside =
+            transformers.isEmpty && settings.maximumRetries == 0
+            && validators.allSatisfy { $0 is DefaultValidator || $0 is ContentTypeValidator }
+    }
+
+    /// Returns whether the request is sent once, and neither a wait nor code of the caller follows.
+    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
+        let options = request.options
+        return isCancelledFromOutside && !options.contains(MaximumRetriesOption.self)
+            && !options.contains(ValidatorsOption.self) && !options.contains(ResponseTransformersOption.self)
     }
 
     /// Sends the request and retries it as necessary.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await request.holdingDownload { (request) throws(HTTPError) in
-            if isPlain(request) { return try await loadOnce(request, next: next) }
-            return try await loadRepeatedly(request, next: next)
+            try await attempts(of: request, next: next)
         }
     }
 
-    /// Runs attempts until the load ends. `first` is an attempt that has already completed.
-    func loadRepeatedly(
-        _ request: HTTPRequest, next: any HTTPLoader, behind first: JudgedAttempt? = nil
-    ) async throws(HTTPError) -> HTTPResponse {
+    /// Runs attempts until the load ends.
+    private func attempts(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
-        var first = first
         while true {
-            if first == nil, Task.isCancelled { throw load.cancelled }
-            let mark = flights.begin()
+            if Task.isCancelled { throw load.cancelled }
+            let mark = load.mayRetry ? flights.begin() : .withoutRetry
             defer { flights.end(mark) }
-            var result: Result<HTTPResponse, HTTPError>
-            if let first {
-                result = first.result
-            } else {
-                load.request.heldDownload?.forget()
-                result = await load.send(to: next)
+            load.request.heldDownload?.forget()
+            var result = await load.send(to: next)
+            let verdict = await verdict(on: &result, of: load)
+            guard case .retry(let retry) = verdict.step else {
+                return try await end(&load, with: verdict, on: &result)
             }
-            defer { first = nil }
-            switch await verdict(on: &result, of: load, heard: first?.heard) {
-            case .again(let repetition):
-                load.record(result, repeatedBy: repetition)
-                await announce(repetition, after: result, of: load)
-                try await prepare(&load, for: repetition, next: next, mark: mark)
-            case .passed(let final, let refusal):
-                load.record(result, reason: refusal?.description ?? "")
-                noteFailure(final, refusal)
-                if refusal == .deadline { throw await load.exhausted(by: .deadline, final) }
-                if refusal == nil, let response = try? final.get() {
-                    ledger.succeed(to: response.request.origin, cost: load.cost)
-                }
-                return try load.ended(with: final)
-            case .refused(let final, let refusal):
-                load.record(result, reason: refusal.description)
-                noteFailure(final, refusal)
-                throw await load.exhausted(by: refusal, final)
-            case .failed(let error, let final):
-                load.record(result, reason: "a validator failed the request")
-                throw await load.failed(with: error, final)
-            }
+            load.record(result, retriedBy: retry)
+            if request.observation != nil { record(result, of: load) }
+            await announce(retry, after: result, of: load)
+            try await prepare(&load, for: retry, next: next, mark: mark)
         }
+    }
+
+    /// Ends a load after an attempt that is not retried.
+    private func end(
+        _ load: inout RetryLoad, with verdict: RetryVerdict, on result: inout Result<HTTPResponse, HTTPError>
+    ) async throws(HTTPError) -> HTTPResponse {
+        load.record(result, reason: verdict.step.reason)
+        if load.request.observation != nil { record(result, of: load) }
+        if let replacement = verdict.replacement { result = .success(replacement) }
+        switch verdict.step {
+        case .pass(nil):
+            if case .success = result { ledger.succeed(to: origin(of: result), cost: load.cost) }
+        case .pass(let refusal?):
+            noteFailure(result, refusal)
+            if refusal == .deadline { throw await load.exhausted(by: .deadline, result) }
+        case .refuse(let refusal):
+            noteFailure(result, refusal)
+            throw await load.exhausted(by: refusal, result)
+        case .fail(let error): throw await load.failed(with: error, result)
+        case .retry: break
+        }
+        return try load.ended(with: result)
     }
 
     /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
@@ -122,26 +133,60 @@ extension Retry {
     /// Returns the verdict of the validators on the transformed response. If they have none, the request's own strategy
     /// decides.
     private func verdict(
-        on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad, heard: ValidatorRun.Heard?
-    ) async -> ValidatorRun.Verdict {
-        guard await load.transform(&result, by: transformers) else {
-            return .passed(result, refusal: .transformerFailed)
+        on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad
+    ) async -> RetryVerdict {
+        guard await load.transform(&result, by: transformers) else { return RetryVerdict(.pass(.transformerFailed)) }
+        if case .failure(let failure) = result, failure.isEndOfLoad { return RetryVerdict(.pass(.cancelled)) }
+        var verdict =
+            load.mayRetry
+            ? await validators(verdictOn: result, of: load, for: load.attempt)
+            : await validators(verdictOn: result, of: load, for: load.request)
+        guard case .pass(nil) = verdict.step, load.request.retryStrategy != nil || settings.strategy != nil else {
+            return verdict
         }
-        if result.failure?.isEndOfLoad == true { return .passed(result, refusal: .cancelled) }
+        switch decision(asked: nil, after: verdict.replacement.map { .success($0) } ?? result, of: load) {
+        case .retry(let retry): verdict.step = .retry(retry)
+        case .no(.notWorthIt): break
+        case .no(let refusal): verdict.step = .pass(refusal)
+        }
+        return verdict
+    }
+
+    /// Calls validators in order, until one returns a verdict that can be followed.
+    private func validators(
+        verdictOn result: Result<HTTPResponse, HTTPError>, of load: RetryLoad, for request: HTTPRequest
+    ) async -> RetryVerdict {
+        var verdict = RetryVerdict(.pass(nil))
         let own = load.isNested ? [] : load.request.validators
-        let run = ValidatorRun(validators: own.isEmpty ? validators : own + validators, request: load.attempt) {
-            strategy, result in
-            decision(asked: strategy, after: result, of: load)
+        for validator in own.isEmpty ? validators : own + validators {
+            let judged =
+                if let replacement = verdict.replacement {
+                    await validator.result(of: .success(replacement), for: request)
+                } else {
+                    await validator.result(of: result, for: request)
+                }
+            if let observation = request.observation { observation.judge(validator, judged) }
+            switch judged {
+            case .nextValidator: break
+            case .nextValidatorWithResponse(var response):
+                response.body = response.body.released()
+                verdict.replacement = response
+            case .failChain(let error):
+                verdict.step = .fail(error)
+                return verdict
+            case .retry(let strategy):
+                let judged = verdict.replacement.map { .success($0) } ?? result
+                switch decision(asked: strategy, after: judged, of: load) {
+                case .retry(let retry): verdict.step = .retry(retry)
+                case .no(let reason) where strategy.isFallback:
+                    if case .pass(nil) = verdict.step { verdict.step = .pass(reason) }
+                    continue
+                case .no(let reason): verdict.step = .refuse(reason)
+                }
+                return verdict
+            }
         }
-        let verdict = await run.verdict(on: result, heard: heard)
-        guard case .passed(let judged, refusal: nil) = verdict,
-            load.request.retryStrategy != nil || settings.strategy != nil
-        else { return verdict }
-        return switch decision(asked: nil, after: judged, of: load) {
-        case .again(let repetition): .again(repetition)
-        case .no(.notWorthIt): verdict
-        case .no(let refusal): .passed(judged, refusal: refusal)
-        }
+        return verdict
     }
 
     /// Returns the decision of the rules. If they allow a retry, the budget decides.
@@ -153,11 +198,11 @@ extension Retry {
             longestServerDelay: settings.longestServerDelay, timeLeft: load.request.timeLeft,
             alternates: load.alternates, now: settings.now, random: settings.random)
         let decision = rules.decision(asked: asked, in: load.context(after: result))
-        guard case .again(var repetition) = decision, result.showsTrouble else { return decision }
+        guard case .retry(var retry) = decision, result.showsTrouble else { return decision }
         let isTimeout = result.failure?.code == .timedOut
         guard let cost = ledger.takeRetry(to: origin(of: result), afterTimeout: isTimeout) else { return .no(.budget) }
-        repetition.cost = cost
-        return .again(repetition)
+        retry.cost = cost
+        return .retry(retry)
     }
 
     /// Counts a failure that deserved a retry but is not retried.
@@ -166,7 +211,7 @@ extension Retry {
     }
 
     /// The origin whose budget applies.
-    private func origin(of result: Result<HTTPResponse, HTTPError>) -> HTTPOrigin? {
+    func origin(of result: Result<HTTPResponse, HTTPError>) -> HTTPOrigin? {
         switch result {
         case .success(let response): response.request.origin
         case .failure(let failure): failure.request.origin
@@ -174,27 +219,27 @@ extension Retry {
     }
 
     private func announce(
-        _ repetition: Repetition, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
+        _ retry: PlannedRetry, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) async {
         let event = RetryEvent(
-            request: load.request, retry: load.attempts.count, result: result, strategy: repetition.strategy,
-            delay: repetition.delay, attempts: load.attempts)
+            request: load.request, retry: load.attempts.count, result: result, strategy: retry.strategy,
+            delay: retry.delay, attempts: load.attempts)
         await settings.onRetry(event)
         await load.request.onRetry?(event)
     }
 
     /// Runs the alternate, if there is one, and then waits.
     private func prepare(
-        _ load: inout RetryLoad, for repetition: Repetition, next: any HTTPLoader,
+        _ load: inout RetryLoad, for retry: PlannedRetry, next: any HTTPLoader,
         mark: AlternateAnswers.Mark
     ) async throws(HTTPError) {
         do throws(HTTPError) {
-            if let alternate = repetition.strategy.alternate {
+            if let alternate = retry.strategy.alternate {
                 if let sharing = alternate.sharing { load.count(sharing) }
                 let run = AlternateRun(next: next, flights: flights, mark: mark)
                 load.request = try await run.request(after: alternate, of: load.request)
             }
-            try await wait(repetition.delay, for: load.request)
+            try await wait(retry.delay, for: load.request)
         } catch {
             throw load.ended(by: error)
         }

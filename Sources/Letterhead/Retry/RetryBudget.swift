@@ -1,9 +1,9 @@
-/// Limits the retries to each host, so that clients do not overload a server that is already failing.
+/// A limit on the retries to each host, so that clients do not overload a server that is already failing.
 ///
-/// First attempts are always sent, and nothing waits for a budget: a retry that exceeds it does not happen. Each host
-/// (scheme, host and port) has its own budget. A retry is counted if the attempt before it shows that the server is in
-/// trouble: a failure, a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a 202 to become a
-/// 200, is limited only by the maximum of retries and the deadline.
+/// First attempts are always sent. A retry that exceeds the budget is not sent; it does not wait for the budget. Each
+/// host (scheme, host and port) has its own budget. A retry is counted if the attempt before it indicates a failing
+/// server: the attempt failed, or received a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a
+/// 202 to become a 200, is limited only by the maximum of retries and the deadline.
 public struct RetryBudget: Sendable, Hashable {
     enum Rule: Hashable {
         case unlimited
@@ -19,8 +19,8 @@ public struct RetryBudget: Sendable, Hashable {
     /// No limit.
     public static let unlimited = RetryBudget(rule: .unlimited)
 
-    /// A store of tokens that retries consume. A retry that succeeds returns its cost; a first attempt that succeeds
-    /// returns one token. A host that fails permanently receives `capacity / cost` retries.
+    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A first
+    /// attempt that succeeds adds one token. A host that fails permanently receives `capacity / cost` retries.
     ///
     /// - Parameters:
     ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
@@ -33,9 +33,9 @@ public struct RetryBudget: Sendable, Hashable {
                 timeoutCost: Double(max(timeoutCost, 0))))
     }
 
-    /// A store of tokens that failures consume, one each, and successes refill. Retries are allowed while more than
-    /// half of the tokens are left, so they stop when more than about one in `1 / perSuccess` attempts fails. Each
-    /// outcome for which a retry was requested counts as a failure, even if no retry is left.
+    /// A budget of tokens: each failure consumes one token, and each success adds `perSuccess` tokens. Retries are
+    /// allowed while more than half of the tokens are left, so they stop when more than about one in `1 / perSuccess`
+    /// attempts fails. Each outcome for which a retry was requested counts as a failure, even if no retry is left.
     ///
     /// - Parameters:
     ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.

@@ -3,12 +3,12 @@ import Foundation
 /// The decision whether to retry a request, and the wait before the retry. Pure: it neither reads a clock nor changes a
 /// budget.
 enum RetryDecision {
-    case again(Repetition)
+    case retry(PlannedRetry)
     case no(RetryRefusal)
 }
 
 /// A retry that will happen.
-struct Repetition {
+struct PlannedRetry {
     let strategy: HTTPRetryStrategy
     let delay: Duration
     let reason: String
@@ -49,8 +49,8 @@ struct RetryRules {
         if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
             return strategy
         }
-        if context.serverWantsRetry == true { return strategy }
         let condition = strategy.condition ?? .always
+        if context.serverWantsRetry == true, condition.permitsRequestedRetry(in: context) { return strategy }
         return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
     }
 
@@ -80,12 +80,12 @@ struct RetryRules {
         var (delay, reason) = (Duration.zero, "\(strategy)")
         if yields, let asked = context.response?.headers.retryAfter(now: now()) {
             guard asked <= longestServerDelay else { return .no(.serverDelay(asked, longest: longestServerDelay)) }
-            (delay, reason) = (asked, "the server asked to wait")
+            (delay, reason) = (asked, "the server requires a wait")
         } else {
             delay = wait.jitter.applied(to: wait.duration, random: random)
         }
         if let timeLeft, delay >= timeLeft { return .no(.deadline) }
-        return .again(Repetition(strategy: strategy, delay: delay, reason: reason))
+        return .retry(PlannedRetry(strategy: strategy, delay: delay, reason: reason))
     }
 }
 

@@ -49,6 +49,11 @@ final class RetryLedger: Sendable {
         }
     }
 
+    /// The tokens that are left for a host; nil if the budget has no limit.
+    func tokensLeft(for host: HTTPOrigin?) -> Double? {
+        budget == .unlimited ? nil : hosts.withLock { $0[host]?.tokens } ?? budget.capacity
+    }
+
     /// The number of hosts with a budget that is not full.
     var hostCount: Int { hosts.withLock { $0.count } }
 

@@ -29,7 +29,7 @@ extension RetryLoad {
             return ended(
                 by: HTTPError(
                     codeWithoutRetry(kept.status), request: kept.request, response: kept,
-                    message: "a validator asked for a retry"
+                    message: "a validator requested a retry"
                         + (refusal == .notWorthIt ? "" : "; \(refusal.description)")))
         case .failure(let failure):
             guard refusal == .deadline, failure.code != .timedOut else { return ended(by: failure) }

@@ -35,9 +35,12 @@ struct RetryLoad {
         }
     }
 
+    /// Whether this link may retry the load.
+    var mayRetry: Bool { !isNested && maximum > 0 }
+
     /// The request for the next attempt. It is marked as being retried by this link, unless no retry is possible.
     var attempt: HTTPRequest {
-        guard !isNested, maximum > 0 else { return request }
+        guard mayRetry else { return request }
         var attempt = request
         attempt[option: AttemptNumberOption.self] = attempts.count + 1
         return attempt
@@ -46,14 +49,13 @@ struct RetryLoad {
     /// Sends the request once. The attempt number is removed from the request of the result, because the caller may
     /// send that request again.
     func send(to next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
-        let attempt = attempt
-        let isMarked = !isNested && attempt.options.contains(AttemptNumberOption.self)
         do throws(HTTPError) {
-            var response = try await next.load(attempt)
-            if isMarked { response.request.options.remove(AttemptNumberOption.self) }
+            guard mayRetry else { return .success(try await next.attempt(request)) }
+            var response = try await next.attempt(attempt)
+            response.request.options.remove(AttemptNumberOption.self)
             return .success(response)
         } catch {
-            guard isMarked else { return .failure(error) }
+            guard mayRetry else { return .failure(error) }
             var request = error.request
             request.options.remove(AttemptNumberOption.self)
             return .failure(error.with(request: request))
@@ -69,18 +71,23 @@ struct RetryLoad {
 
     /// Records an attempt that is not retried, and the reason.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, delay: Duration? = nil, reason: String) {
-        let failure = result.failure
-        mayHaveBeenSent = mayHaveBeenSent || failure?.mayHaveBeenSent ?? true
+        let (status, code): (HTTPStatus?, HTTPError.Code?)
+        switch result {
+        case .success(let response):
+            mayHaveBeenSent = true
+            (status, code) = (response.status, nil)
+        case .failure(let failure):
+            mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
+            (status, code) = (nil, failure.code)
+        }
         attempts.append(
-            HTTPAttempt(
-                number: attempts.count + 1, status: (try? result.get())?.status, errorCode: failure?.code,
-                delay: delay, reason: reason))
+            HTTPAttempt(number: attempts.count + 1, status: status, errorCode: code, delay: delay, reason: reason))
     }
 
     /// Records an attempt that is retried.
-    mutating func record(_ result: Result<HTTPResponse, HTTPError>, repeatedBy repetition: Repetition) {
-        record(result, delay: repetition.delay, reason: repetition.reason)
-        cost = repetition.cost ?? cost
+    mutating func record(_ result: Result<HTTPResponse, HTTPError>, retriedBy retry: PlannedRetry) {
+        record(result, delay: retry.delay, reason: retry.reason)
+        cost = retry.cost ?? cost
     }
 
     /// Counts an alternate request that the load takes part in.

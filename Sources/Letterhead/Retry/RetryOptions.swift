@@ -24,7 +24,8 @@ enum RetryObserverOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The strategy by which the request is retried. Default: nil (only validators ask for retries).
+    /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``RetrySettings``, if
+    /// any; otherwise only validators request retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }

@@ -6,7 +6,7 @@ public struct RetrySettings: Sendable {
     /// `.invalidRequest`.
     public var maximumRetries: Int
 
-    /// The strategy for requests without one. It applies to the outcomes that it selects.
+    /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
     ///
     /// Default: nil (only validators suggest retries). It replaces the waits that ``DefaultValidator`` suggests, and
     /// has no effect while `maximumRetries` is 0.
@@ -14,19 +14,21 @@ public struct RetrySettings: Sendable {
 
     /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
     ///
-    /// If the server asks for more, the request is not retried, because the retry would be too early.
+    /// If the server requests a longer wait, the request is not retried, because a retry after a shorter wait would be
+    /// too early.
     public var longestServerDelay: Duration
 
-    /// The limit of retries to each host. Default: ``RetryBudget/standard``.
+    /// The limit on retries to each host. Default: ``RetryBudget/standard``.
     public var budget: RetryBudget
 
-    /// The clock for waits. Default: the continuous clock.
+    /// The clock for waits, and for the deadlines of a client. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
     /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
     public var now: @Sendable () -> Date
 
-    /// Returns random numbers from 0 to 1, for jitter. 1 is the longest wait. Default: the random source of the system.
+    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
+    /// system.
     public var random: @Sendable () -> Double
 
     /// Observes each retry before its wait begins. Default: does nothing.

@@ -6,10 +6,10 @@
 #endif
 
 extension HTTPClient {
-    /// The transport of the platform: libcurl on Linux, URLSession on Apple platforms. The process has one value, so
-    /// that clients share their connections.
+    /// The default transport: libcurl on Linux, URLSession on Apple platforms. All clients of a process share it, so
+    /// they share their connections.
     ///
-    /// The transport at the end of a chain is the only part of the library that opens connections.
+    /// Only transports open connections; no other part of the library does.
     public static var defaultTransport: any HTTPLoader {
         #if os(Linux)
             CurlLoader.shared
@@ -18,10 +18,12 @@ extension HTTPClient {
         #endif
     }
 
-    /// Creates a transport of the platform with a configuration. Keep it: its connections are closed with it.
+    /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.
     ///
-    /// - Parameter configuration: the settings of the transport. A setting that the platform's transport does not
-    ///   support fails each request with `.invalidRequest` and the name of the setting.
+    /// Keep the transport and use it for several clients: when it is released, its connections are closed.
+    ///
+    /// - Parameter configuration: the settings of the transport. If the transport of the platform does not support a
+    ///   setting, each request fails with `.invalidRequest`, and the message names the setting.
     public static func makeTransport(_ configuration: TransportConfiguration) -> any HTTPLoader {
         #if os(Linux)
             CurlLoader(configuration)
@@ -30,14 +32,15 @@ extension HTTPClient {
         #endif
     }
 
-    /// Creates a transport based on Foundation's `URLSession` with a session configuration. Use it for proxies,
-    /// protocol classes, TLS settings or service types, or to share the cache, the cookies and the credentials of an
-    /// existing session: `makeTransport(sessionConfiguration: session.configuration)`.
+    /// Creates a transport that uses Foundation's `URLSession` with a session configuration.
     ///
-    /// All settings of the configuration apply, and the transport creates a separate session.
-    /// `timeoutIntervalForRequest` is the idle limit, unless a request sets ``HTTPRequest/idleTimeout``. Redirects are
-    /// returned as responses, as with every transport. The cache, the cookies and the credentials of the session work
-    /// below the library: a response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport>
+    /// Use it to set proxies, protocol classes, TLS settings or service types. To share the cache, the cookies and the
+    /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
+    ///
+    /// The transport creates a separate session, to which all settings of the configuration apply.
+    /// `timeoutIntervalForRequest` is the idle timeout, unless a request sets ``HTTPRequest/idleTimeout``. The session
+    /// does not follow redirects, because a link of the chain follows them. The session manages its cache, cookies and
+    /// credentials itself: a response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport>
     /// lists what `URLSession` does not support.
     ///
     /// - Parameter sessionConfiguration: the configuration. Later changes to it have no effect.

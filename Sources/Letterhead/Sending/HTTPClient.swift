@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Sends templates and plain requests through one chain.
+/// A client that sends templates and plain requests over one chain.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production)
@@ -8,19 +8,33 @@ public import Foundation
 /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
 /// ```
 ///
-/// A client is a value; copies share the chain and its connections. The chain contains, outermost first: `links`, reset
-/// guard, autocancel, deadline, validation and retry, redirects, the environment, the authentication, the `Accept`
-/// header, `attemptLinks`, the transport. `links` run once for each load, `attemptLinks` for each attempt and each hop
-/// of a redirect. Join several links with `-->`. `print(client)` shows the chain:
+/// A client is a value. Its copies share the chain and the connections. The chain contains these parts, the outermost
+/// first:
+///
+/// 1. `links`, which run once for each load
+/// 2. ``ResetGuard``, ``Autocancel`` and ``Deadline``
+/// 3. ``Retry``, which also calls the transformers and the validators
+/// 4. ``FollowRedirects``
+/// 5. ``ApplyEnvironment``
+/// 6. `cookies`, if there is a jar
+/// 7. ``Authenticate``, and a link that sets the `Accept` header
+/// 8. `cache`, if there is one
+/// 9. `attemptLinks`, which run for each attempt and for each redirect within it, unless the cache has the response
+/// 10. the transport
+///
+/// `print(client)` prints the chain. To use several links, join them with `-->`:
 ///
 /// ```swift
-/// let client = HTTPClient(environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
+/// let client = HTTPClient(
+///     environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     private let decoder: any HTTPBodyDecoder
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
+    /// The observers and the trace; nil without both, so that nothing is recorded.
+    let observing: ClientObserving?
     /// The environment that descriptions show before it is applied. A closure resolves it for each request.
     private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
@@ -29,59 +43,79 @@ public struct HTTPClient: Sendable {
     /// Creates a client and its chain.
     ///
     /// - Parameters:
-    ///   - environment: the base URL and the defaults for requests. Default: nil (each request has a complete URL).
-    ///   - decoder: decodes responses of templates without a custom decoder. Default: a plain `JSONDecoder`.
-    ///   - authentication: signs requests to the environment's origin, or to its own `allowedOrigins`. Without both, it
-    ///     signs nothing. Default: nil (requests are not signed).
-    ///   - transformers: change each response before validators run, in order, before those of the template. Default:
-    ///     none.
-    ///   - validators: judge each attempt, in order, after those of the template. Default: ``DefaultValidator``.
-    ///   - retrying: the settings for retries. Default: requests are not retried unless they ask for it.
-    ///   - links: run once for each load, outside of all other links. Default: nil.
-    ///   - attemptLinks: run for each attempt, directly above the transport. Default: nil.
-    ///   - transport: the end of the chain. Default: ``defaultTransport``.
+    ///   - environment: the base URL, headers and query items for all requests. Default: nil (each request must have a
+    ///     complete URL).
+    ///   - decoder: the decoder for requests that do not set one. Default: a `JSONDecoder` with its default settings.
+    ///   - authentication: signs requests to the origins in its `allowedOrigins`, or, without such a list, to the
+    ///     origin of the environment. With neither, it signs no requests. Default: nil (requests are not signed).
+    ///   - cookies: the jar that stores the cookies of responses and adds them to later requests. Default: nil (cookies
+    ///     are neither stored nor sent).
+    ///   - cache: the cache that stores responses and reuses them as RFC 9111 allows. Default: nil (every request is
+    ///     sent).
+    ///   - transformers: change each response before it is validated. They run in order, before those of the request.
+    ///     Default: none.
+    ///   - validators: check the result of each attempt. They run in order, after those of the request. Default:
+    ///     ``DefaultValidator``.
+    ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
+    ///     maximum of retries are retried.
+    ///   - links: links that run once for each load, before all other links. Default: nil.
+    ///   - attemptLinks: links that run for each attempt and redirect, directly before the transport. Default: nil.
+    ///   - observers: receive the events of each load, in order. Default: none.
+    ///   - tracing: sends the trace that a request belongs to. Default: nil (no trace is sent).
+    ///   - transport: the loader at the end of the chain. Default: ``defaultTransport``.
     public init(
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
-        authentication: HTTPAuthentication? = nil, transformers: [ModifyResponse] = [],
-        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
-        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil,
-        transport: any HTTPLoader = HTTPClient.defaultTransport
+        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
+        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
             environment, provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
-            authentication: authentication, retry: Retry(transformers: transformers, validators: validators, retrying),
-            links: links, attemptLinks: attemptLinks, transport: transport)
+            authentication: authentication, cookies: cookies, cache: cache,
+            retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
+            attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing), transport: transport)
     }
 
-    /// Creates a client that calls a closure for the environment of each load, so that a change applies to the next
-    /// load.
+    /// Creates a client whose environment is provided by a closure.
+    ///
+    /// The closure is called for each attempt and redirect, so a change of the environment applies to the next one. It
+    /// is not called for a request that sets its own environment.
     ///
     /// Credentials without `allowedOrigins` are bound to the first origin for which they are used. If the environment
     /// changes, call ``reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
     public init(
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
-        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
-        attemptLinks: (any LoaderLink)? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+        cookies: CookieJar? = nil, cache: ResponseCache? = nil, transformers: [ModifyResponse] = [],
+        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
+        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
+        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         self.init(
             nil, provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
-            retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
-            attemptLinks: attemptLinks, transport: transport)
+            cookies: cookies, cache: cache, retry: Retry(transformers: transformers, validators: validators, retrying),
+            links: links, attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing),
+            transport: transport)
     }
 
     private init(
         _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
-        authentication: HTTPAuthentication?, retry: Retry, links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?,
+        authentication: HTTPAuthentication?, cookies: CookieJar?, cache: ResponseCache?, retry: Retry,
+        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
         transport: any HTTPLoader
     ) {
+        self.observing = observing
         self.decoder = decoder
         self.environment = environment.map { ClientEnvironment($0) }
         isEnvironmentAsked = provider.isAsked
-        let attempt = Authenticate(authentication ?? .anonymous) --> AskForMediaTypes() --> (attemptLinks --> transport)
-        let whole = ResetGuard() --> Autocancel() --> Deadline() --> retry --> FollowRedirects()
-        chain = links --> whole --> provider --> attempt
+        let end: any HTTPLoader = observing.map { $0.link --> transport } ?? transport
+        let attempt: any HTTPLoader = AskForMediaTypes() --> (cache --> (attemptLinks --> end))
+        let signed: any HTTPLoader = cookies --> (Authenticate(authentication ?? .anonymous) --> attempt)
+        let hop: any HTTPLoader = provider --> signed
+        let load: any HTTPLoader = Deadline(clock: retry.settings.clock) --> retry --> FollowRedirects() --> hop
+        chain = links --> ResetGuard() --> Autocancel(above: load) --> load
     }
 
     /// Sends a template and returns the decoded value of its response.
@@ -103,10 +137,13 @@ public struct HTTPClient: Sendable {
 
     /// Returns a template with the chain of this client.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(template, over: ClientLoader(chain: chain, decoder: decoder), in: shownEnvironment)
+        SendableRequest(
+            template, over: ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets)),
+            in: shownEnvironment,
+            observing)
     }
 
-    /// Sends a plain request. Its status is checked like that of a template.
+    /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
     ///
     /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
@@ -114,23 +151,36 @@ public struct HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         let progress = request.ownProgressReport()
+        let observation = observing?.begin(request.placed(in: shownEnvironment), template: nil)
+        // A request from an earlier response may contain the observation of that load, which must not apply here.
+        request.observation = observation
         do throws(HTTPError) {
-            // A request from an earlier response may contain the download of that load, which must not apply here.
+            // The same is true for its download.
             let placed = request.placed(in: shownEnvironment)
-            let loader = ClientLoader(chain: chain, decoder: decoder)
+            let loader = ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets))
             return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
                 try await loader.load(request).accepted(by: request).savingReplacedBody(of: request)
-            }.ending(progress)
+            }.ending(progress).ending(observation)
         } catch {
             progress?.finish()
+            observation?.end(error)
             throw error.atTheDoor
         }
     }
 
-    /// Cancels all requests in flight, removes the state of all links, and returns when both are complete.
+    /// The numbers of the first ``StatisticsRecorder`` among the observers; nil if there is none.
+    public var statistics: HTTPStatistics? {
+        observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
+    }
+
+    /// Cancels all requests in flight, removes the state of all links, and returns when this is complete.
     ///
-    /// Running page sequences end with `.cancelled`, and each ``Pager`` starts over at the first page, because a cursor
-    /// belongs to the user who was signed in when it was obtained.
+    /// The transport is reset, too: if several clients share it, as they do with ``defaultTransport``, the requests of
+    /// all of them end with `.cancelled`. Give a client whose user may sign out a transport of its own, with
+    /// ``makeTransport(_:)``.
+    ///
+    /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
+    /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
     public func reset() async {
         resets.increment()
         await chain.reset()
@@ -138,7 +188,7 @@ public struct HTTPClient: Sendable {
 }
 
 extension HTTPClient: CustomStringConvertible {
-    /// The links of the chain.
+    /// The links and the transport of the chain, in order.
     public var description: String { "HTTPClient(\(chain))" }
 }
 
@@ -146,12 +196,14 @@ extension HTTPClient: CustomStringConvertible {
 private struct ClientLoader: HTTPLoader {
     let chain: any HTTPLoader
     let decoder: any HTTPBodyDecoder
+    let identity: ObjectIdentifier
 
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var request = request
         if request.decoder == nil { request.decoder = decoder }
-        // A request from a response of another client may contain the origin of that client, which must not apply here.
+        // A request from a response of another client may contain what belongs to that client.
         request.options.remove(HomeOriginOption.self)
+        request[option: ClientIdentityOption.self] = identity
         return try await chain.load(request)
     }
 }

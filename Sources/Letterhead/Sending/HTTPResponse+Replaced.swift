@@ -4,7 +4,7 @@ extension HTTPResponse {
     ///
     /// The file is hidden until the download is accepted. The transport leaves the body of a download empty.
     func savingReplacedBody(of request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        guard case .file(let url) = request.responseDelivery, request.accepts(status),
+        guard case .file(let url) = request.responseDelivery, request.saves(status),
             body.buffered?.isEmpty != true
         else { return self }
         var response = self

@@ -1,28 +1,39 @@
-/// A request that is ready to be sent: a template, its builder, and a loader.
+/// A template with a builder and a loader, ready to be sent.
 ///
 /// ```swift
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
 /// ```
 ///
-/// Sending has these steps, in order: build the request, load it, check the status, call the template's `finish`,
-/// decode. The links of the chain determine how the request is loaded; see ``HTTPClient`` for its links.
+/// Sending has these steps:
+///
+/// 1. The builder creates the request from the template.
+/// 2. The loader returns the response. If the loader is a chain, its links determine how the request is sent; see
+///    ``HTTPClient`` for the links of a client.
+/// 3. The status is checked.
+/// 4. The template's ``RequestTemplate/finish(_:)`` receives the response or the error.
+/// 5. The template's ``RequestTemplate/decode(_:)`` decodes the response.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let builder: any RequestBuilder<Template>
     private let loader: any HTTPLoader
     private var environment: ClientEnvironment?
+    private var observing: ClientObserving?
 
-    /// Creates a request from a template, built by ``StandardRequestBuilder``.
+    /// Creates a request from a template, with a ``StandardRequestBuilder``.
     public init(_ template: Template, over loader: any HTTPLoader) {
         self.init(StandardRequestBuilder(template), over: loader)
     }
 
     /// Creates a request from a template. Descriptions show it with the environment of a client.
-    init(_ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?) {
+    init(
+        _ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?,
+        _ observing: ClientObserving?
+    ) {
         self.init(template, over: loader)
         self.environment = environment
+        self.observing = observing
     }
 
-    /// Creates a request from a builder and its template.
+    /// Creates a request from a builder, which contains the template.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
         self.builder = builder
         self.loader = loader
@@ -36,22 +47,34 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Sends the request and returns the decoded value with its response.
     ///
-    /// - Throws: ``HTTPError``, before anything is sent if the template's response type cannot be decoded and the
-    ///   template has no ``RequestTemplate/decode(_:)``; and `CancellationError` if the calling task was cancelled.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the response type of the
+    ///   template cannot be decoded and the template does not implement ``RequestTemplate/decode(_:)``, the error is
+    ///   `.invalidRequest`, and nothing is sent.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         var progress: ProgressUpdates.Report?
+        var observation: Observation?
         do {
             var request = try requestToDecode()
+            observation = observe(&request)
             progress = request.ownProgressReport()
+            if Template.Response.self != HTTPResponse.self, case .file = request.responseDelivery {
+                let result = try await savedAndDecoded(request)
+                progress?.finish()
+                return result
+            }
             var response = try await finished(request)
             let isStreamed = response.body.isStreamed
-            if isStreamed { response = response.ending(progress) }
+            if isStreamed { response = response.ending(progress).ending(observation) }
             let value = try await decode(response)
-            if !isStreamed { progress?.finish() }
+            if !isStreamed {
+                progress?.finish()
+                observation?.end(response)
+            }
             return (value, response)
         } catch {
             finish(progress)
+            end(observation, error)
             throw error.atTheDoor
         }
     }
@@ -62,12 +85,15 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     @concurrent
     public func response() async throws -> HTTPResponse {
         var progress: ProgressUpdates.Report?
+        var observation: Observation?
         do {
             var request = try request()
+            observation = observe(&request)
             progress = request.ownProgressReport()
-            return try await finished(request).ending(progress).namedInBody
+            return try await finished(request).ending(progress).ending(observation).namedInBody
         } catch {
             finish(progress)
+            end(observation, error)
             throw error.atTheDoor
         }
     }
@@ -76,6 +102,26 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// ended.
     private func finish(_ progress: ProgressUpdates.Report?) {
         (progress ?? builder.template.options[ProgressReportOption.self])?.finish()
+    }
+
+    /// Begins the observation of the load, if the client has observers. A builder may return a request from an earlier
+    /// response, whose observation must not apply here.
+    private func observe(_ request: inout HTTPRequest) -> Observation? {
+        guard let observing else {
+            if request.observation != nil { request.observation = nil }
+            return nil
+        }
+        let observation = observing.begin(request, template: rootName(of: Template.self))
+        request.observation = observation
+        return observation
+    }
+
+    /// Ends the observation of a failed load. If the request could not be built, the load consists of its start and its
+    /// end.
+    private func end(_ observation: Observation?, _ error: any Error) {
+        guard let observing else { return }
+        let failed = (error as? HTTPError)?.request ?? HTTPRequest()
+        (observation ?? observing.begin(failed, template: rootName(of: Template.self))).end(error)
     }
 
     /// Builds the request.
@@ -107,6 +153,20 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
+    /// Returns the response of a download and its value. The file is replaced only if the response can be decoded.
+    private func savedAndDecoded(
+        _ request: HTTPRequest
+    ) async throws(HTTPError) -> (value: Template.Response, response: HTTPResponse) {
+        var decoded: Template.Response?
+        let response = try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
+            let response = try await finish(await result(of: request), request: request).savingReplacedBody(of: request)
+            decoded = try await decode(response)
+            return response
+        }
+        guard let decoded else { throw HTTPError(.cannotDecodeResponse, request: request, response: response) }
+        return (decoded, response)
+    }
+
     /// Returns the response if its status is accepted, or an error otherwise.
     private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
@@ -133,10 +193,15 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
+        response.request.observation?.recordDecoding("decoding.start", Template.Response.self)
         do {
-            return try await builder.template.decode(response)
+            let value = try await builder.template.decode(response)
+            response.request.observation?.recordDecoding("decoding.end", Template.Response.self)
+            return value
         } catch {
-            throw HTTPError(ofDecoding: error, response: response)
+            let failure = HTTPError(ofDecoding: error, response: response)
+            response.request.observation?.recordDecoding("decoding.failed", Template.Response.self, failure)
+            throw failure
         }
     }
 }

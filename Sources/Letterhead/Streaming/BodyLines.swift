@@ -10,7 +10,7 @@ extension HTTPResponseBody {
     /// in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
-    /// The lines of the body as they arrive, with another limit.
+    /// Returns the lines of the body as they arrive, with another limit.
     ///
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
@@ -20,7 +20,7 @@ extension HTTPResponseBody {
         fileprivate let body: HTTPResponseBody
         fileprivate let limit: Int
 
-        /// Starts the iteration. A streamed body can be iterated once.
+        /// Starts the iteration. A streamed body can be iterated only once.
         public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
         /// Reads the lines in order.

@@ -10,10 +10,10 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The request is sent when the first event is requested. It may have any method and a body. It accepts
-    /// `text/event-stream` and no stored response, unless the template sets `Accept` and `Cache-Control` itself.
-    /// Authentication, retries and redirects work like those of any other request until the head of the response has
-    /// arrived. A response of another content type is `.invalidResponse`; a 204 has no events.
+    /// The request is sent when the first event is requested. It may have any method and a body. It contains an
+    /// `Accept` of `text/event-stream` and a `Cache-Control` of `no-cache`, unless the template sets these header
+    /// fields itself. Authentication, retries and redirects work like those of any other request until the head of the
+    /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events.
     ///
     /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
     /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
@@ -34,6 +34,7 @@ extension HTTPClient {
     ) -> EventSequence {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
+            progress: template.options[ProgressReportOption.self],
             request: { try sendable(template).request() },
             connect: { id in try await stream(EventStreamTemplate(base: template, lastEventID: id)) })
     }
@@ -48,8 +49,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. The template decodes nothing.
-    ///   - type: the type of the values. Data of another type are `.cannotDecodeResponse`, after the values before
-    ///     them.
+    ///   - type: the type of the values. If the data of an event cannot be decoded, the error is
+    ///     `.cannotDecodeResponse`, after the values of earlier events.
     ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is
     ///     `.invalidResponse`, because the stream is incomplete. Default: nil (the stream ends with its connection).
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
@@ -86,6 +87,8 @@ struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
     let limit: Int
+    /// The progress updates of the template. They end with the stream, even if nothing was sent.
+    let progress: ProgressUpdates.Report?
     /// Builds the request, for the rules of reconnecting.
     let request: @Sendable () throws -> HTTPRequest
     /// Connects, after the last identifier.

@@ -7,8 +7,8 @@ struct EventStream: Sendable {
     }
 
     private let sequence: EventSequence
-    /// The number of resets of the client when the iteration began.
-    private let resets: Int
+    /// The number of resets of the client when the first connection was opened.
+    private var resets = 0
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
@@ -22,7 +22,6 @@ struct EventStream: Sendable {
 
     init(_ sequence: EventSequence) {
         self.sequence = sequence
-        resets = sequence.client.resets.value
         splitter = LineSplitter(.carriageReturnToo, limit: sequence.limit)
         parser = EventStreamParser(limit: sequence.limit)
     }
@@ -49,10 +48,20 @@ struct EventStream: Sendable {
     private mutating func end() {
         state = .ended
         pieces = nil
+        sequence.progress?.finish()
+    }
+
+    /// Throws `.cancelled` if the client was reset since the first connection was opened.
+    private func refuseIfStale() throws {
+        guard sequence.client.resets.value == resets else {
+            throw HTTPResponseBody.Origin.error(
+                origin, .cancelled, "the client was reset; start a new event stream")
+        }
     }
 
     /// Opens the first connection, whose errors are thrown.
     private mutating func begin(isolation actor: isolated (any Actor)?) async throws {
+        resets = sequence.client.resets.value
         let reconnection = sequence.reconnection
         if reconnection.isEnabled {
             let request = try sequence.request()
@@ -69,6 +78,8 @@ struct EventStream: Sendable {
     /// the next step.
     private mutating func nextOfConnection(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         while state == .connected {
+            // The events of a chunk that arrived before a reset belong to the previous user.
+            try refuseIfStale()
             if let event = try nextInPiece() { return event }
             let piece: Data?
             do {
@@ -134,12 +145,8 @@ struct EventStream: Sendable {
             throw HTTPResponseBody.Origin.error(
                 origin, .timedOut, "the deadline of the event stream passed before it could reconnect")
         }
-        let resets = sequence.client.resets
-        try await resets.pause(for: wait, on: sequence.reconnection.clock, since: self.resets)
-        guard resets.value == self.resets else {
-            throw HTTPResponseBody.Origin.error(
-                origin, .cancelled, "the client was reset; start a new event stream")
-        }
+        try await sequence.client.resets.pause(for: wait, on: sequence.reconnection.clock, since: resets)
+        try refuseIfStale()
     }
 
     private mutating func open(after lastID: String?) async throws {
@@ -150,7 +157,7 @@ struct EventStream: Sendable {
         let response = try await sequence.connect(lastID.flatMap { $0.isEmpty ? nil : $0 })
         origin = HTTPResponseBody.Origin(response)
         guard response.status != .noContent else { return end() }
-        let type = response.headers[.contentType].flatMap { MediaType($0)?.essence }
+        let type = response.headers.mediaType?.essence
         guard type == "text/event-stream" else {
             throw HTTPResponseBody.Origin.error(
                 origin, .invalidResponse,

@@ -1,18 +1,19 @@
-/// Determines whether and how an event stream reconnects after its connection has ended.
+/// A setting that determines whether and how an event stream reconnects after its connection has ended.
 ///
 /// ```swift
 /// client.events(of: News(), reconnecting: .whenClosed)
 /// client.events(of: News(), reconnecting: .whenClosed(maximumAttempts: 10, deadline: .seconds(3_600)))
 /// ```
 ///
-/// A stream reconnects in three cases: its connection ends or is lost, a limit of the request such as `idleTimeout`
-/// passes, or a new connection fails for a reason that ``RetryCondition/standard`` accepts. Errors of the first
+/// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
+/// `idleTimeout`, or a new connection fails for a reason that ``RetryCondition/standard`` accepts. Errors of the first
 /// connection are thrown; retry it with ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the
-/// stream. The request contains the last identifier in `Last-Event-ID`.
+/// stream. The request of a reconnection contains the last identifier in `Last-Event-ID`.
 ///
-/// The first attempt after an event waits for the reconnection time of the server (`retry`), or for the first wait of
-/// the strategy if the server has set none. Each further attempt adds the next wait of the strategy. A `Retry-After` of
-/// a response that refuses the connection extends the wait.
+/// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
+/// further attempt waits for this time plus the next wait of the strategy. Otherwise, each attempt waits for the next
+/// wait of the strategy. If a response that refuses the connection has a longer `Retry-After`, the attempt waits for
+/// that time, up to ``longestServerDelay``.
 ///
 /// A request whose method is not idempotent reconnects only if it is marked ``RequestTemplate/idempotent(key:)`` or
 /// `allowsAnyMethod` is set, and a one-shot body is never sent twice. Otherwise, the stream ends with its first
@@ -23,7 +24,7 @@ public struct Reconnection: Sendable {
     public var strategy: HTTPRetryStrategy
     /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
     public var maximumAttempts: Int?
-    /// The maximum duration of the stream; a reconnection that would begin later is `.timedOut`. Default: nil (no
+    /// The maximum duration of the stream. A reconnection that would begin after it is `.timedOut`. Default: nil (no
     /// limit).
     public var deadline: Duration?
     /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
@@ -32,7 +33,8 @@ public struct Reconnection: Sendable {
     public var allowsAnyMethod: Bool
     /// The clock for waits and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
-    /// Returns random numbers from 0 to 1, for jitter; 1 is the longest wait. Default: the random source of the system.
+    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
+    /// system.
     public var random: @Sendable () -> Double
 
     /// The stream ends with its first connection.

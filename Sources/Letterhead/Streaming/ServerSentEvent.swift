@@ -12,7 +12,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The last identifier that the stream has set, with this event or before it; nil if it has set none.
     public var id: String?
-    /// The reconnection time that the server has set with this event; nil when it has set none.
+    /// The reconnection time that the server has set with this event; nil if it has set none.
     public var retry: Duration?
 
     /// The response that contains the event; nil for an event that was created by a caller.
@@ -56,11 +56,11 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
-    /// The type, the number of bytes of the data, and whether there is an identifier; not the data itself.
+    /// The type, the number of bytes of the data, and whether there is an identifier. The data itself is not included.
     public var description: String {
         "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
     }
 
-    /// The description only, so that no dump prints the data.
+    /// A mirror that contains only the description, so that `dump` does not print the data.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
 }

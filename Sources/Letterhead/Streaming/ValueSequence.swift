@@ -8,8 +8,9 @@ extension HTTPClient {
     /// ```
     ///
     /// The request is sent when the first value is requested. At most one value and one chunk of the body are kept in
-    /// memory. A value that cannot be decoded is `.cannotDecodeResponse`, with its number, after the values before it.
-    /// A truncated array or text sequence is `.invalidResponse`. Leaving the loop closes the connection.
+    /// memory. If a value cannot be decoded, the error is `.cannotDecodeResponse` and contains the number of the value.
+    /// It is thrown after the values before it. A truncated array or text sequence is `.invalidResponse`. Leaving the
+    /// loop closes the connection. After ``reset()``, the next call of an iterator that has begun throws `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. The template decodes nothing; its decoder, or that of the client, decodes the values.
@@ -19,7 +20,7 @@ extension HTTPClient {
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: JSONStreamFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        ValueSequence<Value>(format: format, limit: limit) {
+        ValueSequence<Value>(resets: resets, format: format, limit: limit) {
             try await stream(ValueStreamTemplate(base: template, format: format))
         }
     }
@@ -49,6 +50,7 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
 /// JSON values that are decoded as they arrive.
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let resets: ResetCount
     let format: JSONStreamFormat
     let limit: Int
     let connect: @Sendable () async throws -> HTTPResponse
@@ -57,6 +59,8 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ValueSequence
+        /// The number of resets of the client when the connection was opened.
+        private var resets = 0
         private var isAtEnd = false
         private var pieces: HTTPResponseBody.Iterator?
         private var splitter: JSONValueSplitter
@@ -85,6 +89,10 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
         private mutating func nextValue(isolation actor: isolated (any Actor)?) async throws -> Value? {
             if origin == nil { try await connect() }
             while let body = pieces {
+                // The values of a chunk that arrived before a reset belong to the previous user.
+                guard sequence.resets.value == resets else {
+                    throw error(.cancelled, "the client was reset; start a new sequence of values")
+                }
                 do {
                     if let text = try splitter.next() { return try decode(text) }
                     var body = body
@@ -102,9 +110,10 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
         }
 
         private mutating func connect() async throws {
+            resets = sequence.resets.value
             let response = try await sequence.connect()
             origin = HTTPResponseBody.Origin(response)
-            let type = response.headers[.contentType].flatMap { MediaType($0) }
+            let type = response.headers.mediaType
             splitter = JSONValueSplitter(
                 JSONValueSplitter.Format(sequence.format, for: type), limit: sequence.limit)
             pieces = response.body.makeAsyncIterator()

@@ -1,7 +1,8 @@
 package import Foundation
 
 extension String {
-    /// Calls a closure with the bytes of the text in place. Unlike `withUTF8`, it needs no variable and makes no copy.
+    /// Calls a closure with the UTF-8 bytes of the text. Unlike `withUTF8`, it does not need a variable. Only a text
+    /// from Objective-C is copied.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
@@ -16,7 +17,7 @@ extension String {
 }
 
 extension Data {
-    /// Returns data of an exact size that is written once. Nothing is zeroed, grown or copied.
+    /// Returns data whose memory is allocated once and filled by a closure. The memory is neither zeroed nor copied.
     ///
     /// - Parameters:
     ///   - count: the number of bytes to allocate.
@@ -63,8 +64,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Array {
-    /// Replaces all elements that fulfill a condition by one, at the position of the first of them, or at the end. An
-    /// element of nil removes them.
+    /// Replaces all elements that fulfill a condition with one element, at the position of the first of them. If no
+    /// element fulfills the condition, the new element is appended. If the new element is nil, the others are removed.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
         guard let place = firstIndex(where: fits) else {
             if let element { append(element) }

@@ -78,19 +78,6 @@ extension EscapeSet {
             xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
             """)
 
-    /// The bytes that are never sent in a URL: control characters, spaces and everything outside ASCII. `%` is kept.
-    package static let unprintable = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            x...............................\
-            ................................\
-            ...............................x\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
-
     /// Everything except ASCII letters and digits: the strictest form encoding.
     package static let alphanumeric = EscapeSet(
         table: """

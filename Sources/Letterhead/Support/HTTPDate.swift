@@ -6,8 +6,8 @@ package enum HTTPDate {
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    ///   - now: the current time. It determines the century of a two-digit year, which is at most 50 years in the
-    ///     future.
+    ///   - now: the current time. It determines the century of a two-digit year: the resulting year is at most 50
+    ///     years in the future.
     package static func seconds(of text: String, now: Int64) -> Int64? {
         let parts = text.split(separator: " ").map(String.init)
         switch parts.count {
@@ -51,13 +51,15 @@ package enum HTTPDate {
         return year > present + 50 ? year - 100 : year
     }
 
-    private static func length(of month: Int, year: Int) -> Int {
+    /// Returns the number of days in a month. Months are numbered from 0.
+    static func length(of month: Int, year: Int) -> Int {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month]
     }
 
-    /// Returns the days since 1970. Years are counted from March, so that the leap day is the last day.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
+    /// Returns the number of days since January 1, 1970. Months are numbered from 1. The calculation begins each year
+    /// in March, so that the leap day is the last day of a year.
+    static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let monthFromMarch = (month + 9) % 12
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1

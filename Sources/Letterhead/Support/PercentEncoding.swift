@@ -28,7 +28,23 @@ package enum PercentEncoding {
     /// Returns the text with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
     package static func unescape(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-        let bytes = Array(text.utf8)
+        return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
+    }
+
+    /// Returns the only normal form of the texts that differ in their escapes (RFC 3986, 6.2.2): unreserved bytes are
+    /// not escaped, and every other byte is `%XX` in upper case.
+    package static func normalized(_ bytes: [UInt8]) -> String {
+        let set = EscapeSet.unreserved
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        for byte in decoded(bytes) {
+            if set.escapes(byte) { append(byte, to: &output) } else { output.append(byte) }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Returns the bytes with every well-formed `%XX` decoded.
+    private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var index = 0
@@ -43,7 +59,7 @@ package enum PercentEncoding {
                 index += 1
             }
         }
-        return String(decoding: output, as: UTF8.self)
+        return output
     }
 
     /// Returns the number of bytes of a text that the set escapes. Each adds two bytes.

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A template whose type does not depend on the wrapped template, so that it can be changed conditionally or stored in
-/// a list.
+/// A template whose type does not depend on the wrapped template. Use it to decorate a template conditionally, or to
+/// store different templates in a list.
 ///
 /// ```swift
 /// var request = AnyTemplate(Get<User>("users/\(login)"))
@@ -9,9 +9,11 @@ public import Foundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves like the wrapped template and can be decorated like any other template. Two things are lost, because they
-/// are part of the type: the ``RequestTemplate/Failure`` of the template (use ``HTTPError/failure(as:)``) and its pages
-/// (write `.paginated()` last).
+/// It behaves like the wrapped template and can be decorated like any other template. Two properties of the wrapped
+/// template are lost, because they are part of its type:
+///
+/// - its ``RequestTemplate/Failure``: use ``HTTPError/failure(as:)``.
+/// - its pages: call `.paginated()` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
     private let defect: TemplateDefect?
@@ -29,6 +31,9 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
             misfit: Template._misfit ?? (isUnknown ? PagePosition.unknownRule : nil),
             undecodable: Template._undecodable, response: Response.self)
     }
+
+    /// The wrapped template.
+    var erased: any RequestTemplate { base }
 
     /// The path of the wrapped template.
     public var path: RequestPath { base.path }
@@ -64,7 +69,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
         return options
     }
 
-    /// Decodes the response with the wrapped template.
+    /// Calls `decode` of the wrapped template.
     public func decode(_ response: HTTPResponse) async throws -> Response { try await base.decode(response) }
 
     /// Calls `finish` of the wrapped template.

@@ -1,4 +1,4 @@
-// A type for each method, so that an API can declare functions for `Get<User>` and for `Post<User>`. Each is an Endpoint.
+// There is a type for each method, so that an API can declare functions for `Get<User>` and for `Post<User>`.
 
 /// A GET request as a value: `Get<User>("users/\(login)")`. See ``Endpoint``.
 public struct Get<Response: Sendable>: RequestDecorator {
@@ -8,8 +8,8 @@ public struct Get<Response: Sendable>: RequestDecorator {
     /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     public init(_ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]) {
         base = Endpoint(.get, path, query: query, headers: headers)
@@ -24,8 +24,8 @@ public struct Post<Response: Sendable>: RequestDecorator {
     /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -44,8 +44,8 @@ public struct Put<Response: Sendable>: RequestDecorator {
     /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -64,8 +64,8 @@ public struct Patch<Response: Sendable>: RequestDecorator {
     /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(
@@ -84,8 +84,8 @@ public struct Delete<Response: Sendable>: RequestDecorator {
     /// Creates a template.
     ///
     /// - Parameters:
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(

@@ -1,7 +1,7 @@
-/// A template as a value, for an endpoint without a custom type.
+/// A template for an endpoint that needs no separate type.
 ///
 /// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` are endpoints with a fixed method. Declare the endpoints of an
-/// API as functions, and call these where you send:
+/// API as static functions, and pass their results to a client:
 ///
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
@@ -12,8 +12,8 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// An endpoint has no ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``. Implement a ``RequestTemplate``
-/// for an endpoint with custom decoding or failures.
+/// An endpoint has no ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``. For custom decoding, or for a
+/// `Failure` type, declare a type that conforms to ``RequestTemplate``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// The method.
     public let method: HTTPMethod
@@ -30,8 +30,8 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: the path. A relative path is appended to the path of the base URL.
-    ///   - query: the query; nil values are omitted. Default: none.
+    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
+    ///   - query: the query. Items with the value nil are omitted. Default: none.
     ///   - headers: the headers. Default: none.
     ///   - body: the body. Default: none.
     public init(

@@ -1,23 +1,26 @@
-/// The position of a page: the part of its request that differs from the requests of the other pages.
+/// The value that identifies a page in its sequence, and by which the requests for the pages differ.
 ///
-/// It can be stored: see ``PageCheckpoint``.
+/// To store a position, see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
-    /// The first page: the template without changes.
+    /// The first page, which the unchanged template requests.
     case first
-    /// The page with a number.
+    /// The page with this number.
     case number(Int)
-    /// The page after a number of items.
+    /// The page that begins after this number of items.
     case offset(Int)
-    /// The page that a cursor identifies.
+    /// The page that this cursor identifies.
     case cursor(JSONValue)
-    /// The page at a URL, byte for byte as sent by the server, except for spaces and characters outside ASCII.
+    /// The page at this absolute URL. It is the link of the server, resolved against the URL of the page that contains
+    /// it, and percent-encoded. The page is requested only at the origin of the URL: if the environment or the base URL
+    /// of the request has another origin, the request is `.invalidRequest`, and nothing is sent.
     case url(String)
-    /// A page that only the response of the page before it identifies. It cannot be requested.
+    /// A page that can be identified only with the response of the previous page. It cannot be requested.
     case unknown
 }
 
 extension PagePosition: CustomStringConvertible, CustomReflectable {
-    /// The kind of position. The values of a URL and of a cursor are omitted, because they may contain a secret.
+    /// The kind of the position, with its number or offset. A URL or a cursor is omitted, because it may contain a
+    /// secret.
     public var description: String {
         switch self {
         case .first: "first"
@@ -29,11 +32,11 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A mirror of ``description`` only.
+    /// A mirror that contains only ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
-/// The position of a page from which an iteration can continue later, also in another process.
+/// The number and the position of a page. An iteration can continue from it later, also in another process.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(page.checkpoint)

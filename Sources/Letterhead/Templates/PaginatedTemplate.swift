@@ -1,10 +1,13 @@
-/// A template that requests one of several pages, and creates the template of the next page.
+/// A template that requests one page of a sequence, and creates the template for the next page.
 ///
-/// Use `template.paginated()` or `.paginated(by:)` with a client's `pages(of:)` or `items(of:)`. Implement the protocol
-/// only if a custom ``Pagination`` cannot describe the API.
+/// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a
+/// client. Implement the protocol only if a custom ``Pagination`` cannot describe the API.
 ///
-/// Laws: a template represents one page, requesting the next page creates a new value, and all decorators keep it
-/// paginated.
+/// Laws:
+///
+/// - A template represents one page.
+/// - ``requestForNextPage()`` returns a new template and does not change this one.
+/// - Every decorator of a paginated template is a paginated template.
 public protocol PaginatedTemplate: RequestTemplate {
     /// The number of the page.
     var page: Int { get }
@@ -12,22 +15,22 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// The position of the page.
     var position: PagePosition { get }
 
-    /// Returns the template of the next page, without the response of this one.
+    /// Returns the template for the next page, without using the response of this page.
     ///
-    /// If only that response identifies the next page, sending the template is `.invalidRequest`: use
-    /// ``requestForNextPage(after:)``.
+    /// If the next page can be identified only with the response of this page, sending the returned template fails with
+    /// `.invalidRequest`. Use ``requestForNextPage(after:)`` instead.
     func requestForNextPage() -> Self
 
-    /// Returns what follows a page that has arrived.
+    /// Returns whether another page follows a page that has arrived, and the template for it.
     ///
-    /// - Throws: an error if the response must identify the next page but does not.
+    /// - Throws: an error if the page does not identify the next page, although it must.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// Returns this template at the position of a checkpoint.
+    /// Returns the template for the page at a checkpoint.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
-/// A page of a sequence.
+/// A page of a sequence: its decoded value, its response and its number.
 public struct Page<Value: Sendable>: Sendable {
     /// The decoded value.
     public let value: Value
@@ -35,19 +38,19 @@ public struct Page<Value: Sendable>: Sendable {
     public let itemCount: Int?
     /// The response of the page.
     public let response: HTTPResponse
-    /// The number of the page, 1 for the first.
+    /// The number of the page. By default, the first page has the number 1.
     public let number: Int
-    /// The checkpoint of the next page. It is nil for the last page, and in the page that is passed to
+    /// The checkpoint of the next page. It is nil in the last page of a sequence, and in a page that is passed to
     /// `requestForNextPage(after:)`.
     ///
-    /// If the link to the next page is invalid, a sequence that starts at the checkpoint is `.invalidRequest`.
+    /// If the link to the next page is invalid, a sequence that starts at this checkpoint fails with `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 
     /// Creates a page.
     ///
     /// - Parameters:
     ///   - value: the decoded value.
-    ///   - itemCount: the number of items; nil counts a collection, and leaves any other value uncounted. Default: nil.
+    ///   - itemCount: the number of items. Default: nil (the count of a value that is a collection, otherwise unknown).
     ///   - response: the response of the page.
     ///   - number: the number of the page. Default: 1.
     ///   - checkpoint: the checkpoint of the next page. Default: nil.
@@ -63,16 +66,16 @@ public struct Page<Value: Sendable>: Sendable {
     }
 }
 
-/// What follows a page.
+/// Whether another page follows a page, and how it is requested.
 public enum PageContinuation<Next: Sendable>: Sendable {
-    /// The page is empty and the sequence has ended before it. The page is not returned.
+    /// The page is empty, and the page before it was the last one. The empty page is not returned.
     case ended
-    /// The page is the last.
+    /// The page is returned, and it is the last one.
     case last
-    /// The page is returned, and another one follows, with this template or position.
+    /// The page is returned, and another page follows, with this template or position.
     case next(Next)
 
-    /// Returns the same continuation with another value for the next page.
+    /// Returns the same continuation, with the result of a closure for the next page.
     public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended
@@ -82,15 +85,15 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     }
 }
 
-/// A decorator that stays paginated around a paginated template.
+/// A decorator that is a paginated template if its base is one.
 ///
-/// Adopt it in a custom decorator, whose `base` must be a variable:
+/// Conform a custom decorator to it. The `base` of the decorator must be a variable:
 ///
 /// ```swift
 /// extension Traced: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 /// ```
 public protocol PageForwarding: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
-    /// The wrapped template, which is replaced by its next page.
+    /// The wrapped template. It is replaced with the template for its next page.
     var base: Base { get set }
 }
 
@@ -104,7 +107,7 @@ extension PageForwarding {
     /// Returns this decorator around the next page of the base.
     public func requestForNextPage() -> Self { wrapping(base.requestForNextPage()) }
 
-    /// Returns this decorator around the base at the position of a checkpoint.
+    /// Returns this decorator around the base for the page at a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self { wrapping(base.resumed(from: checkpoint)) }
 
     private func wrapping(_ base: Base) -> Self {

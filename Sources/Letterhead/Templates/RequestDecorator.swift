@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A template that wraps another template and changes a part of it.
+/// A template that wraps another template, and changes some of its members.
 ///
-/// The modifiers of ``RequestTemplate`` create the decorators of this library. Implement a custom decorator as a
-/// generic type with a ``base`` and only the members that it changes:
+/// The modifiers of ``RequestTemplate``, such as `.header(_:_:)`, create the decorators of this library. Implement a
+/// custom decorator as a generic type with a ``base``, and declare only the members that it changes:
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {
@@ -16,9 +16,13 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Laws, which `DecoratorLaws` of LetterheadTesting checks: every other member is that of the base; changed members are
-/// derived from the base; nothing is changed in place. Decorators nest in any order. To keep a paginated template
-/// paginated, see ``PageForwarding``.
+/// Laws, which `DecoratorLaws` of LetterheadTesting checks:
+///
+/// - Each member that the decorator does not change has the value of the base.
+/// - Each member that it changes is derived from the member of the base.
+/// - It does not change the base.
+///
+/// Decorators nest in any order. To keep a paginated template paginated, see ``PageForwarding``.
 public protocol RequestDecorator<Base>: RequestTemplate {
     /// The type of the wrapped template.
     associatedtype Base: RequestTemplate
@@ -62,6 +66,6 @@ extension RequestDecorator where Body == Base.Body {
 }
 
 extension RequestDecorator where Response == Base.Response {
-    /// Decodes the response with the base.
+    /// Calls `decode` of the base.
     public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
 }

@@ -11,16 +11,17 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// No parameters.
     public init() {}
 
-    /// Creates parameters in the order written. nil values are omitted. If a name occurs more than once, the last value
-    /// is used.
+    /// Creates parameters in the order in which they are written. Parameters with the value nil are omitted. If a name
+    /// occurs more than once, the last value is used.
     public init(dictionaryLiteral elements: (String, (any ParameterValue)?)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Whether the list of parameters is empty.
+    /// Whether there are no parameters.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The value of a name. Setting a value keeps its index; setting nil removes it.
+    /// The value of a name; nil if there is no such parameter. A new value for an existing name keeps its place in the
+    /// order. nil removes the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -48,12 +49,12 @@ extension RequestParameters: CustomStringConvertible, CustomReflectable {
         return query.description
     }
 
-    /// The redacted text only, so that no dump prints a secret.
+    /// A mirror that contains only ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .dictionary) }
 }
 
 extension RequestParameters: Encodable {
-    /// Encodes the parameters as one object.
+    /// Encodes the parameters as one object, in order.
     public func encode(to encoder: any Encoder) throws {
         if let conflict { throw HTTPBodyError.invalid(conflict) }
         var container = encoder.container(keyedBy: Name.self)
@@ -69,5 +70,5 @@ extension RequestParameters: Encodable {
     }
 }
 
-/// The requirements of a parameter: it can be sent in a query and in a JSON document.
+/// A type whose values can be parameters: it can be sent as a query item and as a member of a JSON object.
 public typealias ParameterValue = QueryValue & Encodable

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// An endpoint: an immutable value that describes one request and the type of its response. It sends nothing.
+/// A description of one endpoint: an immutable value with the parts of a request and the type of its response. It sends
+/// nothing.
 ///
-/// Declare one type for each endpoint, decorate it, and pass it to a client. Only ``path`` is required; all other
-/// members have defaults.
+/// Declare one type for each endpoint, and pass its values to a client, with or without decorators. Only ``path`` is
+/// required; all other members have defaults.
 ///
 /// ```swift
 /// struct CreateUser: RequestTemplate {
@@ -19,30 +20,39 @@ public import Foundation
 ///
 /// ``Get``, ``Post`` and ``Endpoint`` are templates for endpoints without a custom type.
 ///
-/// Laws: a template is a value, every access of a member returns the same result, and a template contains no client.
+/// Laws:
 ///
-/// Declare each member with exactly the type that it has here. Otherwise, Swift treats it as an unrelated member and
-/// uses the default: a `var method: String` would send a GET. The builder refuses such a template with
-/// `.invalidRequest`, and the message contains the member and the required type. It also refuses a setting that is
-/// declared as a member, such as a `timeout` or an `authentication` of the type of that setting, because a template has
-/// no such member: write `.timeout(…)` where you send it. ``body`` may have any type that is an ``HTTPBody``: `some
-/// HTTPBody`, `any HTTPBody` or a custom type.
+/// - A template is a value.
+/// - A member returns the same result each time it is read.
+/// - A template contains no client.
+///
+/// Declare each member with exactly the type that it has in this protocol. If the type differs, Swift treats the
+/// declaration as an unrelated member and uses the default: with `var method: String`, a GET would be sent. The builder
+/// refuses such a template with `.invalidRequest`, and the message contains the member and the required type. Only
+/// ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
+///
+/// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
+/// `.timeout(…)`, where you send the template, or in its ``options``. The builder also refuses a template that declares
+/// a member with the name and the type of a setting.
 public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
-    /// The type of the decoded response: a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an
-    /// empty body), or ``HTTPResponse``, which is the default. For any other type, implement ``decode(_:)``; without
-    /// it, sending the template is `.invalidRequest`.
+    /// The type of the decoded response. Default: ``HTTPResponse``.
+    ///
+    /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
+    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, sending the template fails with
+    /// `.invalidRequest`.
     associatedtype Response: Sendable = HTTPResponse
 
-    /// The type to which the body of a failure is decoded. Default: `Never` (failures are not decoded).
+    /// The type to which ``HTTPError/failure(of:)`` decodes the body of an error response. Default: `Never` (error
+    /// responses are not decoded).
     associatedtype Failure: Decodable & Sendable = Never
 
     /// The type of the body. Default: ``EmptyBody``.
     associatedtype Body = EmptyBody
 
-    /// The path. A relative path is appended to the path of the base URL.
+    /// The path. A path without a slash at its beginning is appended to the path of the base URL.
     var path: RequestPath { get }
 
-    /// The base URL. With a base URL, the template needs no environment. Default: nil.
+    /// The base URL, for a template that needs no environment. Default: nil (the base URL of the environment).
     var baseURL: URL? { get }
 
     /// The method. Default: GET.
@@ -51,7 +61,7 @@ public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
     /// The query. Default: none.
     var query: QueryParameters { get }
 
-    /// The headers. They take precedence over those of the body, the environment and the client. Default: none.
+    /// The headers. They take precedence over the headers of the body and of the environment. Default: none.
     var headers: HTTPHeaders { get }
 
     /// Values that are sent as the query of a GET or HEAD and as the JSON body of any other method. Default: none.
@@ -69,20 +79,23 @@ public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes an accepted response. Default: by the type of ``Response``, with the decoder of the client.
+    /// Decodes a response with an accepted status. Default: decodes the type ``Response``, with the decoder of the
+    /// request or else of the client.
     ///
-    /// The function is asynchronous because a body may still be arriving. An error that it throws is the underlying
-    /// error of a `.cannotDecodeResponse`. It never runs on the caller's main actor.
+    /// The function is asynchronous because the body may still be arriving. It never runs on the main actor of the
+    /// caller. If it throws an ``HTTPError``, the caller receives that error. Any other error is the underlying error
+    /// of a `.cannotDecodeResponse`.
     func decode(_ response: HTTPResponse) async throws -> Response
 
-    /// Receives the result of the load, once, before decoding: a response with an accepted status, or the error. It may
-    /// return a response for an error and throw an error for a response. Default: returns the response or throws the
-    /// error.
+    /// Receives the result of the load before the response is decoded: a response with an accepted status, or an error.
+    ///
+    /// It is called once for each load. It may return a response in place of an error, and throw an error in place of a
+    /// response. Default: returns the response or throws the error.
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
 }
 
 extension RequestTemplate {
-    /// Nil.
+    /// nil, which means the base URL of the environment.
     public var baseURL: URL? { nil }
     /// The GET method.
     public var method: HTTPMethod { .get }
@@ -92,18 +105,18 @@ extension RequestTemplate {
     public var headers: HTTPHeaders { [:] }
     /// No parameters.
     public var parameters: RequestParameters { [:] }
-    /// Nil: a random boundary is created.
+    /// nil, which creates a random boundary.
     public var boundary: String? { nil }
-    /// Nil: 2xx, and 304 if the request is conditional.
+    /// nil, which accepts 2xx, and 304 if the request is conditional.
     public var acceptedStatuses: HTTPStatusSet? { nil }
     /// No options.
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
 
-    /// Decodes by the type of ``Response``.
+    /// Decodes the type ``Response`` with the decoder of the request.
     ///
-    /// It is generic so that the library can detect whether a template implements ``decode(_:)``.
+    /// The function is generic so that the library can detect whether a template implements ``decode(_:)``.
     ///
-    /// - Throws: ``HTTPError``; `.invalidRequest` if it is called for a type other than ``Response``.
+    /// - Throws: ``HTTPError``; `.invalidRequest` if the function is called for a type other than ``Response``.
     @_disfavoredOverload
     public func decode<Value>(_ response: HTTPResponse) async throws -> Value {
         guard Value.self == Response.self else {

@@ -93,10 +93,7 @@ private struct DeclaredSetting {
     /// Whether the type of the member is that of the setting. A member of another type is unrelated.
     var isDeclared: Bool {
         guard written != _Unwritten.self else { return false }
-        if member == "decoder" {
-            let isDecoder = written is any HTTPBodyDecoder.Type
-            if isDecoder || written == JSONDecoder?.self || written == PropertyListDecoder?.self { return true }
-        }
+        if isCustom(written) { return true }
         let text = String(reflecting: written)
         return names.contains { name in
             if name.hasPrefix("Swift.") { return text == name || text == "Swift.Optional<\(name)>" }
@@ -106,4 +103,22 @@ private struct DeclaredSetting {
             }
         }
     }
+    /// Whether a type is a caller's own validator, retry strategy or the like, or an optional or a list of them.
+    private func isCustom(_ type: Any.Type) -> Bool {
+        if let wrapper = type as? any Wrapper.Type { return isCustom(wrapper.content) }
+        return type is any _SettingValue.Type || member == "decoder" && type is any HTTPBodyDecoder.Type
+    }
+}
+
+/// A type that contains values of one other type.
+private protocol Wrapper {
+    static var content: Any.Type { get }
+}
+
+extension Optional: Wrapper {
+    fileprivate static var content: Any.Type { Wrapped.self }
+}
+
+extension Array: Wrapper {
+    fileprivate static var content: Any.Type { Element.self }
 }

@@ -6,6 +6,10 @@ public protocol _Settings: _LimitSettings, _SigningSettings, _JudgingSettings, _
     _RoutingSettings, _SharingSettings, _ProgressSettings
 {}
 
+/// A type whose values are settings of a request, such as a validator. A member of a template with the name of the
+/// setting and such a type is refused. Do not conform to it.
+public protocol _SettingValue {}
+
 /// `connectTimeout`, `idleTimeout`, `responseLimit`, `maximumRetries` with any type. Do not use its members.
 public protocol _LimitSettings {
     /// The declared type of `connectTimeout`.

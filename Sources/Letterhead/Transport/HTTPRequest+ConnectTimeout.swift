@@ -5,11 +5,12 @@ enum ConnectTimeoutOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How long looking up the name, connecting and agreeing on TLS may take together for this request, to the millisecond.
+    /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
+    /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
     ///
-    /// Time in which the request waits for a free connection does not count. Default: nil, the
-    /// ``TransportConfiguration/connectTimeout`` of the transport. Passing it is `.timedOut`; zero or less is `.invalidRequest`.
-    /// The transport over `URLSession` cannot limit connecting: with it, a limit is `.invalidRequest`.
+    /// Waiting for a free connection does not count. A request that exceeds the limit is `.timedOut`. A limit of zero
+    /// or less is `.invalidRequest`. `URLSession` does not support this limit: with this transport, a request that sets
+    /// it is `.invalidRequest`.
     public var connectTimeout: Duration? {
         get { self[option: ConnectTimeoutOption.self] }
         set { self[option: ConnectTimeoutOption.self] = newValue }
@@ -25,8 +26,9 @@ extension HTTPRequestOptions {
 }
 
 extension RequestTemplate {
-    /// Limits how long looking up the name, connecting and agreeing on TLS may take together; nil is the limit of the transport.
-    /// Passing it is `.timedOut`. See ``HTTPRequest/connectTimeout``.
+    /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
+    /// limit is `.timedOut`. If the limit is nil, the limit of the transport applies. See
+    /// ``HTTPRequest/connectTimeout``.
     public func connectTimeout(_ limit: Duration?) -> WithOptions<Self> { option(ConnectTimeoutOption.self, limit) }
 }
 

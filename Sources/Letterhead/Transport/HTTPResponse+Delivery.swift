@@ -5,13 +5,14 @@ extension HTTPResponse {
     /// Returns the response with its streamed body in the form that the request specifies: streamed, in memory, or in a
     /// file.
     ///
-    /// A response whose status is not accepted is not saved to the file: its body is in memory, for the error.
+    /// A response whose status is not accepted is not saved to the file: its body is in memory, for the error. A 304 has
+    /// no body and leaves the file unchanged.
     package func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
             switch request.responseDelivery {
             case .streamed: response.body = try body.limited(to: request.responseLimit, response: self)
-            case .file(let url) where request.accepts(status):
+            case .file(let url) where request.saves(status):
                 let body = try body.limited(to: request.responseLimit, response: self)
                 let draft = try await ResponseFile(url).save(body)
                 response.draft = draft
@@ -53,7 +54,7 @@ extension HTTPResponseBody {
         let error = response.tooLarge(limit: limit)
         if let length, length > limit { throw error }
         let left = ByteAllowance(limit)
-        return passing { next in
+        return observing { next in
             let chunk = try await next()
             guard left.take(chunk?.count ?? 0) else { throw error }
             return chunk

@@ -1,6 +1,7 @@
 extension RequestTemplate {
-    /// Limits the number of bytes that the body of the response may have after decompression: buffered, streamed or
-    /// downloaded. A larger body is `.responseTooLarge`. Default: see ``HTTPRequest/responseLimit``.
+    /// Limits the number of bytes in the body of the response after decompression. The limit applies to buffered,
+    /// streamed and downloaded bodies. A larger body is `.responseTooLarge`. Default: see
+    /// ``HTTPRequest/responseLimit``.
     public func responseLimit(_ bytes: Int) -> WithOptions<Self> {
         option(ResponseLimitOption.self, bytes)
     }
@@ -19,9 +20,10 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends.
+    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. Updates that were
+    /// added before receive the progress as well.
     public func onProgress(_ updates: ProgressUpdates) -> WithOptions<Self> {
-        option(ProgressReportOption.self, updates.sink)
+        option(ProgressReportOption.self, options[ProgressReportOption.self].adding(updates))
     }
 }
 
@@ -44,6 +46,6 @@ extension WithOptions {
 
     /// See ``HTTPRequest/onProgress``.
     public func onProgress(_ updates: ProgressUpdates) -> Self {
-        option(ProgressReportOption.self, updates.sink)
+        option(ProgressReportOption.self, options[ProgressReportOption.self].adding(updates))
     }
 }

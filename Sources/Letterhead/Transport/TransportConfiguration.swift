@@ -1,10 +1,10 @@
-/// The settings of a transport. They are read once, when the transport is created. Environment variables have no
-/// effect, except for those that specify proxies.
+/// The settings of a transport. They are read once, when the transport is created. Of the environment variables,
+/// Letterhead reads only those that specify proxies; libcurl also reads `SSLKEYLOGFILE` (see <doc:TheTransport>).
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
 /// configuration.connectTimeout = .seconds(3)
-/// let loader = CurlLoader(configuration)
+/// let transport = HTTPClient.makeTransport(configuration)
 /// ```
 public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections to one host. Further requests wait for a connection. Default: 64.
@@ -19,12 +19,12 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time limit from the end of the request to the first byte of the response; nil for no limit except
-    /// ``idleTimeout``. Default: nil.
+    /// The time limit from the end of the request to the first byte of the response. Default: nil (only ``idleTimeout``
+    /// applies).
     public var firstByteTimeout: Duration?
 
-    /// The time during which no byte may be sent or received on the connection while a request is in progress; nil for
-    /// no limit. Time during which the reader of a streamed body requests no bytes is not counted. Default: 60 seconds.
+    /// The longest time in which no byte is sent or received on the connection of a request; nil for no limit. Time in
+    /// which the reader of a streamed body requests no bytes does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
     /// The largest size of the head of a response, including trailers, in bytes. Default: 256 KiB.
@@ -36,19 +36,46 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The trusted certificates, and the certificate of the client, for TLS.
     public var security = TransportSecurity()
 
-    /// The path of a Unix-domain socket that replaces the connection to every host. The request still contains the name
-    /// of the host. Default: nil (no socket).
+    /// The path of a Unix-domain socket, to which requests to any host are sent. A request still contains the name of
+    /// its host. Default: nil (no socket).
     public var unixSocketPath: String?
 
-    /// Whether responses are decompressed (gzip and deflate). `Accept-Encoding` is added to every request that neither
-    /// sets it nor requests a range. A compressed response is decompressed even if the request has set
+    /// The versions of IP that connections use. Default: `.any`.
+    public var addressFamily = AddressFamily.any
+
+    /// The network interface, such as `eth0`, or the local IP address from which connections are made. Default: nil
+    /// (the system chooses).
+    public var networkInterface: String?
+
+    /// Other addresses to which connections for some hosts are made, as `host:port` in place of `host:port`. The request
+    /// and the verification of the certificate still use the name of the host. Default: empty.
+    ///
+    /// ```swift
+    /// var configuration = TransportConfiguration()
+    /// configuration.connectTo = ["api.example.com:443": "10.0.0.7:8443"]
+    /// ```
+    public var connectTo: [String: String] = [:]
+
+    /// The versions of IP.
+    public enum AddressFamily: Sendable, Hashable {
+        /// IPv6 and IPv4. The transport tries both and uses the first connection.
+        case any
+        /// IPv4 only.
+        case ipv4
+        /// IPv6 only.
+        case ipv6
+    }
+
+    /// Whether responses are decompressed: gzip, deflate, and on Linux also brotli and Zstandard if the libraries
+    /// `libbrotlidec.so.1` and `libzstd.so.1` are present. `Accept-Encoding` lists these codings in every request that
+    /// neither sets it nor requests a range. A compressed response is decompressed even if the request has set
     /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range counts compressed bytes
     /// (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
     /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB. A body with a larger ratio
-    /// is `.responseTooLarge`. The bytes that were received over the connection count, regardless of the number of
-    /// codings. Default: 200.
+    /// is `.responseTooLarge`. If a body has several content codings, its compressed bytes are those that were received
+    /// over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
     /// Creates the default settings.
@@ -62,6 +89,14 @@ public struct TransportConfiguration: Sendable, Hashable {
         if let unixSocketPath, unixSocketPath.isEmpty || unixSocketPath.utf8.count > 107 {
             return "unixSocketPath is empty or longer than the 107 bytes that the system allows"
         }
+        if let networkInterface,
+            networkInterface.isEmpty || networkInterface.contains(where: { $0 == "!" || $0.isWhitespace })
+        {
+            return "networkInterface is not the name of an interface or an IP address"
+        }
+        for entry in connectTo where !Self.isHostAndPort(entry.key) || !Self.isHostAndPort(entry.value) {
+            return "an entry of connectTo is not host:port in place of host:port"
+        }
         if maximumDecodingRatio < 1 { return "maximumDecodingRatio is less than 1" }
         if maximumHeadSize < 1 { return "maximumHeadSize is less than 1" }
         for (name, limit) in [
@@ -70,5 +105,15 @@ public struct TransportConfiguration: Sendable, Hashable {
             if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
         }
         return nil
+    }
+
+    private static func isHostAndPort(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65535).contains(port)
+        else { return false }
+        let host = text[..<colon]
+        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
+        let isAllowed = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !"/?#@".utf8.contains(byte) }
+        return !host.isEmpty && host.utf8.allSatisfy(isAllowed) && (isLiteral || !host.contains(":"))
     }
 }

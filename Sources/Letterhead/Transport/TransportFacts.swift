@@ -3,7 +3,23 @@ import Synchronization
 /// The properties of a response that are known only after its end. It is a class, because the caller receives a
 /// streamed response earlier.
 final class TransportFacts: Sendable {
-    private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders()))
+    /// What only observers read. A transport notes it for observed requests.
+    struct Details: Sendable {
+        /// How long the transfer waited for a connection.
+        var queued = Duration.zero
+        /// The time until the last byte of the request was sent; zero if it is not known.
+        var sent = Duration.zero
+        /// The statuses of interim responses, at most 16.
+        var interim: [Int] = []
+        var tlsVersion: String?
+        var tlsCipher: String?
+    }
+
+    private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders(), details: Details()))
+
+    var details: Details { state.withLock { $0.details } }
+
+    func note(_ change: (inout Details) -> Void) { state.withLock { change(&$0.details) } }
 
     var metrics: TransportMetrics {
         get { state.withLock { $0.metrics } }

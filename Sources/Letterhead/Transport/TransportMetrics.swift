@@ -25,15 +25,15 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
     public var remoteAddress: String?
     /// Whether the connection was established for an earlier request.
     public var isReusedConnection = false
-    /// Whether a third party may have truncated the body of an https response without being detected.
+    /// Whether the body of an https response may have been truncated by a third party without an error.
     ///
-    /// It is true if both of these conditions are met: the response has neither a length nor chunks, so that the end of
-    /// the connection ended its body; and the system's libcurl uses a TLS library that does not report whether the
+    /// The value is true under two conditions. First, the response has neither a length nor chunks, so the end of the
+    /// connection ended its body. Second, the system's libcurl uses a TLS library that does not report whether the
     /// server's close_notify was received (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
     /// close_notify is then an error. Default: false.
     public var hasUnauthenticatedEnd = false
 
-    /// Creates metrics in which nothing is known.
+    /// Creates metrics with the default values.
     public init() {}
 
     /// All metrics on one line.
@@ -55,6 +55,6 @@ extension HTTPResponse {
     /// values are zero if the response was not received over the network.
     public var metrics: TransportMetrics { self[option: TransportFactsValue.self]?.metrics ?? TransportMetrics() }
 
-    /// The fields after the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
+    /// The trailer fields, which follow the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
     public var trailers: HTTPHeaders { self[option: TransportFactsValue.self]?.trailers ?? [:] }
 }

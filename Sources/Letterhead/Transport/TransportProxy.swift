@@ -46,24 +46,26 @@ public struct TransportProxy: Sendable, Hashable {
         TransportProxy(kind: .server(scheme: "https", host: host, port: port))
     }
 
-    /// A SOCKS 5 proxy. It resolves the names of servers.
+    /// A SOCKS 5 proxy. The proxy resolves the names of servers.
     public static func socks5(_ host: String, port: Int) -> TransportProxy {
         TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
     }
 
-    /// Returns the same proxy with a user and a password, which are sent only to the proxy.
+    /// Returns the same proxy with a user and a password, which are sent only to the proxy. A colon in the user (except
+    /// for SOCKS) and a control character in either of them are ``HTTPError/Code/invalidRequest``.
     ///
     /// Use this method for the credentials of a proxy. A `Proxy-Authorization` header in a request is
-    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy: an exception, a redirect or
-    /// an environment variable may lead the request to the server, which must not receive the credentials.
+    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy: because of an exception, a
+    /// redirect or an environment variable, the request may be sent to the server directly, which must not receive the
+    /// credentials of the proxy.
     public func authenticated(user: String, password: String) -> TransportProxy {
         var proxy = self
         proxy.credentials = Credentials(user: user, password: password)
         return proxy
     }
 
-    /// Returns the same proxy with exceptions. Hosts with these names, and hosts in these domains, are connected
-    /// directly.
+    /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
+    /// sent directly.
     public func except(_ hosts: [String]) -> TransportProxy {
         var proxy = self
         proxy.exceptions = hosts

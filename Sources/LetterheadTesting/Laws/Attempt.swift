@@ -2,8 +2,8 @@ import Synchronization
 
 /// A request that may never end, with a limited wait for its result.
 ///
-/// It is a class, because its task and its waiters share one result. The task is cancelled when the last reference is
-/// dropped.
+/// This type is a class because its task and its waiters share one result. The task is cancelled when the last
+/// reference is dropped.
 final class Attempt<Value: Sendable>: Sendable {
     private let task: Task<Void, Never>
     private let outcome: Outcome

@@ -11,12 +11,12 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Forwarding**: every member that the decorator does not change is the base's, including `decode` and `finish`.
-///   `finish` of the base is called exactly once for each request.
+/// - **Forwarding**: every member that the decorator does not change has the value or the effect of the base, including
+///   `decode` and `finish`. `finish` of the base is called exactly once for each request.
 /// - **Precedence**: changed members start from those of the base, so that other headers, query items, parameters and
-///   options are kept. If both set the same name, the declared precedence decides.
-/// - **Stability**: every read of a member returns the same, and nothing is changed in place.
-/// - **Pages**: the decorator of a paginated template is paginated.
+///   options are kept. If both set the same name, the result follows the declared precedence.
+/// - **Stability**: every read of a member returns the same value, and the decorator does not change its base.
+/// - **Pages**: the decorator of a paginated template is paginated, and the following pages have the decorator, too.
 public struct DecoratorLaws: Sendable {
     /// Which value is used if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {
@@ -26,7 +26,7 @@ public struct DecoratorLaws: Sendable {
         case base
         /// Both values, the base's first, as with `.addingHeader`.
         case both
-        /// Not checked, because it depends on further conditions.
+        /// The precedence is not checked, because it depends on further conditions.
         case unchecked
     }
 
@@ -39,7 +39,7 @@ public struct DecoratorLaws: Sendable {
     /// - Parameters:
     ///   - changed: the members that the decorator changes. Default: none.
     ///   - precedence: which value is used if both set the same name. Default: the decorator's.
-    ///   - decorate: creates the decorator, or several nested decorators, for a template.
+    ///   - decorate: wraps a template in the decorator, or in several nested decorators.
     public init(
         changing changed: Set<TemplateMember> = [], precedence: Precedence = .decorator,
         _ decorate: @escaping @Sendable (LawTemplate) -> any RequestTemplate

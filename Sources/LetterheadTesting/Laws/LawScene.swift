@@ -16,7 +16,7 @@ protocol LawScene: Sendable {
     func stop() async
 }
 
-/// The events below a loader. It is a class, because the requests and the check share it.
+/// The events below a loader. This type is a class because the requests and the check share it.
 final class LawRecord: Sendable {
     struct Facts: Sendable {
         var arrivals: [String: Int] = [:]
@@ -72,7 +72,7 @@ struct WireScene: LawScene {
     func stop() async { await server.stop() }
 }
 
-/// Responds with the path, or suspends until it is cancelled or reset. It is a class, because a reset ends the
+/// Responds with the path, or suspends until it is cancelled or reset. This type is a class because a reset ends the
 /// suspended requests.
 private final class LawLoader: HTTPLoader {
     private let record: LawRecord

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A template with a distinct value for every member, which ``DecoratorLaws`` decorates.
 ///
-/// It is the argument of the closure that you pass to ``DecoratorLaws``.
+/// The closure that you pass to ``DecoratorLaws`` receives a value of this type.
 public struct LawTemplate: PaginatedTemplate {
     /// The decoded response.
     public struct Response: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct LawTemplate: PaginatedTemplate {
         static let defaultOptionValue: Int? = nil
     }
 
-    /// Counts the calls of `finish`. It is a class, because a template and its copies share the count.
+    /// Counts the calls of `finish`. This type is a class because a template and its copies share the count.
     final class Journal: Sendable {
         private let calls = Mutex<[HTTPRequest.ID]>([])
         var heard: [HTTPRequest.ID] { calls.withLock { $0 } }

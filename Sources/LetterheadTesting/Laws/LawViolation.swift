@@ -2,7 +2,7 @@ public import Foundation
 
 /// A law that a decorator, a template or a loader violates.
 public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the law in the documentation of the check: `forwarding`, `cancellation`.
+    /// The name of the law as in the documentation of the check, such as `forwarding` or `cancellation`.
     public let law: String
     /// The member of the template that violates it; nil for a loader.
     public let member: TemplateMember?

@@ -135,7 +135,7 @@ private final class Witness: Sendable {
     }
 }
 
-/// Holds a weak reference to a witness. It is a class, because closures cannot store a weak reference in a value.
+/// Holds a weak reference to a witness. This type is a class because closures cannot store a weak reference in a value.
 private final class WeakBox: Sendable {
     private let reference: Mutex<Reference>
 

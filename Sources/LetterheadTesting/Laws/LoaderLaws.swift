@@ -2,8 +2,8 @@ public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.
 ///
-/// Write one test for each custom loader and each custom link. The check adds a loader after a link, and lets a loader
-/// send requests to a ``MockServer``.
+/// Write one test for each custom loader and each custom link. A link is checked in front of a loader of the check. A
+/// loader is checked with requests to a ``MockServer`` that the check starts.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the laws of a link`() async throws {
@@ -17,12 +17,12 @@ public import Letterhead
 ///
 /// The laws:
 /// - **Completion**: each of several simultaneous requests ends once, with its own response. A link calls the next
-///   loader once for each.
+///   loader once for each request.
 /// - **Identity**: the request keeps its id on the way to the next loader and in the response.
 /// - **Cancellation**: cancelling the task ends the request and the loader below immediately, with `.cancelled`.
-/// - **Reset**: a reset ends all requests in progress before it returns, and is passed on exactly once. Later requests
-///   succeed.
-/// - **Retention**: nothing of a request is retained after it has ended.
+/// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. Later
+///   requests succeed.
+/// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
 public struct LoaderLaws: Sendable {
     let patience: Duration

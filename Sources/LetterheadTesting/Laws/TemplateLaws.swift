@@ -12,10 +12,11 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Types**: a member has the type of the requirement of the same name. The builder refuses a template with a
-///   `headers: [String: String]`; this check reports all such members at once. A stored member is found on the
-///   instance. A computed member is found in the source, where its type must be spelled like that of the requirement.
-/// - **Stability**: every read of a member returns the same.
+/// - **Types**: a member with the name of a requirement of the protocol has the type of that requirement. The builder
+///   refuses a template with a member such as `headers: [String: String]`; this check reports all such members at once.
+///   It finds stored members by reflection. It finds computed members in the source, so their types must be spelled as
+///   in the protocol.
+/// - **Stability**: every read of a member returns the same value.
 public enum TemplateLaws {
     /// Returns the violated laws; an empty array if all laws hold.
     ///

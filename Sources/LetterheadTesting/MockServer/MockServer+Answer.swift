@@ -12,7 +12,8 @@ extension MockServer {
     /// server.enqueue(.response(.text("b")).when { $0.path == "/b" })
     /// ```
     ///
-    /// A request is answered by the first matching entry of the queue. Without a match, the closure responds.
+    /// The server responds with the first entry of the queue that matches the request. If no entry matches, the closure
+    /// responds.
     public struct Answer: Sendable {
         enum Content: Sendable {
             case closure
@@ -35,10 +36,9 @@ extension MockServer {
         /// Sends bytes unchanged. They need not be valid HTTP.
         ///
         /// - Parameters:
-        ///   - bytes: the bytes. Half of them count as the head for ``Moment/responseBody``.
-        ///   - effect: the effect after the last byte; nil keeps the connection open for the next request. Default: the
-        ///     server ends its side.
-        ///     open for the next request.
+        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs after half of them.
+        ///   - effect: the effect after the last byte; nil keeps the connection open for the next request. Default:
+        ///     ``Effect/halfClose``.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {
             let answer = Answer(content: .raw(bytes))
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
@@ -56,12 +56,12 @@ extension MockServer {
             return answer
         }
 
-        /// Returns the same answer, sent as soon as the head of the request has been read, as by servers that refuse an
-        /// upload.
+        /// Returns the same answer, which the server then sends as soon as it has read the head of the request. Some
+        /// servers do this to refuse an upload.
         ///
-        /// A client that waits for `100 Continue` does not receive it, and the connection is closed after the response.
-        /// The body of another client is read to its end. With ``closure``, the closure receives the request without
-        /// its body.
+        /// If the client waits for `100 Continue`, it does not receive it, and the connection is closed after the
+        /// response. Otherwise the server still reads the body of the request to its end. With ``closure``, the closure
+        /// receives the request without its body.
         public func beforeBody() -> Answer {
             var answer = self
             answer.isEarly = true
@@ -81,8 +81,9 @@ extension MockServer {
 extension MockServer.Response {
     /// Returns the same response with a fault. Several faults at one moment occur in the order of the calls.
     ///
-    /// Use it in a closure that chooses the fault by the request. When a closure runs, the moments of the request have
-    /// passed: a fault at one of them is recorded in ``MockServer/Record/failures``, and the response is a 500.
+    /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments of the request,
+    /// such as ``MockServer/Moment/requestBody``, have passed: a fault at one of them is recorded in
+    /// ``MockServer/Record/failures``, and the response is a 500.
     public func fault(_ effect: MockServer.Effect, at moment: MockServer.Moment) -> MockServer.Response {
         var response = self
         response.faults.append(MockServer.Fault(effect: effect, moment: moment))

@@ -5,14 +5,14 @@ extension MockServer {
         public var port = 0
         /// The certificate for TLS. Default: nil (plain HTTP).
         public var tls: TLS?
-        /// The largest size of a request line and its header fields, in bytes. The response to a larger head is 431.
-        /// Default: 65,536.
+        /// The maximum size of a request line and its header fields, in bytes. The server responds to a larger head
+        /// with 431. Default: 65,536.
         public var headLimit = 65_536
         /// The number of bytes of a request body that ``Request/body`` keeps. Further bytes are read, counted and
         /// discarded. Default: no limit.
         public var keptBodySize = Int.max
-        /// The number of requests that ``MockServer/requests`` keeps, starting with the first; 0 for a benchmark.
-        /// Default: no limit.
+        /// The number of requests that ``MockServer/requests`` keeps; later requests are not kept. Set 0 for a
+        /// benchmark. Default: no limit.
         public var keptRequests = Int.max
         /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. False simulates a server that
         /// ignores the expectation. Default: true.

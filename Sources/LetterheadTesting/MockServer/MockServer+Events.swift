@@ -8,8 +8,8 @@ extension MockServer.Response {
     /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
     /// ```
     ///
-    /// The connection stays open for the next request after the last event. A type, an identifier or a retry that is
-    /// not set has no line.
+    /// The connection stays open for the next request after the last event. If the type, the identifier or the retry
+    /// time of an event is not set, it is not sent.
     ///
     /// - Parameters:
     ///   - events: the events, in order.
@@ -47,7 +47,7 @@ private actor EventPieces {
 
 extension ServerSentEvent {
     /// The event in the format of an event stream.
-    fileprivate var eventStreamText: String {
+    var eventStreamText: String {
         var text = event == "message" ? "" : "event: \(event)\n"
         if let id { text += "id: \(id)\n" }
         if let retry {

@@ -1,15 +1,15 @@
 extension MockServer {
     /// A point in an exchange at which a fault can occur.
     public enum Moment: Sendable, Hashable, CaseIterable {
-        /// The head of the request has been read, and nothing else has been done.
+        /// The head of the request has been read, and neither its body nor the response has been processed.
         case requestStart
-        /// Half of the request body has been read. If its length is not known, its first bytes have been read; without
-        /// a body, the head.
+        /// Half of the request body has been read. If the length of the body is not known, its first bytes have been
+        /// read. Without a body, the head has been read.
         case requestBody
         /// The response is ready, and nothing of it has been sent.
         case responseStart
-        /// Half of the response body has been sent. If it is sent in chunks, the first chunk has been sent; without a
-        /// body, the head.
+        /// Half of the response body has been sent. If the body is sent in chunks, the first chunk has been sent.
+        /// Without a body, the head has been sent.
         case responseBody
         /// The last byte of the response has been sent.
         case responseEnd
@@ -29,11 +29,11 @@ extension MockServer {
 
         /// Closes the connection like a server that crashes: with FIN, and with TLS without a close_notify.
         public static let close = Effect(kind: .close)
-        /// Ends the server's side, with TLS after a close_notify. Further input is read and discarded.
+        /// Closes the connection for sending, with TLS after a close_notify. Further input is read and discarded.
         public static let halfClose = Effect(kind: .halfClose)
         /// Resets the connection: RST.
         public static let reset = Effect(kind: .reset)
-        /// Stops reading and sending until the client leaves or the server stops.
+        /// Stops reading and sending until the client closes the connection or the server is stopped.
         public static let stall = Effect(kind: .stall(nil))
         /// Stops reading and sending for a duration.
         public static func stall(for duration: Duration) -> Effect { Effect(kind: .stall(duration)) }

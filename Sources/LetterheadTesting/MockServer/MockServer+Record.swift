@@ -1,9 +1,9 @@
 extension MockServer {
     /// A record of requests, connections and failures.
     ///
-    /// A request is recorded before its response is sent, and the end of a connection before the client can see it.
-    /// Sent bytes are counted after the system has accepted them, when a client may already have read them.
-    /// ``MockServer/record(when:)`` waits for the record to change.
+    /// A request is recorded before its response is sent, and the end of a connection before the client can notice it.
+    /// Sent bytes are counted after the system has accepted them, so a client may have read them before they are
+    /// counted. ``MockServer/record(when:)`` waits for the record to change.
     public struct Record: Sendable {
         /// The requests in the order of their completion, including truncated ones.
         public internal(set) var requests: [Request] = []
@@ -19,7 +19,8 @@ extension MockServer {
         public enum Ending: Sendable, Hashable {
             /// The client closed or reset it.
             case byClient
-            /// The server closed it, as specified by the messages, by a fault, or when it was stopped.
+            /// The server closed it: because the messages required it, because of a fault, or because the server was
+            /// stopped.
             case byServer
         }
 
@@ -42,7 +43,7 @@ extension MockServer {
         public var isOpen: Bool { ending == nil }
     }
 
-    /// A failure of the server. Tests should check for failures.
+    /// A failure of the server. A test should check that there are no unexpected failures.
     ///
     /// ```swift
     /// #expect(server.failures.isEmpty)
@@ -50,7 +51,7 @@ extension MockServer {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// The number of the connection.
         public let connection: Int
-        /// The request, if one had been received.
+        /// The request; nil if none had been received.
         public let request: Request?
         /// The error that was thrown.
         public let underlying: any Error

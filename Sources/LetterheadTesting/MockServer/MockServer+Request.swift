@@ -2,7 +2,7 @@ public import Foundation
 public import Letterhead
 
 extension MockServer {
-    /// A received request, undecoded.
+    /// A request as it was received, without any decoding.
     ///
     /// ```swift
     /// let request = server.requests[0]
@@ -26,7 +26,7 @@ extension MockServer {
         public internal(set) var body = Data()
         /// The number of bytes of the body, including those that were not kept.
         public internal(set) var bodySize = 0
-        /// The fields after a chunked body (RFC 9110, 6.5).
+        /// The trailer fields after a chunked body (RFC 9110, 6.5).
         public internal(set) var trailers: HTTPHeaders = [:]
         /// Whether the whole body was received. It is false if the client or a fault ended the connection earlier.
         public internal(set) var isComplete = false

@@ -12,10 +12,10 @@ extension MockServer {
     /// ```
     ///
     /// The server adds only framing headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
-    /// or for trailers, and `Connection` if the connection is going to be closed. Headers that you set are not changed.
-    /// A custom `Content-Length` is sent even if it is wrong; the connection is then closed after the body. With a
-    /// custom `Transfer-Encoding`, the body must already be framed. Responses to HEAD, and those with a status of 1xx,
-    /// 204 or 304, are sent without a body.
+    /// or for trailers, and `Connection` if the server closes the connection after the response. Headers that you set
+    /// are not changed. A custom `Content-Length` is sent even if it is wrong; the connection is then closed after the
+    /// body. With a custom `Transfer-Encoding`, the body must already be framed. Responses to HEAD, and those with a
+    /// status of 1xx, 204 or 304, are sent without a body.
     public struct Response: Sendable {
         /// A function that sends the chunks of a body, with one call for each chunk.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
@@ -24,12 +24,12 @@ extension MockServer {
         public var status: HTTPStatus
         /// The header fields. They are sent in this order and spelling.
         public var headers: HTTPHeaders
-        /// The body. It is empty, and must not be set, for a response that is sent in chunks.
+        /// The body. If the response was created with a sequence of chunks, it is empty and must not be set.
         public var body: Data
         /// The fields after the body. If there are any, the body is sent in chunks (RFC 9110, 6.5).
         public var trailers: HTTPHeaders = [:]
-        /// Responses with a status of 1xx that are sent before this one, such as 103 Early Hints. Only their heads are
-        /// sent.
+        /// Responses with a status of 1xx that are sent before this response, such as 103 Early Hints. They are sent
+        /// without a body.
         public var informational: [Response] = []
         var chunks: Chunks?
         var faults: [Fault] = []
@@ -49,8 +49,8 @@ extension MockServer {
         /// Creates a response with a streamed body. One chunk is sent for each element that is not empty.
         ///
         /// The next element is requested after the previous one has been sent. An error of the sequence truncates the
-        /// body, closes the connection, and is recorded in ``Record/failures``. If the client leaves, the task that
-        /// iterates the sequence is cancelled.
+        /// body, closes the connection, and is recorded in ``Record/failures``. If the client closes the connection,
+        /// the task that iterates over the sequence is cancelled.
         public init<Chunks: AsyncSequence & Sendable>(
             status: HTTPStatus = .ok, headers: HTTPHeaders = [:], chunks: Chunks
         ) where Chunks.Element == Data {

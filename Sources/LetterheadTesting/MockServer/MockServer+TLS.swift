@@ -1,5 +1,6 @@
 extension MockServer {
-    /// The TLS settings of a server: its certificate, its key, and the requirements for clients.
+    /// The TLS settings of a server: its certificate, its key, the protocol versions, and whether clients need a
+    /// certificate.
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()

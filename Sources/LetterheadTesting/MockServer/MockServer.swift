@@ -23,9 +23,9 @@ import Synchronization
 /// alive. The bodies of requests and responses may be chunked, and `Expect: 100-continue` is supported.
 ///
 /// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 whose body names
-/// the error, and the error is recorded in ``failures``. Its task is cancelled if the client leaves.
-/// ``enqueue(_:times:)`` queues an ``Answer`` that is used before the closure: a response to the next request, raw
-/// bytes, or a fault.
+/// the error, and the error is recorded in ``failures``. Its task is cancelled if the client closes the connection.
+/// ``enqueue(_:times:)`` queues an ``Answer`` to the next request, which is used instead of the closure: a response,
+/// raw bytes, or a fault.
 ///
 /// **Faults.** Each ``Moment`` of an exchange can be combined with each ``Effect``. To test how a client handles a
 /// reset in the middle of a body, write one line:
@@ -37,16 +37,16 @@ import Synchronization
 /// **TLS.** With a ``Configuration/tls``, the server uses https with any certificate: a valid one, an expired one, or
 /// one for another host.
 ///
-/// **Records.** ``requests``, ``connections`` and ``failures`` contain what happened. ``record(when:)`` waits for an
+/// **Records.** The server records its ``requests``, ``connections`` and ``failures``. ``record(when:)`` waits for an
 /// event, so that tests do not need to sleep.
 ///
 /// The server listens on 127.0.0.1 only. It is intended for tests and demonstrations, because it keeps all requests in
 /// memory.
 public final class MockServer: Sendable {
-    // A class, because it owns a socket, a thread and a record.
+    // This type is a class because it owns a socket, a thread and a record.
 
-    /// A function that responds to a request. It runs in a separate task, which is cancelled if the client leaves or
-    /// the server stops.
+    /// A function that responds to a request. It runs in a separate task, which is cancelled if the client closes the
+    /// connection or the server is stopped.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
     /// The error of a task that waits for an event after the server has stopped.
@@ -119,7 +119,7 @@ public final class MockServer: Sendable {
     ///
     /// - Parameters:
     ///   - answer: the answer, with its faults.
-    ///   - times: the number of requests to answer; `.max` for all requests. Default: 1.
+    ///   - times: the number of requests that receive the answer; `.max` for all requests. Default: 1.
     public func enqueue(_ answer: Answer, times: Int = 1) {
         queue.append(answer, times: times)
     }
@@ -139,7 +139,7 @@ public final class MockServer: Sendable {
     /// The failures of the server. A test should check that there are only expected ones.
     public var failures: [Failure] { journal.record.failures }
 
-    /// Waits until the record fulfills a condition, and returns it.
+    /// Waits until the record fulfills a condition, and returns the record.
     ///
     /// ```swift
     /// let record = try await server.record { $0.requests.count == 3 }

@@ -21,7 +21,7 @@ private func authorization(
 
 @Suite struct AllowedOriginsTests {
     @Test(arguments: ["https://api.example.com/me", "https://API.example.com:443/me", "me"])
-    func `A client's credentials go to its environment`(url: String) async throws {
+    func `A client's credentials are sent to the origin of its environment`(url: String) async throws {
         #expect(try await authorization(of: url, client: .bearer("t")) == "Bearer t")
     }
 
@@ -29,7 +29,7 @@ private func authorization(
         "https://evil.example/me", "https://api.example.com:8443/me", "https://api.example.com.evil.example/me",
         "http://evil.example/me",
     ])
-    func `A client's credentials go nowhere else`(url: String) async throws {
+    func `A client's credentials are sent to no other origin`(url: String) async throws {
         #expect(try await authorization(of: url, client: .bearer("t")) == nil)
     }
 
@@ -43,7 +43,7 @@ private func authorization(
         #expect(mock.requests.first?.headers["Authorization"] == nil)
     }
 
-    @Test func `A request's own credentials go where it is addressed to`() async throws {
+    @Test func `A request's own credentials are sent to the origin of the request`() async throws {
         #expect(try await authorization(of: "https://other.example/me", own: .bearer("t")) == "Bearer t")
     }
 
@@ -55,7 +55,7 @@ private func authorization(
     }
 
     @Test(arguments: [("https://b.example/x", "Bearer t"), ("https://other.example/me", nil)])
-    func `A client without an environment signs for the origins that were named`(
+    func `A client without an environment signs requests to allowed origins`(
         url: String, expected: String?
     ) async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
@@ -63,7 +63,7 @@ private func authorization(
     }
 
     @Test(arguments: [true, false])
-    func `After a redirect to another origin nothing is added again`(isOwn: Bool) async throws {
+    func `After a redirect to another origin, credentials are not added again`(isOwn: Bool) async throws {
         let url = "https://api.example.com/me"
         let bearer = HTTPAuthentication.bearer("t")
         #expect(
@@ -79,27 +79,27 @@ private func authorization(
     }
 
     @Test(arguments: ["http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1/", "http://[::1]:80/"])
-    func `Plain http is fine on this machine`(url: String) async throws {
+    func `Credentials are sent over plain http to the local machine`(url: String) async throws {
         #expect(try await authorization(of: url, own: .bearer("t")) == "Bearer t")
     }
 
     @Test(arguments: [
         "http://api.example.com/", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/",
         "http://10.0.0.1/",
-        "http://127.0.0/", "http://127.0.0.256/",
+        "http://127.0.0/", "http://127.0.0.256/", "http://0127.0.0.1/", "http://127.0.0.01/",
     ])
-    func `Plain http to anywhere else is refused, and nothing is sent`(url: String) async throws {
+    func `Plain http to another machine is refused, and nothing is sent`(url: String) async throws {
         let error = await #expect(throws: HTTPError.self) { try await authorization(of: url, own: .bearer("t")) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(error?.mayHaveBeenSent == false)
     }
 
-    @Test func `Plain http is allowed by naming it`() async throws {
+    @Test func `Plain http is allowed for an origin that is listed with http`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "http://api.example.com")!])
         #expect(try await authorization(of: "http://api.example.com/", own: bearer) == "Bearer t")
     }
 
-    @Test func `An origin named with https is not signed over http`() async throws {
+    @Test func `Requests over http to an origin that is listed with https are not signed`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
         let error = await #expect(throws: HTTPError.self) {
             try await authorization(of: "http://api.example.com/", client: bearer)
@@ -107,7 +107,7 @@ private func authorization(
         #expect(error?.code == .cannotAuthenticate)
     }
 
-    @Test func `A request that asks for credentials of other origins is refused`() async throws {
+    @Test func `A request that chooses credentials of other origins is refused`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
         let error = await #expect(throws: HTTPError.self) {
             try await authorization(of: "https://api.example.com/", own: bearer)

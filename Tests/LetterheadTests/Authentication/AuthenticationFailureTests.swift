@@ -29,14 +29,14 @@ private struct Closed: Error, Equatable {}
         (error.underlying as? HTTPAuthentication.Failure)?.reason
     }
 
-    @Test func `nothing given is noCredentials`() async throws {
+    @Test func `a provider that returns nil is noCredentials`() async throws {
         let error = try await error(.bearer { _ in nil })
         #expect(reason(error) == .noCredentials)
         #expect(
             "\(error)" == "cannotAuthenticate: GET https://api.example.com/me: the provider returned no credentials")
     }
 
-    @Test func `too many questions are limitReached`() async throws {
+    @Test func `too many calls of a provider are limitReached`() async throws {
         let limit = CredentialLimit(count: 1, window: .seconds(60))
         let error = try await error(.bearer(limit: limit.count, per: limit.window) { _ in "t" }, status: .unauthorized)
         #expect(reason(error) == .limitReached && error.message.contains("1 times within 60.0 seconds"))
@@ -53,12 +53,12 @@ private struct Closed: Error, Equatable {}
         #expect(reason(foreign) == .originNotAllowed)
     }
 
-    @Test func `a name that is not there is unknownName`() async throws {
+    @Test func `a name that the composite does not contain is unknownName`() async throws {
         let error = try await error(.composite(["a": .bearer("t")])) { $0.authentication = .named("b") }
         #expect(reason(error) == .unknownName && error.message.contains("\"b\""))
     }
 
-    @Test func `what a provider throws is itself the error underneath, and described`() async throws {
+    @Test func `an error of a provider is the underlying error, and part of the description`() async throws {
         let error = try await error(.bearer { _ in throw Closed() })
         #expect(reason(error) == nil && error.underlying as? Closed == Closed())
         #expect(error.message == "could not obtain credentials: Closed")

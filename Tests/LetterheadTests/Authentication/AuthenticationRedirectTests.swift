@@ -40,7 +40,7 @@ private func signatures(
         #expect(try await signatures(client: .bearer("t", allowedOrigins: allowed)) == [signed, nil, nil])
     }
 
-    @Test func `A redirect within an origin that was named keeps its credentials`() async throws {
+    @Test func `A redirect within an allowed origin keeps the credentials`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/x"]) }
             .then { HTTPResponse(request: $0, status: .ok) }

@@ -39,7 +39,7 @@ private final class Opened: Sendable {
 @Suite struct AuthorizationCodeTests {
     private let good = "https://app.example/callback?own=1&code=c0de&state=STATE"
 
-    @Test func `The page's URL holds the request, with PKCE as RFC 7636 computes it`() async throws {
+    @Test func `The page's URL contains the request, with PKCE as in RFC 7636`() async throws {
         let opened = Opened()
         #expect(try await chain(callback: good, opened: opened).ask() == .ok)
         let url = try #require(opened.urls.withLock { $0.first })
@@ -83,7 +83,7 @@ private final class Opened: Sendable {
         "https://app.example/callback?own=1&code=c0de&state=STATE&iss=https://evil.example",
         "https://app.example/callback?own=1&error=access_denied",
     ])
-    func `A callback that is not exactly what was asked for is refused, and no token is asked for`(
+    func `A callback that differs from the request is refused, and no token is requested`(
         callback: String
     ) async {
         let server = AuthorizationServer()
@@ -91,7 +91,7 @@ private final class Opened: Sendable {
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `An error of the server's page is told`() async {
+    @Test func `An error in the callback is reported`() async {
         let callback = "https://app.example/callback?own=1&error=access_denied&error_description=no+way&state=STATE"
         let failure = await chain(callback: callback).failing()
         #expect(failure?.reason == .refused)
@@ -107,12 +107,12 @@ private final class Opened: Sendable {
             ("https://auth.example.com", nil, false),
             (nil, "https%3A%2F%2Fauth.example.com%2Ftenant", true),
         ] as [(String?, String?, Bool)])
-    func `The issuer is checked when it is known or sent`(issuer: String?, sent: String?, isGood: Bool) async {
+    func `The issuer is checked if it is configured or sent`(issuer: String?, sent: String?, isGood: Bool) async {
         let callback = good + (sent.map { "&iss=" + $0 } ?? "")
         #expect((await chain(issuer: issuer, callback: callback).failing() == nil) == isGood)
     }
 
-    @Test func `The page is shown once for all who wait`() async throws {
+    @Test func `The page is shown once for all waiting requests`() async throws {
         let opened = Opened()
         let chain = chain(callback: good, opened: opened)
         try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -122,7 +122,8 @@ private final class Opened: Sendable {
         #expect(opened.urls.withLock { $0.count } == 1)
     }
 
-    @Test func `Giving the sign-in up fails all who wait, and the next one is asked again`() async throws {
+    @Test func `A canceled sign-in fails all waiting requests, and the next request shows the page again`() async throws
+    {
         let calls = Atomic(0)
         let grant = OAuth2.Grant.authorizationCode(endpoint: page, redirectURI: redirect) { _ in
             guard calls.add(1, ordering: .relaxed).newValue > 1 else { throw CancellationError() }
@@ -133,7 +134,7 @@ private final class Opened: Sendable {
         #expect(try await chain.ask() == .ok)
     }
 
-    @Test func `A refresh token that is refused leads back to the page`() async throws {
+    @Test func `After a refused refresh token the page is shown again`() async throws {
         let (server, opened) = (AuthorizationServer(), Opened())
         let chain = chain(over: server, callback: good, opened: opened)
         _ = try await chain.ask()

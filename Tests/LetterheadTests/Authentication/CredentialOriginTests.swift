@@ -71,7 +71,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `A template's own base URL gets no credentials of a client`(
+    @Test(arguments: OriginCase.all) func `A request to a template's own base URL has no credentials of the client`(
         kind: OriginCase
     ) async throws {
         struct Elsewhere: RequestTemplate {
@@ -85,7 +85,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test(arguments: OriginCase.all) func `Credentials do not follow an environment that changes`(
+    @Test(arguments: OriginCase.all) func `Credentials are not sent to the new origin of an environment that changes`(
         kind: OriginCase
     ) async throws {
         let environment = Switch()
@@ -97,7 +97,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `Credentials follow an environment to origins that were named`(
+    @Test(arguments: OriginCase.all) func `Credentials are sent to the new origin of an environment if it is allowed`(
         kind: OriginCase
     ) async throws {
         let environment = Switch()
@@ -119,7 +119,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer a.example", "Bearer b.example"])
     }
 
-    @Test func `A question without a result binds nothing`() async throws {
+    @Test func `A provider that returns nil does not bind the credentials to an origin`() async throws {
         let environment = Switch()
         let client = environment.client(
             .bearer { $0.request.host == "a.example" ? nil : Secret($0.request.host ?? "") }, mock)
@@ -130,7 +130,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all.prefix(3).dropFirst())
-    func `What one client has obtained goes to no other client's origin`(kind: OriginCase) async throws {
+    func `Credentials that one client obtained are not sent to another client's origin`(kind: OriginCase) async throws {
         let shared = kind.make(nil)
         for url in [first, second] {
             let environment = ServerEnvironment(baseURL: url)
@@ -141,7 +141,7 @@ private final class Switch: Sendable {
     }
 
     @Test(arguments: OriginCase.all.prefix(3).dropFirst())
-    func `A request that asks for what was obtained for another origin is refused`(kind: OriginCase) async throws {
+    func `A request that chooses credentials obtained for another origin is refused`(kind: OriginCase) async throws {
         let own = kind.make(nil)
         let client = HTTPClient(transport: mock)
         var request = HTTPRequest(url: first)
@@ -157,7 +157,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t"])
     }
 
-    @Test func `A name of the client's authentication is refused at another origin than the client's`() async throws {
+    @Test func `A named method of the client is refused at another origin than the client's`() async throws {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .composite(["user": .bearer("t")]),
             transport: mock)
@@ -170,7 +170,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t"])
     }
 
-    @Test func `A request of an earlier response brings no origin of another client`() async throws {
+    @Test func `A request of an earlier response does not carry the origin of another client`() async throws {
         let client = HTTPClient(environment: ServerEnvironment(baseURL: first), transport: mock)
         let sent = try await client.send(Endpoint<HTTPResponse>("me")).request
         let other = HTTPClient(authentication: .bearer("t"), transport: mock)
@@ -178,7 +178,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test func `An alternate request to another origin gets no credentials`() async throws {
+    @Test func `An alternate request to another origin has no credentials`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .unauthorized : .ok) }
         let alternate = AltRequestValidator(request: { _, _ in HTTPRequest(url: second) }, onResponse: { _, _ in })
         let client = HTTPClient(
@@ -189,7 +189,7 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `However requests to two origins race, no credential changes its origin`()
+    @Test(.timeLimit(.minutes(2))) func `Concurrent requests to two origins never change the origin of a credential`()
         async throws
     {
         for _ in 0..<20 {

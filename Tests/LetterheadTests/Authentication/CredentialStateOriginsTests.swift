@@ -1,13 +1,13 @@
 import Letterhead
 import Testing
 
-private typealias State = CredentialState<String, Int>
+private typealias State = CredentialState<String>
 
 private let first = HTTPOrigin(scheme: "https", host: "a.example")
 private let second = HTTPOrigin(scheme: "https", host: "b.example")
 
-private func enter(_ state: inout State, _ id: Int, _ origin: HTTPOrigin?) -> State.Answer {
-    state.enter(.init(id: id, origin: origin), as: id, verdict: nil, now: .zero)
+private func enter(_ state: inout State, _ origin: HTTPOrigin?) -> State.Answer {
+    state.enter(.init(origin: origin), verdict: nil, now: .zero)
 }
 
 private func number(of answer: State.Answer) -> Int? {
@@ -21,15 +21,15 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
 @Suite struct CredentialStateOriginsTests {
     private struct Down: Error {}
 
-    @Test func `A credential that is being obtained is promised to no other origin`() throws {
+    @Test func `A request to another origin does not wait for a credential that is being obtained`() throws {
         var state = State(limit: .standard)
-        _ = try #require(number(of: enter(&state, 1, first)))
-        #expect(owner(in: enter(&state, 2, second)) == first)
+        _ = try #require(number(of: enter(&state, first)))
+        #expect(owner(in: enter(&state, second)) == first)
     }
 
-    @Test func `A credential that is held is available to its origin only`() throws {
+    @Test func `A stored credential is available to its origin only`() throws {
         var state = State(limit: .standard)
-        let flight = try #require(number(of: enter(&state, 1, first)))
+        let flight = try #require(number(of: enter(&state, first)))
         _ = state.finish(flight, with: .success("a"))
         #expect(try state.available(to: first)?.credential == "a")
         #expect(throws: CredentialRefusal.self) { try state.available(to: second) }
@@ -38,23 +38,23 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
     @Test(arguments: [Result<String?, any Error>.success(nil), .failure(Down())])
     func `A credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
         var state = State(limit: .standard)
-        let failed = try #require(number(of: enter(&state, 1, first)))
+        let failed = try #require(number(of: enter(&state, first)))
         _ = state.finish(failed, with: result)
-        #expect(number(of: enter(&state, 2, second)) != nil)
+        #expect(number(of: enter(&state, second)) != nil)
     }
 
-    @Test func `A reset ends the binding`() throws {
+    @Test func `A reset removes the origin of the credentials`() throws {
         var state = State(limit: .standard)
-        let flight1 = try #require(number(of: enter(&state, 1, first)))
+        let flight1 = try #require(number(of: enter(&state, first)))
         _ = state.finish(flight1, with: .success("a"))
-        _ = state.beginReset()
+        state.beginReset()
         state.endReset()
-        #expect(number(of: enter(&state, 2, second)) != nil)
+        #expect(number(of: enter(&state, second)) != nil)
     }
 
-    @Test func `Where origins were named, the credential is bound to none`() throws {
+    @Test func `With allowed origins, the credential is bound to no single origin`() throws {
         var state = State(limit: .standard)
-        let flight = try #require(number(of: enter(&state, 1, nil)))
+        let flight = try #require(number(of: enter(&state, nil)))
         _ = state.finish(flight, with: .success("a"))
         #expect(state.origin == nil)
         #expect(try state.available(to: nil)?.credential == "a")

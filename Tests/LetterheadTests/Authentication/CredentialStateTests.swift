@@ -1,9 +1,9 @@
 import Letterhead
 import Testing
 
-private typealias State = CredentialState<String, Int>
+private typealias State = CredentialState<String>
 
-/// The machine with a hand for the tests: time stands at `now`, waiters are their ticket's number.
+/// The state machine at the time `now`.
 private struct Desk {
     var state = State(limit: CredentialLimit(count: 3, window: .seconds(10)))
     var now = Duration.zero
@@ -13,12 +13,12 @@ private struct Desk {
         origin: HTTPOrigin? = nil
     ) -> State.Answer {
         let verdict = state.available.map { State.Verdict(generation: $0.generation, freshness: freshness) }
-        return state.enter(.init(id: id, refused: refused, origin: origin), as: id, verdict: verdict, now: now)
+        return state.enter(.init(refused: refused, origin: origin), verdict: verdict, now: now)
     }
 
     mutating func obtained(_ credential: String, by id: Int = 0) throws -> HeldCredential<String> {
         let flight = try #require(enter(id, .expired).flight)
-        return try state.finish(flight, with: .success(credential)).result.get()
+        return try state.finish(flight, with: .success(credential)).get()
     }
 }
 
@@ -37,17 +37,16 @@ extension CredentialRefusal {
 private struct Down: Error {}
 
 @Suite struct CredentialStateTests {
-    @Test func `The first one gets it, and all others wait for the same`() throws {
+    @Test func `The first request obtains a credential, and all others wait for it`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         #expect(desk.enter(2).isWait)
         #expect(desk.enter(3).isWait)
         let landed = desk.state.finish(flight, with: .success("a"))
-        #expect(landed.waiters == [1, 2, 3])
-        #expect(try landed.result.get().credential == "a")
+        #expect(try landed.get().credential == "a")
     }
 
-    @Test func `A fresh one is used without waiting`() throws {
+    @Test func `A fresh credential is used without waiting`() throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         #expect(desk.enter(2).used == "a")
@@ -60,15 +59,15 @@ private struct Down: Error {}
         #expect(desk.enter(2, freshness).flight != nil)
     }
 
-    @Test func `A 401 for the current one gets another`() throws {
+    @Test func `A 401 for the current credential obtains another`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(desk.enter(3, refused: a).isWait)
-        #expect(try desk.state.finish(flight, with: .success("b")).result.get().generation == a.generation + 1)
+        #expect(try desk.state.finish(flight, with: .success("b")).get().generation == a.generation + 1)
     }
 
-    @Test func `A 401 for one that has been replaced since goes again with the new one`() throws {
+    @Test func `After a 401 for a replaced credential the request is sent again with the new one`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -76,23 +75,22 @@ private struct Down: Error {}
         #expect(desk.enter(3, refused: a).used == "b")
     }
 
-    @Test func `A late 401 gets the failure of the flight that it came too late for`() throws {
+    @Test func `A late 401 receives the failure of the fetch that has already ended`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
-        let landed = desk.state.finish(flight, with: .failure(Down()))
-        #expect(landed.waiters == [2])
+        #expect(throws: CredentialRefusal.self) { try desk.state.finish(flight, with: .failure(Down())).get() }
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
     }
 
-    @Test func `After a failure the next request tries again`() throws {
+    @Test func `After a failure the next request starts another fetch`() throws {
         var desk = Desk()
         let flight = try #require(desk.enter(1).flight)
         _ = desk.state.finish(flight, with: .failure(Down()))
         #expect(desk.enter(2).flight != nil)
     }
 
-    @Test func `One that was refused is not used again because getting another failed`() throws {
+    @Test func `A refused credential is not used again after a failed fetch`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
@@ -100,25 +98,16 @@ private struct Down: Error {}
         #expect(desk.enter(3, .fresh).flight != nil)
     }
 
-    @Test func `Nothing given drops the last one and fails all`() throws {
+    @Test func `A fetch that returns nil removes the credential and fails all requests`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         let landed = desk.state.finish(flight, with: .success(nil))
-        #expect(throws: CredentialRefusal.self) { try landed.result.get() }
+        #expect(throws: CredentialRefusal.self) { try landed.get() }
         #expect(desk.state.held == nil)
     }
 
-    @Test func `A waiter that leaves is not called, and the others are`() throws {
-        var desk = Desk()
-        let flight = try #require(desk.enter(1).flight)
-        _ = desk.enter(2)
-        _ = desk.enter(3)
-        desk.state.leave(1)
-        #expect(desk.state.finish(flight, with: .success("a")).waiters == [2, 3])
-    }
-
-    @Test func `More than the limit in a window are refused, and later ones are not`() throws {
+    @Test func `Fetches over the limit of a window are refused, and later ones are not`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         #expect(desk.enter(4, .expired).refusal?.name == "tooMany")
@@ -126,46 +115,46 @@ private struct Down: Error {}
         #expect(desk.enter(5, .expired).flight != nil)
     }
 
-    @Test func `At the limit a stale one is still used`() throws {
+    @Test func `At the limit a stale credential is still used`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         #expect(desk.enter(4, .stale).used == "3")
     }
 
-    @Test func `A verdict on another one than is held is given again`() throws {
+    @Test func `A verdict on a credential that has been replaced is requested again`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = try desk.obtained("b")
         let verdict = State.Verdict(generation: a.generation, freshness: .fresh)
-        #expect(desk.state.enter(.init(id: 9), as: 9, verdict: verdict, now: .zero).isAgain)
+        #expect(desk.state.enter(.init(), verdict: verdict, now: .zero).isAgain)
     }
 
-    @Test func `A reset fails all waiters, and admits no request until its end`() throws {
+    @Test func `A reset admits no request until its end`() throws {
         var desk = Desk()
         _ = try #require(desk.enter(1).flight)
         _ = desk.enter(2)
-        #expect(desk.state.beginReset() == [1, 2])
+        desk.state.beginReset()
         #expect(desk.enter(3).refusal?.name == "resetting")
         desk.state.endReset()
         #expect(desk.enter(4).flight != nil)
     }
 
-    @Test func `What a flight brings that a reset has overtaken is thrown away`() throws {
+    @Test func `The result of a fetch from before a reset is discarded`() throws {
         var desk = Desk()
         let old = try #require(desk.enter(1).flight)
-        _ = desk.state.beginReset()
-        #expect(desk.state.finish(old, with: .success("old")).waiters.isEmpty)
+        desk.state.beginReset()
+        #expect(throws: CredentialRefusal.self) { try desk.state.finish(old, with: .success("old")).get() }
         desk.state.endReset()
         let new = try #require(desk.enter(2).flight)
         _ = desk.state.finish(old, with: .success("old"))
         #expect(desk.state.held == nil)
-        #expect(try desk.state.finish(new, with: .success("new")).result.get().credential == "new")
+        #expect(try desk.state.finish(new, with: .success("new")).get().credential == "new")
     }
 
-    @Test func `A request of before a reset gets nothing of what comes after`() throws {
+    @Test func `A request from before a reset receives no credential from after it`() throws {
         var desk = Desk()
         let old = try desk.obtained("old")
-        _ = desk.state.beginReset()
+        desk.state.beginReset()
         desk.state.endReset()
         _ = try desk.obtained("new")
         #expect(desk.enter(3, refused: old).refusal?.name == "reset")
@@ -173,17 +162,19 @@ private struct Down: Error {}
         #expect(desk.enter(4).used == "new")
     }
 
-    @Test func `While a wider one is fetched, others use the one that is held, also when the fetch fails`() throws {
+    @Test func `While a credential with more scopes is fetched, others use the stored one, even if the fetch fails`()
+        throws
+    {
         var desk = Desk()
         _ = try desk.obtained("a")
         let flight = try #require(desk.enter(2, .insufficient).flight)
         #expect(desk.enter(3, .insufficient).isWait)
         #expect(desk.enter(4).used == "a")
-        #expect(desk.state.finish(flight, with: .failure(Down())).waiters == [2, 3])
+        _ = desk.state.finish(flight, with: .failure(Down()))
         #expect(desk.enter(5).used == "a")
     }
 
-    @Test func `While a refused one is replaced, no request uses it`() throws {
+    @Test func `While a refused credential is replaced, no request uses it`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = desk.enter(2, .insufficient)
@@ -194,7 +185,7 @@ private struct Down: Error {}
     @Test func `A reset begins a new window`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
-        _ = desk.state.beginReset()
+        desk.state.beginReset()
         desk.state.endReset()
         #expect(desk.enter(4).flight != nil)
     }

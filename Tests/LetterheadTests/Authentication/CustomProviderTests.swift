@@ -77,7 +77,7 @@ private struct Session: CredentialProvider {
         #expect(mock.requests.compactMap { $0.headers["X-Session"] } == ["s1", "s2"])
     }
 
-    @Test func `a reset reaches the provider and forgets the credential`() async throws {
+    @Test func `a reset reaches the provider and removes the credential`() async throws {
         let client = client(server(["s1", "s2"]))
         try await client.send(HTTPRequest(url: api))
         await client.reset()
@@ -91,7 +91,7 @@ private struct Session: CredentialProvider {
         #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .noCredentials)
     }
 
-    @Test func `the limit, the allowed origins and the name hold`() async throws {
+    @Test func `the limit, the allowed origins and the name are applied`() async throws {
         let mock = server([])
         let limited = client(mock, limit: CredentialLimit(count: 1, window: .seconds(60)))
         let error = await #expect(throws: HTTPError.self) { try await limited.send(HTTPRequest(url: api)) }

@@ -26,7 +26,9 @@ private func sent(
     }
 
     @Test(arguments: ["a:b", "a\nb", "a\u{7F}", "a\u{85}b"])
-    func `A username with a colon or a control character is refused, without repeating it`(name: String) async throws {
+    func `A username with a colon or a control character is refused, and not part of the error`(name: String)
+        async throws
+    {
         let error = await #expect(throws: HTTPError.self) {
             try await sent(HTTPRequest(url: api), client: .basic(username: name, password: "SECRET"))
         }
@@ -42,13 +44,13 @@ private func sent(
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func `A bearer token goes into the header`() async throws {
+    @Test func `A bearer token is sent in the header`() async throws {
         let signed = try await sent(HTTPRequest(url: api), client: .bearer(token))
         #expect(signed.headers["Authorization"] == "Bearer t0ken")
         #expect(signed.query.isEmpty)
     }
 
-    @Test func `An API key goes into its header, redacted`() async throws {
+    @Test func `An API key is sent in its header, and redacted`() async throws {
         let signed = try await sent(HTTPRequest(url: api), client: .apiKey("SECRET", header: "X-Own-Key"))
         #expect(signed.headers["X-Own-Key"] == "SECRET")
         #expect(!"\(signed)".contains("SECRET"))
@@ -61,7 +63,7 @@ private func sent(
         #expect("\(signed)".contains("own_key="))
     }
 
-    @Test func `A custom method signs`() async throws {
+    @Test func `A custom method signs requests`() async throws {
         let own = HTTPAuthentication.method("own", link: ModifyRequest { $0.headers["X-Signature"] = "s" })
         #expect(try await sent(HTTPRequest(url: api), client: own).headers["X-Signature"] == "s")
     }
@@ -73,13 +75,13 @@ private func sent(
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Bearer b")
     }
 
-    @Test func `A client's authentication leaves a request's own header alone`() async throws {
+    @Test func `A client's authentication does not replace a request's own header`() async throws {
         var request = HTTPRequest(url: api)
         request.headers["Authorization"] = "Own"
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Own")
     }
 
-    @Test func `Anonymous signs nothing`() async throws {
+    @Test func `Anonymous requests are not signed`() async throws {
         var request = HTTPRequest(url: api)
         request.authentication = .anonymous
         #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == nil)
@@ -109,7 +111,7 @@ private func sent(
     @Test(arguments: [
         HTTPAuthentication.anonymous, .composite(["other": .anonymous]), .composite(["x": .named("x")]),
     ])
-    func `A name that leads to no method cannot authenticate, and nothing is sent`(
+    func `An unknown name is cannotAuthenticate, and nothing is sent`(
         client: HTTPAuthentication
     ) async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
@@ -122,7 +124,7 @@ private func sent(
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A reset reaches every method of a composite once, and what is below once`() async {
+    @Test func `A reset reaches every method of a composite and the next loader once`() async {
         let (first, second, below) = (CountResets(), CountResets(), CountResets())
         let composite = HTTPAuthentication.composite([
             "a": .method("a", link: first), "b": .method("b", link: second),
@@ -131,7 +133,7 @@ private func sent(
         #expect([first, second, below].map(\.count) == [1, 1, 1])
     }
 
-    @Test func `A reset reaches a method that came with a request`() async throws {
+    @Test func `A reset reaches a method that a request has set`() async throws {
         let counter = CountResets()
         var request = HTTPRequest(url: api)
         request.authentication = .method("own", link: counter)

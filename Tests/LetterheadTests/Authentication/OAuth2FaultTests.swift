@@ -155,7 +155,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `Loads that come one after the other ask once each, and no fault makes one of them ask twice`()
+    @Test func `Successive loads each send one token request, after any fault`()
         async throws
     {
         let scene = try await TokenScene(.refresh)
@@ -170,7 +170,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `A response that arrived whole is kept, though the connection is reset after it`() async throws {
+    @Test func `A complete response is used even if the connection is then reset`() async throws {
         let scene = try await TokenScene(.refresh)
         scene.enqueue(.closure.fault(.reset, at: .responseEnd))
         #expect(try await scene.chain.load(scene.api).status == .ok)
@@ -178,7 +178,7 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `Tokens that were changed for a request that was cancelled are kept for the next`() async throws {
+    @Test func `Tokens that a cancelled request has refreshed are stored for the next`() async throws {
         let scene = try await TokenScene(.refresh)
         let (arrived, answer) = (CredentialBell(), CredentialBell())
         let slow = ModifyRequest { request in
@@ -200,7 +200,7 @@ private final class TokenScene: Sendable {
     }
 
     @Test
-    func `Requests that wait for a token request that is cancelled below are cancelled, too, and the next asks again`()
+    func `If a token request is cancelled below, the waiting requests are cancelled, and the next one sends another`()
         async throws
     {
         let scene = try await TokenScene(.refresh)

@@ -20,7 +20,7 @@ import Testing
             .testing(grant, client: client, store: store, parameters: parameters, clock: clock, now: now)) --> server
     }
 
-    @Test func `Client credentials are asked for by the book`() async throws {
+    @Test func `The request for client credentials is that of RFC 6749`() async throws {
         #expect(try await chain(.clientCredentials(scope: ["b", "a"])).ask() == .ok)
         let request = try #require(server.state.withLock { $0.tokenRequests.first })
         #expect(request.method == .post && request.headers["Accept"] == "application/json")
@@ -35,7 +35,7 @@ import Testing
         #expect(sent == "Basic " + Data("a%3Ab:c%20d".utf8).base64EncodedString())
     }
 
-    @Test func `A client may show its secret in the form`() async throws {
+    @Test func `A client may send its secret in the form`() async throws {
         let client = OAuth2.Client(id: "app", secret: "s&t", authentication: .form)
         _ = try await chain(.clientCredentials(), client: client).ask()
         #expect(
@@ -48,12 +48,12 @@ import Testing
         #expect(server.tokenForms == [["grant_type": "refresh_token", "refresh_token": "r0", "client_id": "app"]])
     }
 
-    @Test func `More parameters go along, and change none of the protocol's`() async throws {
+    @Test func `Additional parameters are sent, and cannot replace those of the protocol`() async throws {
         _ = try await chain(.clientCredentials(), parameters: ["audience": "x", "grant_type": "password"]).ask()
         #expect(server.tokenForms == [["grant_type": "client_credentials", "audience": "x"]])
     }
 
-    @Test func `The token goes to the API, and no bearer to the token endpoint`() async throws {
+    @Test func `The API receives the token, and the token endpoint receives no bearer token`() async throws {
         let chain = chain()
         _ = try await chain.ask()
         server.revokeAccessTokens()
@@ -63,14 +63,14 @@ import Testing
         #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
     }
 
-    @Test func `A token that is good is used without asking`() async throws {
+    @Test func `A valid token is used without a token request`() async throws {
         let chain = chain()
         for _ in 0..<3 { #expect(try await chain.ask() == .ok) }
         #expect(server.tokenForms.count == 1)
     }
 
     @Test(arguments: [(3539, 1), (3541, 2), (4000, 2)])
-    func `A token is replaced a minute before its end`(seconds: Int, requests: Int) async throws {
+    func `A token is replaced one minute before it expires`(seconds: Int, requests: Int) async throws {
         let chain = chain()
         _ = try await chain.ask()
         clock.advance(by: .seconds(seconds))
@@ -79,7 +79,7 @@ import Testing
         #expect(server.apiTokens.count == 2)
     }
 
-    @Test func `A token that lives shorter than a minute is not replaced all the time`() async throws {
+    @Test func `A token with a lifetime of less than a minute is not replaced for each request`() async throws {
         let server = AuthorizationServer(life: 30)
         let chain = chain(over: server)
         _ = try await chain.ask()
@@ -91,7 +91,7 @@ import Testing
         #expect(server.tokenForms.count == 2)
     }
 
-    @Test func `A token that cannot be replaced silently is used to its end`() async throws {
+    @Test func `A token that only a sign-in can replace is used until it expires`() async throws {
         let end = Date(timeIntervalSince1970: 1_000_100)
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", expiresAt: end))
         server.state.withLock { _ = $0.good.insert("kept") }
@@ -104,7 +104,7 @@ import Testing
         #expect(await chain.failing()?.reason == .loggedOut)
     }
 
-    @Test func `A token without an end is replaced by a 401 only`() async throws {
+    @Test func `A token without an expiry is replaced only after a 401`() async throws {
         let server = AuthorizationServer(life: nil)
         let chain = chain(over: server)
         _ = try await chain.ask()
@@ -113,7 +113,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A change of the date changes nothing`() async throws {
+    @Test func `A change of the system date has no effect`() async throws {
         let date = Mutex(Date(timeIntervalSince1970: 1_000_000))
         let chain = chain(now: { date.withLock { $0 } })
         _ = try await chain.ask()
@@ -122,7 +122,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A refresh token that is changed is saved before any request continues`() async throws {
+    @Test func `A new refresh token is saved before any request continues`() async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(store: store)
         _ = try await chain.ask()
@@ -133,7 +133,7 @@ import Testing
         #expect(server.tokenForms.map { $0["refresh_token"] } == ["r0", "r1"])
     }
 
-    @Test func `An answer without a refresh token keeps the old one`() async throws {
+    @Test func `A token response without a refresh token keeps the previous one`() async throws {
         let server = AuthorizationServer(rotates: false)
         let chain = chain(over: server)
         for _ in 0..<3 {
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `When a token cannot be replaced ahead of its end, it is used until then`(refreshes: Bool) async throws {
+    func `A token that cannot be replaced early is used until it expires`(refreshes: Bool) async throws {
         let chain = chain(refreshes ? .refreshToken("r0") : .clientCredentials())
         _ = try await chain.ask()
         clock.advance(by: .seconds(3550))
@@ -160,7 +160,7 @@ import Testing
         (400, #"{"error":"no_such_thing"}"#),
         (400, #"{"error":7}"#),
     ])
-    func `A refresh token that is refused is deleted, and all who wait are logged out`(
+    func `A refused refresh token is deleted, and all waiting requests are loggedOut`(
         status: Int, body: String
     ) async throws {
         let store = OAuth2.MemoryTokenStore()
@@ -215,13 +215,13 @@ import Testing
         #"{"access_token":"a9","token_type":"Bearer","expires_in":null,"refresh_token":null,"scope":null}"#,
         #"{"access_token":"a9","token_type":"Bearer","expires_in":-5}"#,
     ])
-    func `What the RFC leaves open is read`(body: String) async throws {
+    func `Token responses are read in every form that the RFC allows`(body: String) async throws {
         server.state.withLock { _ = $0.good.insert("a9") }
         server.next(.answer(200, body))
         #expect(try await chain().ask() == .ok)
     }
 
-    @Test func `A missing sign-in is reported before anything is sent`() async throws {
+    @Test func `Without a sign-in the request fails before anything is sent`() async throws {
         #expect(await chain(.storedTokens).failing()?.reason == .loggedOut)
         #expect(server.apiTokens.isEmpty && server.tokenForms.isEmpty)
     }
@@ -233,7 +233,7 @@ import Testing
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `A reset deletes the tokens, and the next request asks again`() async throws {
+    @Test func `A reset deletes the tokens, and the next request obtains new ones`() async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(.clientCredentials(), store: store)
         _ = try await chain.ask()
@@ -251,7 +251,7 @@ import Testing
         #expect(server.tokenForms.count == 1)
     }
 
-    @Test func `A request that requires more has the token widened first`() async throws {
+    @Test func `A request that requires more scopes first obtains a token with them`() async throws {
         let chain = chain(.clientCredentials(scope: ["read"]))
         _ = try await chain.ask(scopes: ["read"])
         #expect(try await chain.ask(scopes: ["write"]) == .ok)
@@ -259,7 +259,7 @@ import Testing
         #expect(server.tokenForms.map { $0["scope"] } == ["read", "read write"])
     }
 
-    @Test func `A scope that the server does not grant is asked for once, and nothing is sent`() async throws {
+    @Test func `A scope that the server does not grant is requested once, and the request is not sent`() async throws {
         let server = AuthorizationServer(scope: "read")
         let chain = chain(.clientCredentials(scope: ["read"]), over: server)
         for _ in 0..<2 { #expect(await chain.failing(scopes: ["write"])?.reason == .refused) }
@@ -267,14 +267,14 @@ import Testing
         #expect(server.apiTokens.isEmpty)
     }
 
-    @Test func `A grant that cannot ask for more reports that`() async throws {
+    @Test func `A grant that cannot request further scopes reports this`() async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "a", refreshToken: "r0", scope: ["read"]))
         #expect(await chain(.storedTokens, store: store).failing(scopes: ["write"])?.reason == .refused)
         #expect(await store.load() != nil)
     }
 
     @Test(arguments: ["a b", "", "a\"b", "é"])
-    func `A scope that cannot be sent is refused`(scope: String) async {
+    func `A scope that contains invalid characters is refused`(scope: String) async {
         #expect(await chain(.clientCredentials(scope: [scope])).failing()?.reason == .misconfigured)
         #expect(server.tokenForms.isEmpty)
     }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct SecretTests {
     private let secret = Secret("SECRET")
 
-    @Test func `A secret shows itself in no text`() {
+    @Test func `A secret is in no description`() {
         var dumped = ""
         dump(secret, to: &dumped)
         dump(["key": secret], to: &dumped)
@@ -18,7 +18,7 @@ import Testing
 
     @Test func `A secret reveals its text on request`() { #expect(secret.reveal() == "SECRET") }
 
-    @Test func `Secrets are equal when their texts are`() {
+    @Test func `Secrets are equal if their texts are`() {
         #expect(secret == "SECRET")
         #expect(secret != "OTHER")
     }

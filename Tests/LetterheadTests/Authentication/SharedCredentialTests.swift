@@ -16,7 +16,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct SharedCredentialTests {
-    @Test func `Ten who wait are one question`() async throws {
+    @Test func `Ten waiting requests call the provider once`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
@@ -28,7 +28,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(gate.asked == 1)
     }
 
-    @Test func `A question may await the reset of its chain`() async throws {
+    @Test func `A provider may await the reset of its chain`() async throws {
         let whole = Observed<(any HTTPLoader)?>(nil)
         let mock = MockLoader { .ok($0) }
         let ask = HTTPAuthentication.bearer { _ in
@@ -42,7 +42,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `Nothing given fails all who wait, before anything is sent`() async throws {
+    @Test func `A provider that returns nil fails all waiting requests before anything is sent`() async throws {
         let gate = CredentialGate()
         let mock = server(good: gate.tokens)
         let chain = home --> Authenticate(.bearer { _ in await gate.next() }) --> mock
@@ -53,7 +53,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `A 401 for a remembered credential asks once more, and marks it as refused`() async throws {
+    @Test func `A 401 for a stored credential calls the provider once more, and marks it as refused`() async throws {
         let asked = Mutex<[Bool]>([])
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .unauthorized) }
@@ -68,7 +68,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Basic b2xkOnA=", "Basic bmV3OnA="])
     }
 
-    @Test func `A second 401 is the answer`() async throws {
+    @Test func `A second 401 is the response`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
@@ -79,7 +79,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `What is remembered is used without asking`() async throws {
+    @Test func `A stored credential is used without calling the provider`() async throws {
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
@@ -103,7 +103,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(gate.asked == 1)
     }
 
-    @Test func `What fails is underneath, and the next request asks again`() async throws {
+    @Test func `A provider's error is the underlying error, and the next request calls it again`() async throws {
         let counter = Atomic(0)
         let bearer = HTTPAuthentication.bearer { _ in
             guard counter.add(1, ordering: .relaxed).newValue > 1 else { throw Broken() }
@@ -123,7 +123,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect((error?.underlying as? HTTPError)?.code == .cancelled)
     }
 
-    @Test func `A failure after a 401 carries the 401`() async throws {
+    @Test func `A failure after a 401 contains the 401`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let bearer = HTTPAuthentication.bearer { need in
             if need.isRefused { throw Broken() }
@@ -134,7 +134,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(error?.response?.status == .unauthorized)
     }
 
-    @Test func `A body that can be sent once is not sent again, and the next request has another asked for`()
+    @Test func `A one-shot body is not sent again, and the next request obtains a new credential`()
         async throws
     {
         let mock = MockLoader()
@@ -152,7 +152,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
     }
 
-    @Test func `A reset fails all waiting requests, forgets, and asks again afterwards`() async throws {
+    @Test func `A reset fails all waiting requests, and the next request calls the provider again`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t2")
         let mock = server(good: gate.tokens)
@@ -187,7 +187,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `Two resets at once are one, and both end when it is done`() async throws {
+    @Test func `Two concurrent resets are one, and both return when it has ended`() async throws {
         let chain =
             home --> Authenticate(.bearer { _ in "t" }) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         async let first: Void = chain.reset()
@@ -196,7 +196,9 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `A server that refuses its own credentials is asked no more often than the limit allows`() async throws {
+    @Test func `If a server refuses its own credentials, the provider is called no more often than the limit`()
+        async throws
+    {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
         let counter = Atomic(0)
         // On a clock that stands still: a busy machine may take longer than the window between two loads.
@@ -211,7 +213,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(counter.load(ordering: .relaxed) == 2)
     }
 
-    @Test func `A request waits no longer than its deadline, and the others wait on`() async throws {
+    @Test func `A request waits no longer than its deadline, and the others continue to wait`() async throws {
         let (gate, clock) = (CredentialGate(), TestClock())
         gate.tokens.insert("t1")
         let bearer = HTTPAuthentication.bearer(clock: clock) { _ in await gate.next() }
@@ -228,7 +230,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await second.value == .ok)
     }
 
-    @Test func `A provider's requests go to the chain below`() async throws {
+    @Test func `A provider's requests are sent over the chain below`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
         let bearer = HTTPAuthentication.bearer { need in
             _ = try await need.next.load(HTTPRequest(url: api))

@@ -27,14 +27,14 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
         #expect(kept?.origin == (try origin(api)))
     }
 
-    @Test func `Where origins are named, tokens are stored without one`() async throws {
+    @Test func `With allowed origins, tokens are stored without an origin`() async throws {
         let store = OAuth2.MemoryTokenStore()
         #expect(try await chain(store, home: api, allowed: [api]).ask() == .ok)
         let kept = await store.load()
         #expect(kept != nil && kept?.origin == nil)
     }
 
-    @Test func `Stored tokens of another origin sign nothing, and stay in the store`() async throws {
+    @Test func `Stored tokens of another origin are not used, and remain in the store`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r", origin: try origin(other))
         let store = OAuth2.MemoryTokenStore(tokens)
         let chain = chain(store, home: api)
@@ -57,7 +57,7 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
     }
 
     @Test(arguments: ["https://b.example", "http://127.0.0.1:8080", "https://[::1]:1"])
-    func `A file keeps the origin of its tokens`(url: String) async throws {
+    func `A file contains the origin of its tokens`(url: String) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let tokens = OAuth2.Tokens(accessToken: "t", origin: try origin(try #require(URL(string: url))))

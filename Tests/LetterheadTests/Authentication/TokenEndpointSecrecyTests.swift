@@ -25,7 +25,7 @@ import Testing
             (400, #"{"error":"invalid_grant","error_description":"HARMLESS"}"#), (401, #"{"error":"HARMLESS"}"#),
             (503, "<p>HARMLESS</p>"),
         ])
-    func `No text shows a body of the token endpoint`(grant: String, answer: (Int, String)) async throws {
+    func `No text contains a body of the token endpoint`(grant: String, answer: (Int, String)) async throws {
         let log = Mutex<[String]>([])
         let mock = MockLoader { request in
             guard request.host == "auth.example.com" else { return HTTPResponse(request: request, status: .ok) }
@@ -50,7 +50,7 @@ import Testing
         for text in texts { #expect(!text.contains("HARMLESS") && !text.contains("grant_type")) }
     }
 
-    @Test func `An error that passes on a token endpoint's answer has no excerpt of it`() async throws {
+    @Test func `An error with a response of the token endpoint has no excerpt of its body`() async throws {
         var request = HTTPRequest(method: .post, url: AuthorizationServer.endpoint)
         request.isSecret = true
         let response = HTTPResponse(

@@ -40,19 +40,19 @@ private final class FickleStore: OAuth2.TokenStore {
         return Authenticate(.testing(grant, store: store, clock: clock)) --> server
     }
 
-    @Test func `Tokens that are kept are used without asking`() async throws {
+    @Test func `Stored tokens are used without a token request`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", expiresAt: date.addingTimeInterval(600))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `Kept tokens that have run out are refreshed`() async throws {
+    @Test func `Stored tokens that have expired are refreshed`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
         #expect(server.tokenForms.map { $0["grant_type"] } == ["refresh_token"])
     }
 
-    @Test func `Tokens that another has refreshed meanwhile are taken over`() async throws {
+    @Test func `Tokens that were replaced in the store in the meantime are used`() async throws {
         let store = OAuth2.MemoryTokenStore(OAuth2.Tokens(accessToken: "kept", refreshToken: "r0"))
         let chain = chain(store)
         _ = try await chain.ask()
@@ -83,7 +83,7 @@ private final class FickleStore: OAuth2.TokenStore {
         #expect(server.tokenForms.isEmpty)
     }
 
-    @Test func `What a reset cannot delete is never used again`() async throws {
+    @Test func `Tokens that a reset cannot delete are never used again`() async throws {
         let store = FickleStore(OAuth2.Tokens(accessToken: "kept"))
         let chain = chain(store)
         _ = try await chain.ask()
@@ -108,7 +108,7 @@ private final class FickleStore: OAuth2.TokenStore {
         try await body(OAuth2.FileTokenStore(url), url)
     }
 
-    @Test func `What is saved is loaded`() async throws {
+    @Test func `Saved tokens are loaded unchanged`() async throws {
         try await inStore { store, _ in
             try await store.save(OAuth2.Tokens(accessToken: "before"))
             try await store.save(tokens)
@@ -116,7 +116,7 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `Only the owner may read the file, and nothing lies beside it`() async throws {
+    @Test func `Only the owner may read the file, and no other file remains beside it`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try await store.save(tokens)
@@ -127,7 +127,7 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A file that others could read is so no more when it is replaced`() async throws {
+    @Test func `A file that others could read is private after it is replaced`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path)
@@ -159,7 +159,7 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A pipe, a directory and a file without end are refused`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A pipe, a directory and an endless file are refused`() async throws {
         try await inStore { store, url in
             try await store.save(tokens)
             try await store.delete()
@@ -196,7 +196,7 @@ private final class FickleStore: OAuth2.TokenStore {
         }
     }
 
-    @Test func `A place that cannot be written to is an error`() async throws {
+    @Test func `A path that cannot be written is an error`() async throws {
         let store = OAuth2.FileTokenStore(URL(filePath: "/dev/null/tokens.json"))
         await #expect(throws: OAuth2.Failure.self) { try await store.save(tokens) }
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CompressedBodyTests {
     private static let text = Data(String(repeating: "the same again, ", count: 20_000).utf8)
 
-    @Test func `a compressed body declares its encoding beside its own headers`() {
+    @Test func `a compressed body declares its encoding in addition to its own headers`() {
         let body = TextBody("x").compressed()
         #expect(body.additionalHeaders["Content-Encoding"] == "gzip")
         #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
@@ -14,7 +14,7 @@ import Testing
                 .additionalHeaders["Content-Encoding"] == "br, gzip")
     }
 
-    @Test func `its bytes are those of gzip, and the same each time`() throws {
+    @Test func `the bytes are those of gzip, and the same each time`() throws {
         let body = DataBody(Self.text).compressed()
         let data = try body.encode()
         #expect(data.starts(with: [0x1F, 0x8B, 8]) && data.count < 3000)
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `an empty body stays empty`() { #expect(DataBody(Data()).compressed().isEmpty) }
 
-    @Test func `a stream is compressed as it arrives, and can be replayed only if it can`() async throws {
+    @Test func `a stream is compressed as it arrives, and is replayable only if the stream is`() async throws {
         let body = StreamBody(length: 200_000) {
             let left = Counter()
             return AsyncStream<Data>(unfolding: { left.next() <= 4 ? noise(50_000) : nil })
@@ -35,18 +35,18 @@ import Testing
         #expect(!StreamBody(once: AsyncStream<Data> { $0.finish() }).compressed().isReplayable)
     }
 
-    @Test func `a stream shorter than its declared length is an error, compressed too`() async {
+    @Test func `a compressed stream shorter than its declared length is an error`() async {
         let body = StreamBody(length: 3) { AsyncStream<Data> { $0.finish() } }.compressed()
         await #expect(throws: HTTPBodyError.self) { try await body.walked() }
     }
 
-    @Test(arguments: [-1, 0, 10]) func `a level that there is not is refused`(level: Int) {
+    @Test(arguments: [-1, 0, 10]) func `an invalid level is refused`(level: Int) {
         #expect(throws: HTTPBodyError.self) { try DataBody(Self.text).compressed(level: level).encode() }
         #expect(throws: HTTPBodyError.self) { try DataBody(Self.text).compressed(level: level).chunks() }
     }
 
     #if os(Linux) || os(macOS)
-        @Test func `what gunzip makes of it is the body`() async throws {
+        @Test func `gunzip restores the body`() async throws {
             let directory = try TemporaryDirectory()
             let file = try directory.file("a.bin", noise(300_000) + Self.text)
             let bodies: [any HTTPBody] = [

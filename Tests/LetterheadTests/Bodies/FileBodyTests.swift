@@ -7,7 +7,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test(arguments: [0, 1, 65_536, 200_001]) func `a file is pulled in pieces of at most 64 KiB`(size: Int)
+    @Test(arguments: [0, 1, 65_536, 200_001]) func `a file is read in pieces of at most 64 KiB`(size: Int)
         async throws
     {
         let data = noise(size)

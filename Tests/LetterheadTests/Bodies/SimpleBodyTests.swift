@@ -8,7 +8,7 @@ import Testing
         #expect(body.isEmpty && body.contentLength == 0 && body.encode().isEmpty && body.additionalHeaders.isEmpty)
     }
 
-    @Test func `data goes out unchanged, with its headers`() async throws {
+    @Test func `data is sent unchanged, with its headers`() async throws {
         let body = DataBody(Data([0, 255, 13]), contentType: "image/png", additionalHeaders: ["X-Kind": "raw"])
         #expect(body.encode() == Data([0, 255, 13]) && body.contentLength == 3 && !body.isEmpty)
         #expect(try await body.walked() == Data([0, 255, 13]))
@@ -19,20 +19,20 @@ import Testing
         #expect(DataBody(Data()).isEmpty)
     }
 
-    @Test func `a Content-Type among the headers wins over the parameter`() {
+    @Test func `a Content-Type among the headers takes precedence over the parameter`() {
         let body = DataBody(Data([1]), contentType: "image/png", additionalHeaders: ["content-type": "image/gif"])
         #expect(body.additionalHeaders.values(for: "Content-Type") == ["image/gif"])
     }
 }
 
 @Suite struct TextBodyTests {
-    @Test func `a text is UTF-8 and declares it`() throws {
+    @Test func `a text is encoded in UTF-8 and declares the charset`() throws {
         let body = TextBody("hé 🌎")
         #expect(body.additionalHeaders["Content-Type"] == "text/plain; charset=utf-8")
         #expect(try body.encode() == Data("hé 🌎".utf8) && body.contentLength == 8)
     }
 
-    @Test func `another media type gets the charset added`() {
+    @Test func `the charset is added to another media type`() {
         let body = TextBody("# x", contentType: "text/markdown")
         #expect(body.additionalHeaders["Content-Type"] == "text/markdown; charset=utf-8")
     }
@@ -41,7 +41,7 @@ import Testing
         arguments: [
             ("iso-8859-1", [0x68, 0xE9]), ("ISO-8859-1", [0x68, 0xE9]), ("utf-16be", [0, 0x68, 0, 0xE9]),
             ("windows-1252", [0x68, 0xE9]), ("UTF-8", [0x68, 0xC3, 0xA9]),
-        ] as [(String, [UInt8])]) func `the charset of the media type is the one that is sent`(
+        ] as [(String, [UInt8])]) func `the text is encoded in the charset of the media type`(
             charset: String, bytes: [UInt8]
         ) throws
     {
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["us-ascii", "iso-8859-1", "klingon"])
-    func `a charset that cannot hold the text, or is not known, is an error`(charset: String) throws {
+    func `a charset that is unknown or cannot represent the text is an error`(charset: String) throws {
         let type = try #require(MediaType("text/plain; charset=\(charset)"))
         let body = TextBody("🌎", contentType: type)
         let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
@@ -71,7 +71,7 @@ import Testing
 @Suite struct EncodedBodyTests {
     struct Page: Codable, Equatable, Sendable { var page = 0, number = 10 }
 
-    @Test func `JSON declares its type, and is never empty`() throws {
+    @Test func `JSON declares its media type, and is never empty`() throws {
         let body = JSONBody("")
         #expect(body.additionalHeaders["Content-Type"] == "application/json; charset=utf-8")
         #expect(try body.encode() == Data(#""""#.utf8) && !body.isEmpty)
@@ -95,14 +95,14 @@ import Testing
         #expect(throws: EncodingError.self) { try JSONBody([number]).encode() }
     }
 
-    @Test func `an error of the encoder is underneath an invalid request`() {
+    @Test func `an error of the encoder is the underlying error of an invalid request`() {
         var request = HTTPRequest()
         request.body = JSONBody([Double.nan])
         let error = #expect(throws: HTTPError.self) { try request.framedBody() }
         #expect(error?.code == .invalidRequest && error?.underlying is EncodingError)
     }
 
-    @Test func `any encoder will do`() throws {
+    @Test func `any encoder can be used`() throws {
         let body = EncodedBody(Page(), encoder: PropertyListEncoder(), contentType: "application/x-plist")
         #expect(body.additionalHeaders["Content-Type"] == "application/x-plist")
         #expect(try PropertyListDecoder().decode(Page.self, from: body.encode()) == Page())

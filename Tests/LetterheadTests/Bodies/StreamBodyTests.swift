@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `a stream that is made anew can be sent again`() async throws {
+    @Test func `a stream that a closure creates can be sent again`() async throws {
         let body = StreamBody(length: 4, contentType: "text/plain") { stream(["ab", "cd"]) }
         #expect(body.contentLength == 4 && body.isReplayable)
         #expect(body.additionalHeaders["Content-Type"] == "text/plain")
@@ -18,14 +18,14 @@ import Testing
         #expect(try await body.walked() == Data("abcd".utf8))
     }
 
-    @Test func `a stream in hand is sent once, and the second time is an error`() async throws {
+    @Test func `a one-shot stream is sent once, and the second time is an error`() async throws {
         let body = StreamBody(once: stream(["ab"]))
         #expect(body.contentLength == nil && !body.isReplayable)
         #expect(try await body.walked() == Data("ab".utf8))
         await #expect(throws: HTTPBodyError.self) { try await body.walked() }
     }
 
-    @Test func `a description does not use a stream up`() async throws {
+    @Test func `a description does not consume a stream`() async throws {
         var request = HTTPRequest()
         request.host = "example.com"
         request.body = StreamBody(once: stream(["ab"]))
@@ -39,23 +39,23 @@ import Testing
         }
     }
 
-    @Test func `a negative length is refused before the stream is made`() {
+    @Test func `a negative length is refused before the stream is created`() {
         #expect(throws: HTTPBodyError.self) { try StreamBody(length: -1) { stream([]) }.chunks() }
     }
 
-    @Test func `an error of the stream comes through`() async {
+    @Test func `an error of the stream is thrown`() async {
         let body = StreamBody {
             AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) }
         }
         await #expect(throws: CocoaError.self) { try await body.walked() }
     }
 
-    @Test func `an error of the closure that makes it comes through`() async {
+    @Test func `an error of the closure that creates the stream is thrown`() async {
         let body = StreamBody { () throws -> AsyncStream<Data> in throw CocoaError(.fileReadUnknown) }
         await #expect(throws: CocoaError.self) { try await body.walked() }
     }
 
-    @Test func `the next piece is asked for only when it is wanted`() async throws {
+    @Test func `the next piece is read only when it is requested`() async throws {
         let count = Counter()
         let body = StreamBody { AsyncStream<Data>(unfolding: { Data([UInt8(truncatingIfNeeded: count.next())]) }) }
         var walk = try body.chunks().makeAsyncIterator()

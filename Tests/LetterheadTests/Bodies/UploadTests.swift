@@ -39,7 +39,7 @@ struct UploadTests {
     }
 
     #if os(Linux)
-        @Test func `a part of unknown length is sent in chunks, and whole`() async throws {
+        @Test func `a part of unknown length is sent completely, in chunks`() async throws {
             let stream = AsyncStream<Data> {
                 $0.yield(noise(100_000))
                 $0.finish()
@@ -52,19 +52,19 @@ struct UploadTests {
     #endif
 
     @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
-    func `a multipart body has the right boundary under every type of the request`(asked: String) async throws {
+    func `a multipart body declares its boundary for every Content-Type of the request`(asked: String) async throws {
         let body = try MultipartBody([.text("hi", name: "a")], boundary: "b")
         let request = try #require(try await requests(of: body, headers: ["Content-Type": asked]).requests.first)
         let types = request.headers.values(for: "Content-Type")
         #expect(types.count == 1 && types.first.flatMap { MediaType($0) }?["boundary"] == "b")
     }
 
-    @Test func `a request and its body that both declare the type send the request's, once`() async throws {
+    @Test func `if a request and its body declare a type, the request's is sent once`() async throws {
         let sent = try await requests(of: JSONBody(1), headers: ["content-type": "application/vnd.api+json"])
         #expect(sent.requests.first?.headers.values(for: "Content-Type") == ["application/vnd.api+json"])
     }
 
-    @Test func `a request without a body has no header of one`() async throws {
+    @Test func `a request without a body has no body headers`() async throws {
         let request = try #require(try await requests(of: EmptyBody()).requests.first)
         #expect(request.body.isEmpty && !request.headers.contains("Content-Type"))
     }
@@ -74,7 +74,7 @@ struct UploadTests {
         #expect(request.headers["Content-Encoding"] == "gzip" && request.body.starts(with: [0x1F, 0x8B]))
     }
 
-    @Test func `a body that cannot be made is an invalid request, and nothing is sent`() async throws {
+    @Test func `a body that cannot be encoded is an invalid request, and nothing is sent`() async throws {
         let missing = directory.url.appendingPathComponent("missing")
         let bodies: [any HTTPBody] = [
             JSONBody([Double.nan]), FileBody(at: missing), FileBody(at: directory.url),
@@ -91,7 +91,8 @@ struct UploadTests {
         }
     }
 
-    @Test(arguments: [70_000, 300_001]) func `a file that changes its size while it is sent is never a whole body`(
+    @Test(arguments: [70_000, 300_001])
+    func `a file that changes its size while it is sent is never received as a complete body`(
         size: Int
     ) async throws {
         let file = try directory.file("a.bin", noise(300_000))
@@ -117,7 +118,7 @@ struct UploadTests {
         #expect(!sent.requests.contains { $0.isComplete })
     }
 
-    @Test(arguments: [true, false]) func `a redirect sends a streamed body again whole, if it can be replayed`(
+    @Test(arguments: [true, false]) func `a redirect sends a replayable streamed body again completely`(
         isReplayable: Bool
     ) async throws {
         let stream: @Sendable () -> AsyncStream<Data> = {

@@ -28,13 +28,15 @@ private struct Unencodable: HTTPBody {
     @Test(arguments: [
         "https://example.com/a%2Fb/?x=1&x=2&y&z=%2B+%20", "http://127.0.0.1:8080", "https://[::1]/a?b=c%26d",
         "https://example.com/%e2%82%ac", "https://EXAMPLE.com/a//b/./c?#f",
-    ]) func `a URL is the same byte for byte there and back`(url: String) throws {
+    ]) func `a URL is converted in both directions byte for byte`(url: String) throws {
         let urlRequest = try request(url).urlRequest()
         #expect(urlRequest.url?.absoluteString == url)
         #expect(try HTTPRequest(urlRequest).urlString() == url)
     }
 
-    @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"]) func `a method goes there and back`(method: String)
+    @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"]) func `a method is converted in both directions`(
+        method: String
+    )
         throws
     {
         let urlRequest = try request { $0.method = HTTPMethod(method) }.urlRequest()
@@ -47,7 +49,7 @@ private struct Unencodable: HTTPBody {
         #expect(urlRequest.httpMethod?.uppercased() == "DELETE")
     }
 
-    @Test func `header values go there and back, those of one name joined`() throws {
+    @Test func `header values are converted in both directions, and those of one name are joined`() throws {
         let urlRequest = try request {
             $0.headers = [
                 "X-One": "1", "Accept": "a", "accept": "b", "Cookie": "a=1", "Cookie": "b=2", "Set-Cookie": "c=3",
@@ -63,7 +65,7 @@ private struct Unencodable: HTTPBody {
         #expect(back.headers["Accept"] == "a, b")
     }
 
-    @Test func `a body goes there and back with its media type`() throws {
+    @Test func `a body and its media type are converted in both directions`() throws {
         let urlRequest = try request {
             $0.method = .post
             $0.body = TextBody("é")
@@ -83,14 +85,14 @@ private struct Unencodable: HTTPBody {
     }
 
     @Test(arguments: [.milliseconds(1500), .seconds(1), .seconds(3600)] as [Duration])
-    func `a timeout goes there and back`(timeout: Duration) throws {
+    func `a timeout is converted in both directions`(timeout: Duration) throws {
         let urlRequest = try request { $0.timeout = timeout }.urlRequest()
         #expect(urlRequest.timeoutInterval == timeout / .seconds(1))
         #expect(try HTTPRequest(urlRequest).timeout == timeout)
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e19])
-    func `a timeout that is never for Foundation is as long as a Duration holds`(seconds: Double) throws {
+    func `an infinite timeout of Foundation becomes the longest Duration`(seconds: Double) throws {
         var urlRequest = try request().urlRequest()
         urlRequest.timeoutInterval = seconds
         #expect(try #require(HTTPRequest(urlRequest).timeout) > .seconds(86_400 * 365))
@@ -124,20 +126,20 @@ private struct Unencodable: HTTPBody {
         #expect(urlRequest.value(forHTTPHeaderField: "X") == "1")
     }
 
-    @Test func `a body that comes in pieces only is refused`() throws {
+    @Test func `a body that is not in memory is refused`() throws {
         let error = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
         #expect(error.code == .invalidRequest)
         #expect(error.underlying is HTTPBodyError)
     }
 
-    @Test func `a body that cannot be encoded is an invalid request, without its value`() throws {
+    @Test func `a body that cannot be encoded is an invalid request, and its value is not in the error`() throws {
         let error = try #require(throws: HTTPError.self) { try request { $0.body = Unencodable() }.urlRequest() }
         #expect(error.code == .invalidRequest)
         #expect(error.underlying is EncodingError)
         #expect(!"\(error)".contains("SECRET"))
     }
 
-    @Test func `what must not be sent makes no URLRequest`() throws {
+    @Test func `an invalid request is not converted to a URLRequest`() throws {
         #expect(throws: HTTPError.self) { try request { $0.headers = ["X": "a\r\nb"] }.urlRequest() }
         #expect(throws: HTTPError.self) { try HTTPRequest().urlRequest() }
     }
@@ -158,7 +160,7 @@ private struct Unencodable: HTTPBody {
         #expect(error?.message.contains("StreamBody") == true)
     }
 
-    @Test func `a Content-Length that is the body's is written anew, and another is refused`() throws {
+    @Test func `a Content-Length that fits the body is replaced, and any other is refused`() throws {
         var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
         urlRequest.httpMethod = "POST"
         urlRequest.httpBody = Data("four".utf8)

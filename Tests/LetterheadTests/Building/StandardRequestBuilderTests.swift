@@ -39,7 +39,7 @@ import Testing
         #expect(request.body.isEmpty)
     }
 
-    @Test func `parameters of a HEAD stand in the query`() throws {
+    @Test func `parameters of a HEAD are in the query`() throws {
         let request = try request {
             $0.method = .head
             $0.parameters = ["a": 1]
@@ -80,7 +80,7 @@ import Testing
         #expect(try request.body.encode() == Data("t".utf8))
     }
 
-    @Test func `building twice makes two equal requests`() throws {
+    @Test func `building twice creates two equal requests`() throws {
         let builder = StandardRequestBuilder(Endpoint("a").header("X", "1").query("q", 1))
         let first = try builder.request()
         let second = try builder.request()
@@ -89,7 +89,7 @@ import Testing
         #expect(first.target == second.target)
     }
 
-    @Test func `an optional body of another type is refused when it has a value`() async throws {
+    @Test func `an optional body of another type is refused if it has a value`() async throws {
         struct Raw: RequestTemplate {
             var path: RequestPath { "a" }
             var method: HTTPMethod { .post }
@@ -103,7 +103,7 @@ import Testing
 }
 
 @Suite struct MultipartRequestBuilderTests {
-    @Test func `parts replace the template's body, and everything else stays`() throws {
+    @Test func `parts replace the template's body, and nothing else`() throws {
         let template = Endpoint("a").with {
             $0.method = .put
             $0.headers = ["X": "1"]
@@ -119,7 +119,7 @@ import Testing
         #expect(!text.contains("the old body"))
     }
 
-    @Test func `header and body have one boundary, in every request that it makes`() throws {
+    @Test func `header and body have the same boundary in every request of a builder`() throws {
         let builder = MultipartRequestBuilder(Endpoint("a"), parts: [.text("v", name: "n")])
         let requests = [try builder.request(), try builder.request()]
         let boundaries = requests.map { $0.framedHeaders()[.contentType].flatMap { MediaType($0) }?["boundary"] }
@@ -130,13 +130,13 @@ import Testing
         }
     }
 
-    @Test func `a template's boundary is the one`() throws {
+    @Test func `a template's boundary is used`() throws {
         let template = Endpoint("a").with { $0.boundary = "mine" }
         let request = try MultipartRequestBuilder(template, parts: []).request()
         #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=mine")
     }
 
-    @Test func `it makes a URLRequest with the parts`() throws {
+    @Test func `a builder creates a URLRequest with the parts`() throws {
         let template = Endpoint("a").with { $0.baseURL = URL(string: "https://h") }
         let urlRequest = try MultipartRequestBuilder(template, parts: [.text("v", name: "n")]).urlRequest()
         #expect(

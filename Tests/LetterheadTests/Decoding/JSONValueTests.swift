@@ -42,7 +42,7 @@ struct JSONValueTests {
         #""\b\f\r\t""#, "[]", "{}", "[1,[2,{\"a\":[null]}]]", #"{"a":1,"a":2}"#, "\r\n\t[ 1 , 2 ]",
         #"{"a b":{"c":[true,"x",-7,0.25]},"é":""}"#, "\u{FEFF}[1]",
     ])
-    func `A response has the value that a decoder finds in it`(text: String) async throws {
+    func `A response has the same value as with a JSONDecoder`(text: String) async throws {
         let body = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let expected = try JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
         #expect(try await client(text).send(Document()) == expected)
@@ -55,7 +55,7 @@ struct JSONValueTests {
         "{\"a\"",
         "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "{1:2}", "1 2", "]", "}", ",", "// 1",
     ])
-    func `What is not JSON is an error`(text: String) async {
+    func `Malformed JSON is an error`(text: String) async {
         let error = await #expect(throws: HTTPError.self) { try await client(text).send(Document()) }
         #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
         // Foundation's parser allows a comma before the end.
@@ -88,7 +88,7 @@ struct JSONValueTests {
         #expect(problem(tooDeep).problem == nil)
     }
 
-    @Test func `Names of a problem's extensions are kept under every key strategy of the decoder`() throws {
+    @Test func `A key strategy does not change the names of a problem's extensions`() throws {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = Data(#"{"title":"no","trace_id":"7","more":{"user_id":1}}"#.utf8)
@@ -97,7 +97,7 @@ struct JSONValueTests {
         #expect(problem(String(decoding: body, as: UTF8.self)).problem?.extensions == expected)
     }
 
-    @Test func `What is wrong inside a value is not taken for another kind of value`() {
+    @Test func `A malformed value is an error, and not decoded as another kind`() {
         struct Fails: Decodable { var value: JSONValue }
         let deep = Data("{\"value\":{\"a\":\(nested(64))}}".utf8)
         let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode(Fails.self, from: deep) }
@@ -118,7 +118,7 @@ struct JSONValueTests {
         #expect(ratio < 8)
     }
 
-    @Test func `A value of another kind than the one that is asked for is an error`() async {
+    @Test func `A value of another kind than the requested one is an error`() async {
         struct Members: RequestTemplate {
             typealias Response = [String: JSONValue]
             var path: RequestPath { "members" }

@@ -29,11 +29,11 @@ struct MediaTypeDecoderTests {
     private let json = Data(#"{"text":"a"}"#.utf8)
 
     @Test(arguments: ["application/json", "application/vnd.x+json; charset=utf-8", "text/json", "APPLICATION/JSON"])
-    func `JSON in all its names goes to the JSON decoder`(type: String) async throws {
+    func `all JSON media types use the JSON decoder`(type: String) async throws {
         #expect(try await send(type: type, json, decoder: both).0 == Note(text: "a"))
     }
 
-    @Test func `a property list goes to its decoder, also without a type`() async throws {
+    @Test func `a property list uses its decoder, also without a media type`() async throws {
         let list = try PropertyListEncoder().encode(Note(text: "b"))
         #expect(try await send(type: "application/x-plist", list, decoder: both).0 == Note(text: "b"))
         #expect(try await send(type: nil, list, decoder: both).0 == Note(text: "b"))

@@ -53,7 +53,7 @@ struct PropertyListTests {
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: hidden) }
     }
 
-    @Test func `A collection that stands in many places, or in itself, is an error`() throws {
+    @Test func `A collection that is referred to several times, or contains itself, is an error`() throws {
         let shared = binary((0..<200).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] } + [[0x10, 1]])
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: shared) }
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: binary([[0xA1, 0]])) }
@@ -80,7 +80,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test func `Text of another encoding, in which tags would be hidden, is an error`() throws {
+    @Test func `Text in another encoding, which could hide tags, is an error`() throws {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist version=\"1.0\"><array></array></plist>"
         let wide = try #require(text.data(using: .utf16))
         #expect(throws: DecodingError.self) { try decoder().decode([Int].self, from: wide) }

@@ -43,7 +43,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await send(Int.self, "3") == 3)
     }
 
-    @Test func `data is the bytes, also of an empty body`() async throws {
+    @Test func `data is the bytes of the body, which may be empty`() async throws {
         #expect(try await send(Data.self, body: Data([0, 255])) == Data([0, 255]))
         #expect(try await send(Data.self, body: Data(), status: 204) == Data())
     }
@@ -53,12 +53,12 @@ private struct Shouting: HTTPBodyDecoder {
         ("text/plain; charset=ISO-8859-1", Data([0xE9])),
         ("text/plain; charset=\"UTF-8\"", Data([0xEF, 0xBB, 0xBF, 0xC3, 0xA9])),
         ("text/plain; charset=utf-16le", Data([0xE9, 0x00])), ("nonsense", Data("é".utf8)),
-    ]) func `text is read in the charset that the response names`(type: String, body: Data) async throws {
+    ]) func `text is decoded in the charset that the response declares`(type: String, body: Data) async throws {
         #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
     }
 
     @Test(arguments: [("text/plain; charset=klingon", Data("a".utf8)), ("text/plain", Data([0xFF, 0xFE, 0xFD]))])
-    func `text that cannot be read is an error`(type: String, body: Data) async {
+    func `text that cannot be decoded is an error`(type: String, body: Data) async {
         let error = await #expect(throws: HTTPError.self) {
             try await send(String.self, body: body, headers: ["Content-Type": type])
         }
@@ -66,7 +66,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.response?.status == .ok)
     }
 
-    @Test func `void takes any answer`() async throws {
+    @Test func `void accepts any response`() async throws {
         try await send(Void.self, body: Data(), status: 204)
         try await send(Void.self, "something")
     }
@@ -77,14 +77,14 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(response.headers["X"] == "1")
     }
 
-    @Test func `an optional is nil for an empty answer`() async throws {
+    @Test func `an optional is nil for an empty response`() async throws {
         #expect(try await send(Person?.self, body: Data(), status: 204) == nil)
         #expect(try await send(String?.self, body: Data(), status: 204) == nil)
         #expect(try await send(Data?.self, body: Data(), status: 204) == nil)
         #expect(try await send([Person]?.self, body: Data(), status: 204) == nil)
     }
 
-    @Test func `an optional is its value when there is one`() async throws {
+    @Test func `an optional is the value of a body that is not empty`() async throws {
         #expect(try await send(Person?.self, json) == ada)
         #expect(try await send(String?.self, "x") == "x")
         #expect(try await send(Data?.self, "x") == Data("x".utf8))
@@ -104,7 +104,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error?.response?.status == .noContent)
     }
 
-    @Test func `what cannot be decoded is an error with the response, the reason and the place`() async throws {
+    @Test func `a decoding error has the response, the reason and the path`() async throws {
         let error = await #expect(throws: HTTPError.self) { try await send(Person.self, #"{"id":"SECRET"}"#) }
         #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.underlying is DecodingError)
@@ -146,7 +146,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(error.message == message)
     }
 
-    @Test func `a text that looks like the name of a kind is not shown`() {
+    @Test func `a text that resembles the name of a kind is not in the error`() {
         let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
         let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())
         #expect(error.message == "the top: expected Int, found something else")
@@ -163,7 +163,7 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await HTTPClient(environment: .of("https://h"), transport: mock).send(Counted()) == 4)
     }
 
-    @Test func `the client's decoder is used, and the endpoint's own before it`() async throws {
+    @Test func `an endpoint's own decoder takes precedence over the client's`() async throws {
         let mock = MockLoader { .ok($0, body: Data(#""a""#.utf8)) }
         let client = HTTPClient(environment: .of("https://h"), decoder: Shouting(), transport: mock)
         #expect(try await client.send(Endpoint("a", answering: Text.self)).text == "A")

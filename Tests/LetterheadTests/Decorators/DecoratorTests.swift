@@ -23,7 +23,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(base.headers(["X": "3", "X": "4", "Z": "5"]).headers == ["Y": "1", "X": "3", "X": "4", "Z": "5"])
     }
 
-    @Test func `a header that is nil is left out`() {
+    @Test func `a header that is nil is omitted`() {
         let value: String? = nil
         #expect(base.header("x", nil).headers == ["Y": "1"])
         #expect(base.header("Z", value).headers == base.headers)
@@ -32,7 +32,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(base.addingHeader("X", value).headers == base.headers)
     }
 
-    @Test func `a header can be added beside the others`() {
+    @Test func `a header can be added to others of the same name`() {
         #expect(base.addingHeader("X", "3").headers.values(for: "X") == ["1", "2", "3"])
     }
 
@@ -46,7 +46,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(base.query("a", String?.none).query.escaped == "b=1")
     }
 
-    @Test func `a query parameter can be added beside the others`() {
+    @Test func `a query parameter can be added to others of the same name`() {
         #expect(base.addingQuery("a", 3).query.escaped == "a=1&b=1&a=2&a=3")
         #expect(base.addingQuery("c", nil).query.escaped == "a=1&b=1&a=2")
     }
@@ -62,7 +62,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(without.timeout == nil)
     }
 
-    @Test func `consecutive options share one layer, and each has its value`() throws {
+    @Test func `consecutive options share one wrapper, and each has its value`() throws {
         let template = Endpoint("a").timeout(.seconds(5)).retry(.immediate, maximumRetries: 2).accepting([404])
             .redirects(.never).option(Tenant.self, "b").deadline(in: .seconds(9))
         #expect(type(of: template) == WithOptions<Endpoint<HTTPResponse>>.self)
@@ -72,7 +72,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(request[option: Tenant.self] == "b" && request.redirectPolicy?.limit == 20)
     }
 
-    @Test func `lists that are written in one layer or around another decorator add, in order`() throws {
+    @Test func `list modifiers add in order, in one wrapper and around another decorator`() throws {
         func names(_ template: some RequestTemplate) -> [Int?] {
             template.options.validators.map { ($0 as? Named)?.name }
         }
@@ -102,7 +102,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect([200, 404, 410].map { request.accepts(HTTPStatus($0)) } == [true, false, true])
     }
 
-    @Test func `an environment replaces the client's, and nil uses none`() async throws {
+    @Test func `an environment replaces the client's, and nil means none`() async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: .of("https://a", headers: ["A": "1"], query: ["a": 1]), transport: mock)
         try await client.send(Endpoint("p").environment(.of("https://b", headers: ["B": "1"], query: ["b": 1])))
@@ -123,7 +123,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=b0undary")
     }
 
-    @Test func `without a boundary one is made, and stays`() throws {
+    @Test func `without a boundary one is created, and does not change`() throws {
         let template = Endpoint("a").multipart([.text("v", name: "n")])
         let first = try StandardRequestBuilder(template).request()
         let second = try StandardRequestBuilder(template).request()
@@ -131,7 +131,7 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(first.framedHeaders() == second.framedHeaders())
     }
 
-    @Test func `no text of a decorated template shows a secret`() {
+    @Test func `no description of a decorated template contains a secret`() {
         let template = Endpoint("marker").query("token", "SECRET").header("Authorization", "SECRET").with(
             parameters: ["password": "SECRET"])
         var dumped = ""
@@ -161,16 +161,16 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
 
     private let base = Endpoint("a", answering: [Int].self).with { $0.query = ["sort": "x"] }
 
-    @Test func `a page is asked for beside the template's own parameters`() throws {
+    @Test func `a page is requested in addition to the template's own parameters`() throws {
         #expect(try request(base.paginated(page: 3)).query.escaped == "sort=x&page=3")
         #expect(try request(base.paginated(page: 3, key: "p")).query.escaped == "sort=x&p=3")
     }
 
-    @Test func `without a number it is the first page`() throws {
+    @Test func `the default page is the first`() throws {
         #expect(try request(base.paginated()).query.escaped == "sort=x&page=1")
     }
 
-    @Test func `a template's own page wins, and is sent once`() throws {
+    @Test func `a template's own page takes precedence, and is sent once`() throws {
         let pinned = base.with { $0.parameters = ["page": 7] }
         #expect(try request(pinned.paginated(page: 2)).query.escaped == "sort=x&page=7")
         let query = base.with { $0.query = ["page": 7] }
@@ -185,7 +185,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         #expect(second.page == 2)
     }
 
-    @Test func `it nests inside and outside of any decorator`() throws {
+    @Test func `pagination can be applied inside and outside of other decorators`() throws {
         let inside = base.paginated().header("X", "1").query("k", 1)
         #expect(try request(inside.requestForNextPage()).query.escaped == "sort=x&page=2&k=1")
         #expect(try request(inside.requestForNextPage()).headers == ["X": "1"])
@@ -254,7 +254,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         #expect(error?.code == .invalidRequest && error?.message.contains("not a MultipartBody") == true)
     }
 
-    @Test func `an added part that holds a given boundary is refused`() throws {
+    @Test func `an added part that contains a custom boundary is refused`() throws {
         let own = try MultipartBody([.text("1", name: "a")], boundary: "given")
         let template = Endpoint("a").with { $0.body = own }.multipart(adding: [.text("x\r\n--given\r\n", name: "b")])
         let request = try StandardRequestBuilder(template).request()

@@ -41,7 +41,7 @@ struct LineTests {
     }
 
     @Test(arguments: [(218, true), (299, true), (425, false), (599, false)])
-    func `a status that is not registered keeps its number`(code: Int, isSuccess: Bool) async throws {
+    func `an unregistered status keeps its number`(code: Int, isSuccess: Bool) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(code)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let response = try await client.send(Endpoint("a").accepting(.any))
@@ -66,7 +66,7 @@ struct LineTests {
         #expect(request.query == "flag&empty=")
     }
 
-    @Test func `a query value is the same text at the server, by the rules of forms`() async throws {
+    @Test func `the server decodes a query value to the same text, by the rules of forms`() async throws {
         let text = "1+2 é&=#?/%41"
         let request = try await request { client in
             var plain = HTTPRequest()
@@ -119,7 +119,7 @@ struct LineTests {
         await server.stop()
     }
 
-    @Test func `a Host of the caller's is the only one`() async throws {
+    @Test func `a Host of the caller is the only one`() async throws {
         let request = try await request { try await $0.send(Endpoint("a").header(.host, "other.example")) }
         #expect(request.headers.values(for: .host) == ["other.example"])
     }
@@ -145,7 +145,7 @@ struct LineTests {
         #expect(request.headers.values(for: .contentLength) == ["\(request.body.count)"])
     }
 
-    @Test func `parameters of a POST arrive as JSON, and leave the query alone`() async throws {
+    @Test func `parameters of a POST arrive as JSON, and not in the query`() async throws {
         let request = try await request { client in
             try await client.send(
                 Endpoint("a").with {
@@ -164,7 +164,7 @@ struct LineTests {
         #expect(request.query == "page=7")
     }
 
-    @Test func `no option goes onto the wire`() async throws {
+    @Test func `no option is sent`() async throws {
         let request = try await request {
             try await $0.send(Endpoint("a").option(Tenant.self, "acme").timeout(.seconds(3600)))
         }
@@ -202,7 +202,7 @@ struct LineTests {
         }
     #endif
 
-    @Test func `a hung server ends by the request's own timeout, well before the client's`() async throws {
+    @Test func `a request to an unresponsive server ends by its own timeout, before the client's`() async throws {
         let server = try await MockServer.start { _ in
             try await Task.sleep(for: .seconds(3600))
             return MockServer.Response()
@@ -218,7 +218,7 @@ struct LineTests {
         await server.stop()
     }
 
-    @Test func `no error of a server that is not there shows a secret`() async throws {
+    @Test func `an error of an unreachable server contains no secret`() async throws {
         let nobody = try #require(URL(string: "http://127.0.0.1:1"))
         let client = HTTPClient(environment: ServerEnvironment(baseURL: nobody))
         let error = try await #require(throws: HTTPError.self) {

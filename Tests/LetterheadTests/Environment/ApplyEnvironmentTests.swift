@@ -20,7 +20,7 @@ import Testing
     private let a = ServerEnvironment.of("https://a/api", headers: ["A": "1", "Accept": "a"], query: ["k": 1, "j": 2])
     private let b = ServerEnvironment.of("http://b:81", headers: ["B": "1"])
 
-    @Test func `it fills what the request leaves open`() async throws {
+    @Test func `the environment adds what is missing in the request`() async throws {
         let request = try await load(ApplyEnvironment(a)) {
             $0[query: "k"] = "9"
             $0.headers["accept"] = "mine"
@@ -41,7 +41,7 @@ import Testing
         #expect(request.headers == ["B": "1"])
     }
 
-    @Test func `a request whose environment is explicitly nil gets none`() async {
+    @Test func `a request whose environment is explicitly nil has no environment`() async {
         let error = await #expect(throws: HTTPError.self) {
             try await load(ApplyEnvironment(a)) { $0.serverEnvironment = nil }
         }
@@ -53,7 +53,7 @@ import Testing
         #expect(request.host == "b")
     }
 
-    @Test func `a closure is asked at every load`() async throws {
+    @Test func `a closure is called at every load`() async throws {
         let count = Mutex(0)
         let link = ApplyEnvironment { _ in
             let number = count.withLock { count in
@@ -66,7 +66,8 @@ import Testing
         #expect(try await load(link).host == "h2")
     }
 
-    @Test func `a closure sees the request, and is not called when that has its own environment`() async throws {
+    @Test func `a closure receives the request, and is not called if the request has its own environment`() async throws
+    {
         let seen = Mutex<[String]>([])
         let link = ApplyEnvironment { request in
             seen.withLock { $0.append(request.path.string) }
@@ -77,7 +78,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["people"])
     }
 
-    @Test func `what a closure throws fails the load, and nothing is sent`() async {
+    @Test func `an error of the closure fails the load, and nothing is sent`() async {
         let mock = MockLoader { .ok($0) }
         let chain = ApplyEnvironment { _ in throw Unavailable() } --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest()) }
@@ -85,7 +86,7 @@ import Testing
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `the identity of the request stays`() async throws {
+    @Test func `the identity of the request does not change`() async throws {
         let request = HTTPRequest()
         let response = try await (ApplyEnvironment(a) --> MockLoader { .ok($0) }).load(request)
         #expect(response.request.id == request.id)

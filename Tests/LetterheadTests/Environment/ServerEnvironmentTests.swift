@@ -37,15 +37,15 @@ import Testing
         #expect(try url("", in: environment("https://h")) == "https://h")
     }
 
-    @Test func `a slash at the end of a path stays`() throws {
+    @Test func `a slash at the end of a path is kept`() throws {
         #expect(try url("people/", in: environment()) == "https://env.example/api/people/")
     }
 
-    @Test func `a text that only looks like a host is a relative path`() throws {
+    @Test func `a text that only resembles a host is a relative path`() throws {
         #expect(try url("localhostfoo", in: environment()) == "https://env.example/api/localhostfoo")
     }
 
-    @Test func `a path that is refused stays refused after a prefix`() throws {
+    @Test func `an invalid path is refused after a prefix, too`() throws {
         for path in ["//evil", "http://evil", "a?b"] as [RequestPath] {
             var request = HTTPRequest()
             request.path = path
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `scheme and port come with the host`() throws {
+    @Test func `scheme and port are those of the host`() throws {
         #expect(try url("a", in: environment("http://127.0.0.1:8080")) == "http://127.0.0.1:8080/a")
     }
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["http://env.example/people", "https://env.example:8443/people"])
-    func `another scheme or port of the same host gets nothing either`(text: String) throws {
+    func `a request to another scheme or port of the same host receives nothing`(text: String) throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: text)))
         environment.apply(to: &request)
@@ -76,7 +76,7 @@ import Testing
         #expect(request.headers.isEmpty)
     }
 
-    @Test func `an absolute request to the same origin gets headers and query, and keeps its path`() throws {
+    @Test func `an absolute request to the same origin receives headers and query, and keeps its path`() throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: "https://ENV.example:443/people")))
         environment.apply(to: &request)
@@ -84,7 +84,7 @@ import Testing
         #expect(request.headers == ["X": "1"])
     }
 
-    @Test func `headers fill missing names without regard to case`() throws {
+    @Test func `headers are added if their name is missing, regardless of case`() throws {
         let environment = try environment(headers: ["Accept": "theirs", "X": "1", "X": "2"])
         var request = HTTPRequest()
         request.headers["accept"] = "mine"
@@ -92,7 +92,7 @@ import Testing
         #expect(request.headers == ["accept": "mine", "X": "1", "X": "2"])
     }
 
-    @Test func `query items fill what is missing, those of the base URL first`() throws {
+    @Test func `missing query items are added, those of the base URL first`() throws {
         let environment = try environment("https://h?k=1&b=2", query: ["k": 3, "j": 4])
         var request = HTTPRequest()
         request[query: "own"] = "0"
@@ -104,7 +104,7 @@ import Testing
         #expect(other.query.escaped == "k=9&b=2&j=4")
     }
 
-    @Test func `the method is for requests that name none`() throws {
+    @Test func `the method applies to requests that set none`() throws {
         let environment = try environment(method: .post)
         var open = HTTPRequest()
         environment.apply(to: &open)
@@ -115,7 +115,7 @@ import Testing
         #expect(named.method == .get)
     }
 
-    @Test func `a scheme or port of the request's own stays, and then the headers are not meant for it`() throws {
+    @Test func `a request with its own scheme or port keeps it, and receives no headers`() throws {
         let environment = try environment(headers: ["X": "1"])
         var request = HTTPRequest()
         request.port = 8443
@@ -142,7 +142,7 @@ import Testing
         #expect(error?.message.contains("host") == true)
     }
 
-    @Test func `it prints as its base URL without user, password and query`() throws {
+    @Test func `the description is the base URL without user, password and query`() throws {
         let environment = try environment(
             "https://u:SECRET@h/api?token=SECRET", headers: ["Authorization": "SECRET"], query: ["token": "SECRET"])
         var dumped = ""

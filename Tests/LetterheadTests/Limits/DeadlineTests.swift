@@ -13,7 +13,7 @@ import Testing
         #expect(mock.requests[0].timeLeft == nil)
     }
 
-    @Test func `what is left is told anywhere below, and shrinks`() async throws {
+    @Test func `links below read the time left, which decreases`() async throws {
         // A loader that keeps no time limits itself.
         let loader = AnyLoader { request in
             #expect(request.timeLeft == .seconds(2))
@@ -26,13 +26,13 @@ import Testing
         #expect(try await (Deadline(.seconds(60), clock: clock) --> loader).load(request).status == .ok)
     }
 
-    @Test func `the link has a deadline for requests that have none`() async throws {
+    @Test func `the deadline of the link applies to requests that have none`() async throws {
         let mock = MockLoader { .ok($0) }
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(try .to("https://a.test"))
         #expect(mock.requests[0].timeLeft == .seconds(60))
     }
 
-    @Test func `an explicit nil lifts the deadline of the link`() async throws {
+    @Test func `an explicit nil removes the deadline of the link`() async throws {
         struct Get: RequestTemplate {
             let path: RequestPath = "x"
         }
@@ -47,7 +47,7 @@ import Testing
         #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
     }
 
-    @Test func `an explicit nil does not lift the deadline of a load on behalf of which a request is sent`()
+    @Test func `an explicit nil does not remove the deadline of an outer load`()
         async throws
     {
         let mock = MockLoader { .ok($0) }
@@ -57,7 +57,7 @@ import Testing
         #expect(mock.requests[0].timeLeft == .seconds(5))
     }
 
-    @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier counts`(
+    @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier applies`(
         outer: Int, inner: Int, left: Int
     ) async throws {
         let mock = MockLoader { .ok($0) }
@@ -106,7 +106,7 @@ import Testing
         #expect(count == 3 && error?.message == "the deadline passed while reading the body")
     }
 
-    @Test func `a template carries its deadline`() {
+    @Test func `a template sets its deadline`() {
         struct Get: RequestTemplate {
             var path: RequestPath { "x" }
         }

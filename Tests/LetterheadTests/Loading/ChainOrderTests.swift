@@ -35,7 +35,7 @@ import Testing
         return request
     }
 
-    @Test(arguments: Order.allCases) func `a log above retry tells of loads, one below of attempts`(
+    @Test(arguments: Order.allCases) func `a log above retry has a line for each load, and one below for each attempt`(
         order: Order
     ) async throws {
         let lines = Mutex<[String]>([])
@@ -48,7 +48,7 @@ import Testing
         #expect(lines.withLock { $0.count } == (order == .asRecommended ? 2 : 4))
     }
 
-    @Test(arguments: Order.allCases) func `a back-off holds a slot only where the throttle is above retry`(
+    @Test(arguments: Order.allCases) func `a back-off holds a slot only if the throttle is above retry`(
         order: Order
     ) async throws {
         let throttle = Throttle(limit: 1)
@@ -60,7 +60,8 @@ import Testing
         _ = try await task.value
     }
 
-    @Test(arguments: Order.allCases) func `a deadline above retry counts the waits, one below counts each attempt anew`(
+    @Test(arguments: Order.allCases)
+    func `a deadline above retry includes the waits, and one below applies to each attempt`(
         order: Order
     ) async throws {
         let chain = order.join(Deadline(.seconds(4), clock: clock), retry(), failingOnce())
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Order.allCases) func `an environment below the redirects stays at home, one above goes along`(
+    @Test(arguments: Order.allCases) func `the headers of an environment above the redirects are sent to every target`(
         order: Order
     ) async throws {
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")), headers: ["X-Tenant": "7"])
@@ -86,7 +87,7 @@ import Testing
         #expect(response.request.headers["X-Tenant"] == (order == .asRecommended ? nil : "7"))
     }
 
-    @Test(arguments: Order.allCases) func `credentials need a host, which the environment names`(
+    @Test(arguments: Order.allCases) func `credentials need a host, which the environment sets`(
         order: Order
     ) async throws {
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
@@ -98,7 +99,7 @@ import Testing
         #expect(response.request.headers["Authorization"] == (order == .asRecommended ? "Bearer t" : nil))
     }
 
-    @Test(arguments: Order.allCases) func `equal requests take one slot where the throttle is below`(
+    @Test(arguments: Order.allCases) func `equal requests hold one slot if the throttle is below`(
         order: Order
     ) async throws {
         let (deduplicate, throttle) = (Deduplicate(), Throttle(limit: 4))
@@ -113,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: Order.allCases)
-    func `a request that waits for its time holds no slot, and the other order is refused`(
+    func `a request that waits for the rate limit holds no slot, and the other order is refused`(
         order: Order
     ) async throws {
         let throttle = Throttle(limit: 4)
@@ -131,7 +132,7 @@ import Testing
         _ = try await task.value
     }
 
-    @Test(arguments: Order.allCases) func `a retry begins with the caller's URL where retry is above the redirects`(
+    @Test(arguments: Order.allCases) func `a retry begins with the caller's URL if retry is above the redirects`(
         order: Order
     ) async throws {
         let mock = MockLoader { .ok($0) }
@@ -145,7 +146,7 @@ import Testing
         #expect(mock.requests.map(\.path.string) == ["/1", "/2", order == .asRecommended ? "/1" : "/2"])
     }
 
-    @Test func `a client's chain stands in the order of the guide`() {
+    @Test func `a client's chain has the order of the guide`() {
         let client = HTTPClient(links: PrintLoader { _ in }, attemptLinks: Throttle(), transport: MockLoader())
         #expect(
             "\(client)".hasPrefix(

@@ -74,7 +74,7 @@ import Testing
         return request
     }
 
-    @Test func `every load ends once, every slot is free, and nothing is kept`() async throws {
+    @Test func `every load ends once, every slot is free, and no state remains`() async throws {
         let tally = Tally()
         let throttle = Throttle(limit: 8)
         let (autocancel, deduplicate) = (Autocancel(), Deduplicate())

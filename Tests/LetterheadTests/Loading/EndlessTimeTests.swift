@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct EndlessTimeTests {
     static let endless: [Duration] = [.seconds(Int64.max), .seconds(Int64.max) * 2, .seconds(1 << 34)]
 
-    @Test(arguments: endless) func `a deadline that never comes ends no wait`(deadline: Duration) async throws {
+    @Test(arguments: endless) func `an endless deadline ends no wait`(deadline: Duration) async throws {
         let throttle = Throttle(limit: 0)
         let chain = Deadline() --> throttle --> MockLoader { .ok($0) }
         var request = try HTTPRequest.to("https://a.test")
@@ -19,7 +19,7 @@ import Testing
         #expect(try await task.value.status == .ok)
     }
 
-    @Test(arguments: endless) func `a back-off that never ends can be cancelled`(delay: Duration) async throws {
+    @Test(arguments: endless) func `an endless back-off can be cancelled`(delay: Duration) async throws {
         let log = AsyncStream<Void>.makeStream()
         let settings = RetrySettings(maximumRetries: 1, onRetry: { _ in log.continuation.yield() })
         let chain = Retry(validators: [], settings) --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
@@ -33,7 +33,7 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test(arguments: endless) func `a timeout that never passes is no limit`(timeout: Duration) async throws {
+    @Test(arguments: endless) func `an endless timeout is no limit`(timeout: Duration) async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         var request = HTTPRequest(url: server.url)
         request.timeout = timeout
@@ -43,7 +43,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: endless) func `a long sleep is slept in pieces`(duration: Duration) async throws {
+    @Test(arguments: endless) func `a long sleep is split into shorter ones`(duration: Duration) async throws {
         let clock = TestClock()
         let task = Task { try await clock.pause(for: duration) }
         await clock.waitForSleepers(1)

@@ -78,7 +78,9 @@ import Testing
         await log.wait { $0.contains("third") && $0.contains("cancelled") }
     }
 
-    @Test(arguments: 0..<200) func `cancelling and ending at once give exactly one completion`(_: Int) async throws {
+    @Test(arguments: 0..<200) func `cancelling a load that ends at the same time calls exactly one completion`(_: Int)
+        async throws
+    {
         let count = Observed(0)
         let mock = MockLoader { .ok($0) }
         let handle = mock.start(try .to("https://a.test")) { _ in count.change { $0 += 1 } }

@@ -62,7 +62,7 @@ private struct Through: LoaderLink {
         return trail.all.filter { !$0.hasSuffix(" up") }
     }
 
-    @Test func `a request visits the links in the order written, and the response comes back the other way`()
+    @Test func `a request passes through the links in order, and the response in reverse order`()
         async throws
     {
         let chain = link("a") --> link("b") --> link("c") --> end
@@ -79,13 +79,13 @@ private struct Through: LoaderLink {
         #expect("\(seen)" == "\(request)")
     }
 
-    @Test func `a chain binds tighter than ?? and looser than anything before it`() async throws {
+    @Test func `the operator of a chain binds tighter than ??`() async throws {
         let own: (any HTTPLoader)? = nil
         let chain = own ?? link("a") --> end
         #expect(try await visits(chain) == ["a down", "end"])
     }
 
-    @Test func `a link that is nil is left out, wherever it stands`() async throws {
+    @Test func `a link that is nil is omitted at any position`() async throws {
         #expect("\(none --> end)" == "end")
         #expect("\(link("a") --> none --> end)" == "a --> end")
         #expect("\(none --> link("a") --> end)" == "a --> end")
@@ -98,7 +98,7 @@ private struct Through: LoaderLink {
         #expect(try await visits(pair --> end) == ["a down", "b down", "end"])
     }
 
-    @Test func `two links that may be missing make one that may be`() throws {
+    @Test func `two optional links make an optional link`() throws {
         let some: (any LoaderLink)? = link("a")
         let missing: (any LoaderLink)? = nil
         #expect((missing --> missing) == nil)
@@ -115,7 +115,7 @@ private struct Through: LoaderLink {
         #expect(try await visits(left --> end) == ["a down", "b down", "c down", "end"])
     }
 
-    @Test func `a chain is a loader, which can follow another link`() async throws {
+    @Test func `a chain is a loader, and can be the next loader of a link`() async throws {
         let chain = link("b") --> end
         #expect("\(link("a") --> chain)" == "a --> b --> end")
         #expect(try await visits(link("a") --> chain) == ["a down", "b down", "end"])
@@ -137,7 +137,7 @@ private struct Through: LoaderLink {
         #expect(trail.all == ["a reset", "b reset", "c reset", "end reset"])
     }
 
-    @Test func `one link in two chains serves both, apart from each other`() async throws {
+    @Test func `one link can be part of two chains`() async throws {
         let shared = link("shared")
         let first = MockLoader { .ok($0) }
         let second = MockLoader { .ok($0) }
@@ -148,7 +148,7 @@ private struct Through: LoaderLink {
         #expect(second.requests.count == 1)
     }
 
-    @Test func `links are let go with their chain`() async throws {
+    @Test func `links are released with their chain`() async throws {
         weak var first: Living?
         weak var second: Living?
         do {
@@ -162,7 +162,7 @@ private struct Through: LoaderLink {
         #expect(second == nil)
     }
 
-    @Test func `a thousand loads at a time each get their own answer`() async throws {
+    @Test func `a thousand concurrent loads each receive their own response`() async throws {
         let chain = Through() --> ModifyRequest { $0[query: "n"] = $0.path.string } --> MockLoader { .ok($0) }
         let wrong = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<1000 {

@@ -6,7 +6,7 @@ import Testing
 private struct Refused: Error {}
 
 @Suite struct ModifyRequestTests {
-    @Test func `what the closure changes arrives`() async throws {
+    @Test func `the request that the closure changed is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let chain =
             ModifyRequest {
@@ -18,7 +18,7 @@ private struct Refused: Error {}
         #expect(mock.requests.first?.headers == ["X": "1"])
     }
 
-    @Test func `another request in its place is refused, and nothing is sent`() async throws {
+    @Test func `a closure that replaces the request is refused, and nothing is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let other = try HTTPRequest.to("https://other")
         let chain = ModifyRequest { $0 = other } --> mock
@@ -28,7 +28,7 @@ private struct Refused: Error {}
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `what the closure throws fails the load, and nothing is sent`() async throws {
+    @Test func `an error of the closure fails the load, and nothing is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let chain = ModifyRequest { _ in throw Refused() } --> mock
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
@@ -63,7 +63,7 @@ private struct Refused: Error {}
         #expect(error.message.contains("ModifyResponse"))
     }
 
-    @Test func `what the closure throws is in the error, with the response`() async throws {
+    @Test func `an error of the closure is the underlying error, with the response`() async throws {
         let chain = ModifyResponse { _ in throw Refused() } --> MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
         #expect(error.underlying is Refused)
@@ -96,13 +96,13 @@ private struct Refused: Error {}
 }
 
 @Suite struct AnyLoaderTests {
-    @Test func `a closure answers`() async throws {
+    @Test func `a closure returns the response`() async throws {
         let loader = AnyLoader { HTTPResponse(request: $0, status: 218) }
         #expect(try await loader.load(HTTPRequest()).status == 218)
         #expect("\(loader)" == "AnyLoader")
     }
 
-    @Test func `what a closure throws is mapped`() async {
+    @Test func `an error of a closure becomes an HTTPError`() async {
         let mapped = await #expect(throws: HTTPError.self) {
             try await AnyLoader { _ in throw URLError(.timedOut) }.load(HTTPRequest())
         }
@@ -115,5 +115,12 @@ private struct Refused: Error {}
         _ = try await loader.load(HTTPRequest.to("https://h"))
         #expect(mock.requests.count == 1)
         #expect("\(loader)" == "AnyLoader(MockLoader)")
+    }
+
+    @Test func `the tree of a chain contains the links of an erased chain`() {
+        let mock = MockLoader()
+        let erased = AnyLoader(AnyLoader(Throttle(limit: 1) --> mock))
+        #expect((ResetGuard() --> erased).tree == "ResetGuard\nThrottle(1)\nMockLoader")
+        #expect(erased.tree == "Throttle(1)\nMockLoader" && AnyLoader(mock).tree == "AnyLoader(MockLoader)")
     }
 }

@@ -17,7 +17,7 @@ private final class Lines: Sendable {
         PrintLoader(clock: TestClock()) { [lines] in lines.add($0) } --> loader
     }
 
-    @Test func `it writes the request before and the result after`() async throws {
+    @Test func `the request is written before the load, and the result after it`() async throws {
         let mock = MockLoader { [lines] request in
             lines.add("answering")
             return .ok(request, body: Data("12345".utf8))
@@ -31,7 +31,7 @@ private final class Lines: Sendable {
             ])
     }
 
-    @Test func `it changes neither request nor response`() async throws {
+    @Test func `neither the request nor the response is changed`() async throws {
         let mock = MockLoader { .ok($0, body: Data("x".utf8)) }
         let request = try HTTPRequest.to("https://h/p?q=1")
         let response = try await chain(mock).load(request)
@@ -40,7 +40,7 @@ private final class Lines: Sendable {
         #expect(try await response.body.data() == Data("x".utf8))
     }
 
-    @Test func `it writes an error and throws it on`() async throws {
+    @Test func `an error is written and thrown`() async throws {
         let error = try await #require(throws: HTTPError.self) {
             try await chain(MockLoader()).load(HTTPRequest.to("https://h/p"))
         }

@@ -38,13 +38,16 @@ private enum Context {
         ("all", { ResetGuard() --> Autocancel() --> Deduplicate() --> Throttle(limit: 1) }),
     ]
 
-    @Test(arguments: links.indices) func `a link hands priority and task-locals on`(index: Int) async throws {
+    @Test(arguments: links.indices) func `a link passes on the priority and task-local values`(index: Int) async throws
+    {
         let chain = Self.links[index].link() --> transport()
         _ = try await asCaller { try await chain.load(.plain { $0.scheme = "https" }) }
         #expect(journal.all == ["transport mine high"], "\(Self.links[index].name)")
     }
 
-    @Test func `a client, its validators and its transformers see them`() async throws {
+    @Test func `a client, its validators and its transformers have the priority and the task-local values`()
+        async throws
+    {
         let client = HTTPClient(
             transformers: [ModifyResponse { _ in note("transformer") }],
             validators: [
@@ -57,7 +60,7 @@ private enum Context {
         #expect(journal.all == ["transport mine high", "transformer mine high", "validator mine high"])
     }
 
-    @Test func `a provider of credentials sees those of the request that needs them`() async throws {
+    @Test func `a credential provider has those of the request that needs the credentials`() async throws {
         let request = HTTPRequest.plain { $0.scheme = "https" }
         let bearer = HTTPAuthentication.bearer(allowedOrigins: [try request.url()]) { _ in
             note("provider")
@@ -68,7 +71,7 @@ private enum Context {
         #expect(journal.all == ["provider mine high", "transport mine high"])
     }
 
-    @Test func `an alternate request that is shared sees those of the load that began it`() async throws {
+    @Test func `a shared alternate request has those of the load that started it`() async throws {
         let refresh = AltRequestValidator(
             statuses: [200], request: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil },
             onResponse: { _, _ in note("response") })
@@ -80,7 +83,7 @@ private enum Context {
             ])
     }
 
-    @Test func `a load that is started by code that is not async sees them`() async throws {
+    @Test func `a load that synchronous code starts has them`() async throws {
         let chain = transport()
         try await asCaller {
             await withCheckedContinuation { continuation in
@@ -93,7 +96,7 @@ private enum Context {
         #expect(journal.all == ["transport mine high", "completion mine high"])
     }
 
-    @Test(arguments: [true, false]) func `a streamed body is pulled with those of its reader`(isTracked: Bool)
+    @Test(arguments: [true, false]) func `a streamed body is read with those of its reader`(isTracked: Bool)
         async throws
     {
         let chunks = Chunks(1)
@@ -110,7 +113,7 @@ private enum Context {
         #expect(journal.all == ["pull mine high", "pull mine high"])
     }
 
-    @Test(arguments: [true, false]) func `pages that are asked for ahead, and those of a pager, see them`(
+    @Test(arguments: [true, false]) func `prefetched pages and pages of a pager have them`(
         prefetches: Bool
     ) async throws {
         let client = HTTPClient(environment: .of("https://h.test"), transport: transport())

@@ -10,11 +10,11 @@ import Testing
         #expect(try await pieces(of: chunks) == ["abc"])
     }
 
-    @Test func `empty pieces are left out`() async throws {
+    @Test func `empty pieces are omitted`() async throws {
         #expect(try await pieces(of: pulling(["", "a", "", "b"])) == ["a", "b"])
     }
 
-    @Test func `exactly the declared number of bytes passes`() async throws {
+    @Test func `exactly the declared number of bytes is accepted`() async throws {
         #expect(try await pieces(of: pulling(["ab", "c"], length: 3)) == ["ab", "c"])
     }
 
@@ -22,19 +22,19 @@ import Testing
         await #expect(throws: HTTPBodyError.self) { try await pieces(of: pulling(["ab", "c"], length: length)) }
     }
 
-    @Test func `nothing is delivered beyond the length`() async throws {
+    @Test func `no byte is delivered after the declared length`() async throws {
         var walk = pulling(["ab", "cd"], length: 3).makeAsyncIterator()
         #expect(try await walk.next() == Data("ab".utf8))
         await #expect(throws: HTTPBodyError.self) { try await walk.next() }
         #expect(try await walk.next() == nil)
     }
 
-    @Test func `the last piece waits until it is known that nothing follows`() async {
+    @Test func `the last piece is delivered only when the end has been reached`() async {
         var walk = pulling(["ab", "", "c"], length: 2).makeAsyncIterator()
         await #expect(throws: HTTPBodyError.self) { try await walk.next() }
     }
 
-    @Test(arguments: [-1, 2]) func `a length that contradicts the one known is refused`(length: Int) {
+    @Test(arguments: [-1, 2]) func `a length that contradicts the known one is refused`(length: Int) {
         #expect(throws: HTTPBodyError.self) { try BodyChunks(Data("abc".utf8)).held(to: length) }
     }
 

@@ -78,7 +78,7 @@ private struct Page: Decodable, Sendable {
         for line in lines.all { expectClean(line, lines: 1) }
     }
 
-    @Test(arguments: marks) func `what cannot be decoded is told in one line`(mark: String) async throws {
+    @Test(arguments: marks) func `a decoding error is one line`(mark: String) async throws {
         let body = try JSONEncoder().encode(["a\(mark)FORGED": ["id": "x"]])
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(body)) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)

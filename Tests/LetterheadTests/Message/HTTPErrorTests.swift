@@ -20,7 +20,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect("\(error)" == "timedOut: GET https://h/harmless?token=…&q=…: no answer within 1 s")
     }
 
-    @Test func `it tells the status and how many attempts were made`() throws {
+    @Test func `the description has the status and the number of attempts`() throws {
         let request = try request("https://h/p")
         let attempts = [HTTPAttempt(number: 1), HTTPAttempt(number: 2)]
         let error = HTTPError(
@@ -29,7 +29,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect("\(error)" == "unacceptableStatus: GET https://h/p answered 503 Service Unavailable after 2 attempts")
     }
 
-    @Test func `its localized description is the same text`() throws {
+    @Test func `the localized description is the same text`() throws {
         let error: any Error = HTTPError(.timedOut, request: try request(), message: "no answer")
         #expect(error.localizedDescription == "\(error)")
     }
@@ -50,7 +50,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect(Set(codes).count == codes.count)
     }
 
-    @Test func `something is changed in a copy`() throws {
+    @Test func `a copy can be changed`() throws {
         let error = HTTPError(
             .timedOut, request: try request(), underlying: Odd(), message: "m", mayHaveBeenSent: false)
         let changed = error.with(attempts: [HTTPAttempt(number: 1)])
@@ -98,18 +98,18 @@ private struct Odd: Error, CustomStringConvertible {
             (.cannotWriteToFile, .cannotSaveResponse), (.cannotRemoveFile, .cannotSaveResponse),
             (.cannotMoveFile, .cannotSaveResponse),
         ] as [(URLError.Code, HTTPError.Code)])
-    func `a URLError has the code that fits`(foundation: URLError.Code, code: HTTPError.Code) {
+    func `a URLError has the corresponding code`(foundation: URLError.Code, code: HTTPError.Code) {
         let error = HTTPError(URLError(foundation), request: HTTPRequest())
         #expect(error.code == code)
         #expect((error.underlying as? URLError)?.code == foundation)
     }
 
-    @Test func `a body that ran out while it was sent may have been sent`() {
+    @Test func `a request whose body fails while it is sent may have been sent`() {
         #expect(HTTPError(URLError(.requestBodyStreamExhausted), request: HTTPRequest()).mayHaveBeenSent)
         #expect(!HTTPError(URLError(.badURL), request: HTTPRequest()).mayHaveBeenSent)
     }
 
-    @Test func `cancellation, coding and unknown errors have theirs`() {
+    @Test func `cancellation, coding and unknown errors have their codes`() {
         let request = HTTPRequest()
         let context = EncodingError.Context(codingPath: [], debugDescription: "")
         #expect(HTTPError(CancellationError(), request: request).code == .cancelled)
@@ -120,7 +120,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect(HTTPError(Odd(), request: request).underlying is Odd)
     }
 
-    @Test func `an HTTPError stays what it is, and gets the response if it had none`() {
+    @Test func `an HTTPError is not changed, except that a missing response is added`() {
         let request = HTTPRequest()
         let error = HTTPError(.timedOut, request: request, message: "m")
         let mapped = HTTPError(error, request: HTTPRequest(), response: HTTPResponse(request: request, status: 200))
@@ -129,7 +129,7 @@ private struct Odd: Error, CustomStringConvertible {
         #expect(mapped.response?.status == .ok)
     }
 
-    @Test func `a decoding error is told by path and reason, never by value`() throws {
+    @Test func `a decoding error is described by path and reason, never by value`() throws {
         struct User: Decodable { struct Inner: Decodable { let age: Int }; let list: [Inner] }
         let thrown = try #require(throws: (any Error).self) {
             try JSONDecoder().decode(User.self, from: Data(#"{"list":[{"age":"SECRET"}]}"#.utf8))

@@ -35,7 +35,7 @@ private struct Plain: Error, CustomStringConvertible {
             (POSIXError(.ENOSPC), "the system reports No space left on device"),
             (URLError(.timedOut), "the network reports -1001"),
         ] as [(any Error, String)])
-    func `the error underneath is described after the message`(underlying: any Error, description: String) {
+    func `the underlying error is described after the message`(underlying: any Error, description: String) {
         #expect(text(underlying) == "unknown: GET (no URL): it failed: \(description)")
         #expect(text(underlying, message: "") == "unknown: GET (no URL): \(description)")
     }
@@ -86,7 +86,7 @@ private struct Plain: Error, CustomStringConvertible {
         }
     }
 
-    @Test func `an error above an environment that a closure provides tells whether the URL is known`() async throws {
+    @Test func `with an environment closure, an error above it reports whether the URL is known`() async throws {
         let known = environment
         let early = HTTPClient(environment: { _ in known }, links: LimitRate(0), transport: MockLoader { .ok($0) })
         #expect("\(try await failure(early))".contains("GET users/7 (environment not resolved): "))
@@ -139,14 +139,14 @@ private struct Plain: Error, CustomStringConvertible {
         #expect("\(none)".contains("GET users/7: "))
     }
 
-    @Test func `what is shown is not sent in place of what another chain applies`() async throws {
+    @Test func `the environment that errors show does not change the request that is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: environment, links: ModifyRequest { $0.host = "x.test" }, transport: mock)
         try await client.send(Endpoint("users/7"))
         #expect(try mock.requests.map { try $0.urlString() } == ["https://x.test/users/7"])
     }
 
-    @Test func `a printed line names the whole URL, and the method of the environment`() async throws {
+    @Test func `a printed line contains the full URL, and the method of the environment`() async throws {
         let lines = Journal()
         let posting = ServerEnvironment(
             baseURL: try #require(URL(string: "https://h.test/api?key=SECRET")), method: .post, query: ["v": 2])

@@ -10,7 +10,7 @@ import Testing
         #expect(headers.map(\.name.rawValue) == ["content-TYPE"])
     }
 
-    @Test func `values of one name stand in the order they were added`() {
+    @Test func `values of one name are in the order in which they were added`() {
         var headers: HTTPHeaders = ["X": "1", "Y": "0", "x": "2"]
         headers.append("X", "3")
         #expect(headers.values(for: "X") == ["1", "2", "3"])
@@ -28,7 +28,7 @@ import Testing
         #expect(headers.values(for: .setCookie) == ["a=1", "b=2"])
     }
 
-    @Test func `setting replaces all values at the place of the first`() {
+    @Test func `setting replaces all values at the position of the first`() {
         var headers: HTTPHeaders = ["A": "1", "X": "1", "B": "1", "x": "2", "C": "1"]
         headers["X"] = "new"
         #expect(headers.map { "\($0.name)=\($0.value)" } == ["A=1", "X=new", "B=1", "C=1"])
@@ -65,13 +65,13 @@ import Testing
         #expect(headers.map { "\($0.name)=\($0.value)" } == ["accept=mine", "X=1", "x=2"])
     }
 
-    @Test func `replacing puts all values of a name in place of those here`() {
+    @Test func `replacing exchanges all values of each given name`() {
         var headers: HTTPHeaders = ["X": "1", "A": "1", "x": "2"]
         headers.replace(with: ["X": "3", "X": "4"])
         #expect(headers.map { "\($0.name)=\($0.value)" } == ["A=1", "X=3", "X=4"])
     }
 
-    @Test func `equal dictionaries make equal headers`() {
+    @Test func `equal dictionaries create equal headers`() {
         let dictionary = ["B": "2", "A": "1", "C": "3"]
         #expect(HTTPHeaders(dictionary).map(\.name) == ["A", "B", "C"])
     }
@@ -113,7 +113,7 @@ import Testing
         #expect(ratio < 8)
     }
 
-    @Test func `many headers are filled and replaced as few are`() {
+    @Test func `the time to fill and replace headers grows with their number`() {
         let many = HTTPHeaders((0..<40).map { HTTPHeaders.Field(HTTPHeaders.Name("N-\($0 % 20)"), "\($0)") })
         let others = HTTPHeaders((10..<50).map { HTTPHeaders.Field(HTTPHeaders.Name("n-\($0 % 30)"), "new") })
         var filled = many

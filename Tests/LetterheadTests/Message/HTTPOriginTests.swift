@@ -22,7 +22,7 @@ import Testing
         (HTTPOrigin(scheme: "HTTP", host: "H"), "http://h"),
         (HTTPOrigin(scheme: "https", host: "h", port: 443), "https://h"),
         (HTTPOrigin(scheme: "https", host: "h", port: 80), "https://h:80"),
-    ]) func `it is written with the port only when that is not the default`(origin: HTTPOrigin, text: String) {
+    ]) func `the description has the port only if it is not the default`(origin: HTTPOrigin, text: String) {
         #expect("\(origin)" == text)
     }
 

@@ -22,14 +22,14 @@ import Testing
         return request
     }
 
-    @Test func `headers of the request win over those of the body, one value each`() {
+    @Test func `headers of the request take precedence over those of the body`() {
         let body = Parcel(additionalHeaders: ["Content-Type": "text/plain", "X-Body": "1"])
         let headers = request(body, headers: ["content-type": "text/html"]).framedHeaders()
         #expect(headers.values(for: "Content-Type") == ["text/html"])
         #expect(headers["X-Body"] == "1")
     }
 
-    @Test func `headers of the body win over those of the environment`() throws {
+    @Test func `headers of the body take precedence over those of the environment`() throws {
         let url = try #require(URL(string: "https://example.com"))
         let environment = ServerEnvironment(baseURL: url, headers: ["Content-Type": "text/xml", "Accept": "*/*"])
         var request = request(Parcel(additionalHeaders: ["Content-Type": "text/plain"]))
@@ -37,7 +37,7 @@ import Testing
         #expect(request.framedHeaders() == ["Accept": "*/*", "Content-Type": "text/plain"])
     }
 
-    @Test func `an empty body brings no headers and no bytes`() throws {
+    @Test func `an empty body has no headers and no bytes`() throws {
         let request = request(EmptyBody())
         #expect(request.framedHeaders().isEmpty)
         #expect(try request.framedBody().length == 0)
@@ -66,7 +66,7 @@ import Testing
         #expect(error?.code == .invalidRequest && error?.underlying is HTTPBodyError)
     }
 
-    @Test func `what a body throws is underneath an invalid request that was not sent`() {
+    @Test func `an error of a body is the underlying error of an invalid request that was not sent`() {
         let error = #expect(throws: HTTPError.self) {
             try request(Parcel(error: CocoaError(.fileReadNoSuchFile))).framedBody()
         }
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.mayHaveBeenSent == false)
     }
 
-    @Test func `a body that is cancelled is a cancelled load`() {
+    @Test func `the cancellation of a body cancels the load`() {
         let error = #expect(throws: HTTPError.self) {
             try request(Parcel(error: CancellationError())).framedBody()
         }

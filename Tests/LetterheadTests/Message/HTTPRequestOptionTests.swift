@@ -19,7 +19,7 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
         #expect(copy[option: Tenant.self] == "other")
     }
 
-    @Test func `an explicit nil is remembered`() {
+    @Test func `an explicit nil is stored`() {
         var request = HTTPRequest()
         #expect(request[option: Budget.self] == 5)
         request[option: Budget.self] = nil
@@ -33,7 +33,7 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
         #expect(request[option: Region.self] == "none")
     }
 
-    @Test func `an option can be forgotten`() {
+    @Test func `an option can be removed`() {
         var options = HTTPRequestOptions()
         options[Budget.self] = nil
         options.remove(Budget.self)
@@ -41,7 +41,7 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
         #expect(!options.contains(Budget.self))
     }
 
-    @Test func `options taken over win over those set here, and leave the others`() {
+    @Test func `merged options replace options of the same type only`() {
         var options = HTTPRequestOptions()
         options[Tenant.self] = "acme"
         options[Region.self] = "eu"
@@ -54,7 +54,7 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
         #expect(options[Budget.self] == nil)
     }
 
-    @Test func `no option shows in the text of a request`() {
+    @Test func `no option is in the description of a request`() {
         var request = HTTPRequest()
         request[option: Tenant.self] = "acme"
         #expect(!"\(request)".contains("acme"))

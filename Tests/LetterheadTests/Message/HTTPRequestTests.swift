@@ -3,7 +3,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPRequestTests {
-    @Test func `a fresh request is a GET over https that leaves everything else open`() {
+    @Test func `a new request is a GET over https with nothing else set`() {
         let request = HTTPRequest()
         #expect(request.method == .get)
         #expect(request.scheme == "https")
@@ -20,7 +20,7 @@ import Testing
         #expect(request.options.timeout == nil && request.options.serverEnvironment == nil)
     }
 
-    @Test func `copies share an id, and two fresh requests differ`() {
+    @Test func `copies have the same id, and two new requests do not`() {
         let request = HTTPRequest()
         var copy = request
         copy.path = "other"
@@ -29,7 +29,7 @@ import Testing
         #expect(HTTPRequest().id != request.id)
     }
 
-    @Test func `a change to a copy leaves the original`() {
+    @Test func `a change to a copy does not change the original`() {
         var original = HTTPRequest()
         original.headers["X"] = "1"
         original.timeout = .seconds(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(request.fragment == "top")
     }
 
-    @Test func `it travels between tasks`() async {
+    @Test func `a request can be sent between tasks`() async {
         var request = HTTPRequest()
         request[query: "a"] = "1"
         let sent = request

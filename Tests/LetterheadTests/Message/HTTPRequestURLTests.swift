@@ -13,7 +13,7 @@ import Testing
         "https://example.com/;p=1,2/(x)!*'",
         "https://example.com/?q=a+b&c=%2B&d=a%20b", "https://example.com/?a=1;b=2&&c==", "https://EXAMPLE.com/CaSe",
         "https://example.com/a?b?c/d#e?f", "https://example.com/:@&=$",
-    ]) func `a URL comes back byte for byte`(text: String) throws {
+    ]) func `the URL of a request equals the given one byte for byte`(text: String) throws {
         let url = try #require(URL(string: text, encodingInvalidCharacters: false))
         #expect(url.absoluteString == text)
         let request = HTTPRequest(url: url)
@@ -21,7 +21,7 @@ import Testing
         #expect(try request.url().absoluteString == text)
     }
 
-    @Test func `a request is made of a text, whose bytes are kept`() throws {
+    @Test func `a request is created from a string, whose bytes are kept`() throws {
         let text = "https://example.com:8443/a%2fb?q=a%20b&flag#f"
         let request = try HTTPRequest(method: .put, text)
         #expect(try request.urlString() == text)
@@ -33,14 +33,14 @@ import Testing
         "", "example.com/secret", "/secret", "//example.com/secret", "https:///secret", "https://", "ftp://h/secret",
         "https://h/secret x", "https://h/sécret", "mailto:secret@h", "https://h:x/secret", "\u{0}https://h/secret",
     ])
-    func `a text that is not an absolute http URL is refused, and not shown`(text: String) throws {
+    func `a string that is not an absolute http URL is refused, and not part of the error`(text: String) throws {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(text).validate() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("secret") == false)
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `any URL that Foundation takes comes back byte for byte`(seed: UInt64) throws {
+    func `any URL that Foundation accepts is kept byte for byte`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let pieces = ["a", "/", "?", "#", "&", "=", "%41", "%2f", "+", ";", ":", "@", "..", "~", "!", ","]
         for _ in 0..<300 {
@@ -75,7 +75,7 @@ import Testing
         #expect(request.target == target + "?q=1%2B2")
     }
 
-    @Test func `without a host there is no URL, and the error names the remedy`() throws {
+    @Test func `a request without a host has no URL, and the error names the remedy`() throws {
         let request = HTTPRequest()
         let error = #expect(throws: HTTPError.self) { try request.url() }
         #expect(error?.code == .invalidRequest)
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.message.contains("environment") == true)
     }
 
-    @Test(arguments: ["a b", "[", "h\r\nx", "é"]) func `a host that no URL can hold is an error`(host: String) {
+    @Test(arguments: ["a b", "[", "h\r\nx", "é"]) func `a host that a URL cannot contain is an error`(host: String) {
         var request = HTTPRequest()
         request.host = host
         let error = #expect(throws: HTTPError.self) { try request.url() }

@@ -46,7 +46,7 @@ private struct Broken: Error {}
         for try await _ in HTTPResponseBody() { Issue.record("a piece of nothing") }
     }
 
-    @Test func `a streamed body is pulled piece by piece, empty ones left out`() async throws {
+    @Test func `a streamed body is read piece by piece, without empty ones`() async throws {
         let source = Source(["a", "", "b"])
         let body = source.body(length: 2)
         #expect(source.pulls.load(ordering: .relaxed) == 0)
@@ -58,20 +58,20 @@ private struct Broken: Error {}
         #expect(source.cancels.load(ordering: .relaxed) == 0)
     }
 
-    @Test func `a second walk over a streamed body throws`() async throws {
+    @Test func `a second iteration of a streamed body throws`() async throws {
         let body = Source(["a"]).body()
         _ = try await body.data()
         await #expect(throws: HTTPBodyError.alreadyRead) { try await body.data() }
     }
 
-    @Test func `a body that is past its limit throws, and its source is cancelled`() async {
+    @Test func `a body over its limit throws, and its source is cancelled`() async {
         let source = Source(["abc", "def"])
         let body = source.body()
         await #expect(throws: HTTPBodyError.tooLarge(limit: 5)) { try await body.data(upTo: 5) }
         #expect(source.cancels.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `a body of exactly its limit is taken`() async throws {
+    @Test func `a body of exactly its limit is accepted`() async throws {
         #expect(try await Source(["abc", "def"]).body().data(upTo: 6).count == 6)
     }
 
@@ -81,14 +81,14 @@ private struct Broken: Error {}
         #expect(source.cancels.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `breaking off in the middle cancels the source once`() async throws {
+    @Test func `leaving the iteration cancels the source once`() async throws {
         let source = Source(["a", "b"])
         let body = source.body()
         for try await _ in body { break }
         #expect(source.cancels.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `an error of the source reaches the reader, and nothing is pulled after it`() async throws {
+    @Test func `an error of the source reaches the reader, and nothing is read after it`() async throws {
         let source = Source(["a"], error: Broken())
         let body = source.body()
         var iterator = body.makeAsyncIterator()

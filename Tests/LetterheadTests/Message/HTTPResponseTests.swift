@@ -25,7 +25,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         #expect(response.attempts.isEmpty)
     }
 
-    @Test func `a typed value travels with it, and has a default`() {
+    @Test func `a typed option is stored in a response, and has a default`() {
         var response = HTTPResponse(request: HTTPRequest(), status: 200)
         #expect(response[option: Note.self] == "none")
         response[option: Note.self] = "seen"
@@ -34,7 +34,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         #expect(response[option: Limit.self] == nil)
     }
 
-    @Test func `it prints its status, its request, its headers and its body`() throws {
+    @Test func `the description has the status, the request, the headers and the body`() throws {
         let request = HTTPRequest(url: try #require(URL(string: "https://h/p?q=1")))
         let response = HTTPResponse(
             request: request, status: 404, headers: ["X": "1"], body: HTTPResponseBody(Data("nothing here".utf8)))

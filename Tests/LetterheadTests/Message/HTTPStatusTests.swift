@@ -2,7 +2,7 @@ import Letterhead
 import Testing
 
 @Suite struct HTTPStatusTests {
-    @Test func `a code that is not registered is classed by its first digit`() {
+    @Test func `the class of an unregistered code is that of its first digit`() {
         #expect(HTTPStatus(218).code == 218)
         #expect(HTTPStatus(218).isSuccess)
         #expect(HTTPStatus(599).isServerError)
@@ -10,7 +10,7 @@ import Testing
         #expect("\(HTTPStatus(218))" == "218")
     }
 
-    @Test(arguments: 0...999) func `a code is of one class at most`(code: Int) {
+    @Test(arguments: 0...999) func `a code has at most one class`(code: Int) {
         let status = HTTPStatus(code)
         let classes = [
             status.isInformational, status.isSuccess, status.isRedirection, status.isClientError, status.isServerError,

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `any text is read as the standard's steps read it`(seed: UInt64) {
+    func `any text is parsed as by the steps of the standard`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let pieces = [
             "text", "/", "plain", ";", "=", "\"", "\\", " ", "\t", "\r\n", "\n", "charset", "x", "é", "\u{301}", "Ā",
@@ -76,7 +76,7 @@ import Testing
         ("application/json", true), ("text/json", true), ("application/problem+json; a=b", true),
         ("application/x+JSON", true), ("application/jsonl", false), ("text/plain", false),
         ("application/ld+xml", false),
-    ]) func `JSON is known by its essence`(text: String, isJSON: Bool) throws {
+    ]) func `JSON is recognized by its essence`(text: String, isJSON: Bool) throws {
         #expect(try #require(MediaType(text)).isJSON == isJSON)
     }
 
@@ -93,12 +93,12 @@ import Testing
         #expect(Set([MediaType("a/b"), MediaType("A/B")]).count == 1)
     }
 
-    @Test(.timeLimit(.minutes(3))) func `a type with tens of thousands of parameters is read in a moment`() {
+    @Test(.timeLimit(.minutes(3))) func `a type with tens of thousands of parameters is parsed quickly`() {
         let text = "text/plain" + (0..<40_000).map { "; p\($0)=1" }.joined()
         #expect(MediaType(text)?["p39999"] == "1")
     }
 
-    @Test func `of a parameter that stands twice the first counts`() {
+    @Test func `of two parameters with the same name the first is used`() {
         let type: MediaType = "text/plain; a=1; A=2; b=3"
         #expect([type["a"], type["b"]] == ["1", "3"])
     }

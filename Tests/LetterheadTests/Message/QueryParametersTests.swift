@@ -35,11 +35,11 @@ import Testing
             (["[]": "~-._"], "%5B%5D=~-._"),
             (["": ""], "="),
         ] as [(QueryParameters, String)])
-    func `a literal goes out in order, and each value is escaped once`(query: QueryParameters, escaped: String) {
+    func `a literal keeps its order, and each value is escaped once`(query: QueryParameters, escaped: String) {
         #expect(query.escaped == escaped)
     }
 
-    @Test func `an absent optional is left out, and a present one is written`() {
+    @Test func `a nil optional is omitted, and any other is written`() {
         let query: QueryParameters = ["no": String?.none, "yes": String?.some("1"), "number": Int?.some(2)]
         #expect(query.escaped == "yes=1&number=2")
     }
@@ -50,8 +50,9 @@ import Testing
             (["filter": ["a", nil] as JSONValue], "JSON null"), (["filter": [["a": 1]] as JSONValue], "JSON object"),
             (["filter": Date(timeIntervalSince1970: 1e15)], "years 0...9999"),
         ] as [(QueryParameters, String)])
-    func `a value that has no form in a query is refused, naming the item`(query: QueryParameters, rule: String) throws
-    {
+    func `a value that a query cannot represent is refused, and the error names the item`(
+        query: QueryParameters, rule: String
+    ) throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://h.example")))
         request.query = query
         let error = #expect(throws: HTTPError.self) { try request.validate() }
@@ -84,13 +85,13 @@ import Testing
         #expect(query.map { $0.value.map { Array($0.unicodeScalars) } } == [["\u{301}", "b"], ["1"]])
     }
 
-    @Test func `what goes out the same is equal, wherever it came from`() {
+    @Test func `queries with the same escaped form are equal`() {
         #expect(QueryParameters(escaped: "a=1&b=x%20y&flag") == ["a": 1, "b": "x y", "flag": QueryParameters.flag])
         #expect(QueryParameters(escaped: "a=1+2") != ["a": "1+2"])
         #expect(Set([QueryParameters(escaped: "a=1"), ["a": 1]]).count == 1)
     }
 
-    @Test func `the first value of a name is read, and setting replaces all at its place`() {
+    @Test func `a name reads as its first value, and setting replaces all values there`() {
         var query: QueryParameters = ["a": 1, "x": 1, "b": 1, "x": 2]
         #expect(query["x"] == "1")
         query["x"] = "new"
@@ -120,7 +121,7 @@ import Testing
         #expect(query.escaped == "k=9&j=2&j=3")
     }
 
-    @Test func `replacing puts all values of a name in place of those here`() {
+    @Test func `replacing exchanges all values of each given name`() {
         var query: QueryParameters = ["a": 1, "x": 1, "x": 2]
         query.replace(with: ["x": 3, "y": 4])
         #expect(query.escaped == "a=1&x=3&y=4")
@@ -153,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `any name and value come back from the wire`(seed: UInt64) {
+    func `any name and value are parsed back unchanged`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<500 {
             let scalars = (0..<6).map { _ in Unicode.Scalar(UInt32.random(in: 0...0x24F, using: &generator)) ?? "x" }
@@ -167,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: [TimeInterval.nan, .infinity, 1e300, 253_402_300_800])
-    func `a date that cannot be written has the request refused`(seconds: TimeInterval) throws {
+    func `a request with a date that cannot be written is refused`(seconds: TimeInterval) throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://h/")))
         request.query = ["since": Date(timeIntervalSince1970: seconds)]
         let error = #expect(throws: HTTPError.self) { try request.validate() }

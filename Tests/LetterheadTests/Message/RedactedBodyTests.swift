@@ -3,7 +3,7 @@ import Letterhead
 import Testing
 
 @Suite struct RedactedBodyTests {
-    @Test func `the type that goes out decides how a body is read`() throws {
+    @Test func `the Content-Type that is sent determines how a body is redacted`() throws {
         var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
         request.headers[.contentType] = "application/x-www-form-urlencoded"
         request.body = TextBody("password=SECRET&q=MARKER")
@@ -23,7 +23,7 @@ import Testing
         #expect("\(request)".contains("ff00"))
     }
 
-    @Test func `parts show nothing of what they hold`() throws {
+    @Test func `the descriptions of parts do not contain their contents`() throws {
         let parts = [MultipartPart.text("SECRET", name: "password"), .data(Data("SECRET".utf8), name: "key")]
         expectRedacted(parts[0], shows: "6 bytes")
         expectRedacted(MultipartBody(parts), shows: "multipart/form-data")
@@ -31,7 +31,7 @@ import Testing
         expectRedacted(MultipartRequestBuilder(Endpoint<HTTPResponse>("MARKER"), parts: parts), shows: "MARKER")
     }
 
-    @Test func `a text does not use up a body that can be read once`() async throws {
+    @Test func `a description does not consume a one-shot body`() async throws {
         let reads = Counter()
         struct Once: HTTPBody {
             let reads: Counter

@@ -48,28 +48,30 @@ private struct Text: HTTPBody {
         return request
     }
 
-    @Test func `no text of a request shows a secret`() throws { expectRedacted(try request(), shows: "marker") }
+    @Test func `no description of a request contains a secret`() throws {
+        expectRedacted(try request(), shows: "marker")
+    }
 
-    @Test func `no text of a response shows a secret`() throws {
+    @Test func `no description of a response contains a secret`() throws {
         let response = HTTPResponse(
             request: try request(), status: 200, headers: Self.headers,
             body: HTTPResponseBody(Data(#"{"access_token":"SECRET","name":"marker"}"#.utf8)))
         expectRedacted(response, shows: "marker")
     }
 
-    @Test func `no text of headers or of one shows a secret`() throws {
+    @Test func `no description of headers or of a header contains a secret`() throws {
         expectRedacted(Self.headers, shows: "marker")
         expectRedacted(try #require(Self.headers.first), shows: "Authorization")
     }
 
-    @Test func `no text of a query or of an item shows a secret`() throws {
+    @Test func `no description of a query or of an item contains a secret`() throws {
         expectRedacted(Self.query, shows: "marker")
         expectRedacted(try #require(Self.query.first), shows: "token")
         expectRedacted(QueryParameters(escaped: "token=SECRET&q=marker"), shows: "marker")
         expectRedacted(QueryParameters(escaped: "tok%65n=SECRET&q=marker"), shows: "marker")
     }
 
-    @Test func `a secret value under any name is in no text, also taken out of its request`() throws {
+    @Test func `a secret value under any name is in no description, also outside its request`() throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://h/marker?own=1&q=marker")))
         request.headers = ["X-Own": "1", "X-Harmless": "marker"]
         request.headers.setSecret("SECRET", for: "X-Own")
@@ -89,13 +91,13 @@ private struct Text: HTTPBody {
         #expect(request.query == ["own": "SECRET", "q": "marker"])
     }
 
-    @Test func `no text of a form shows a secret`() {
+    @Test func `no description of a form contains a secret`() {
         expectRedacted(FormBody(["client_secret": "SECRET", "scope": "marker"]), shows: "marker")
         expectRedacted(FormBody([URLQueryItem(name: "code", value: "SECRET")]), shows: "code")
         expectRedacted(FormBody(encoding: ["token": "SECRET"]), shows: "token")
     }
 
-    @Test func `no text of a body that is taken alone shows a secret`() {
+    @Test func `no description of a body outside a request contains a secret`() {
         expectRedacted(TextBody(#"{"password":"SECRET","name":"marker"}"#), shows: "marker")
         expectRedacted(JSONBody(["password": "SECRET"]), shows: "JSONBody")
         expectRedacted(FormBody(["token": "SECRET", "scope": "marker"]).compressed(), shows: "Compressed")
@@ -105,7 +107,7 @@ private struct Text: HTTPBody {
         expectRedacted(MultipartBody([.text("SECRET", name: "marker")]), shows: "marker")
     }
 
-    @Test func `no text of an error shows a secret, nor any value of a query, nor a body`() throws {
+    @Test func `no description of an error contains a secret, a query value or a body`() throws {
         let request = try request()
         let response = HTTPResponse(request: request, status: 500, body: HTTPResponseBody(Data("a body".utf8)))
         let error = HTTPError(
@@ -118,7 +120,7 @@ private struct Text: HTTPBody {
         }
     }
 
-    @Test func `a result is redacted like what it holds`() throws {
+    @Test func `a Result is redacted like its value`() throws {
         let request = try request()
         expectRedacted(Result<HTTPRequest, HTTPError>.success(request), shows: "marker")
         expectRedacted(Result<HTTPRequest, HTTPError>.failure(HTTPError(.unknown, request: request)), shows: "marker")
@@ -138,7 +140,7 @@ private struct Text: HTTPBody {
     }
 
     @Test(arguments: ["Location", "Content-Location", "Referer", "Link", "Refresh", "X-Next"] as [HTTPHeaders.Name])
-    func `a secret query name is redacted in a URL that a header holds`(name: HTTPHeaders.Name) {
+    func `a secret query item is redacted in a URL in a header`(name: HTTPHeaders.Name) {
         let headers: HTTPHeaders = [
             name: "<https://u:SECRET@h/cb?code=SECRET&state=marker&token=SECRET#access_token=SECRET>; rel=\"next\""
         ]
@@ -157,7 +159,7 @@ private struct Text: HTTPBody {
         #"[{"a":[{"id_token":"SECRET"}]},"marker"]"#,
         #"{"next":"https://h/?access_token=SECRET&page=marker"}"#,
         "{\"x\":\"marker\",\r\n\"token\"\r\n:\r\n\"SECRET\"}",
-    ]) func `a secret member of a JSON body is redacted, wherever it stands`(json: String) {
+    ]) func `a secret member of a JSON body is redacted at any depth`(json: String) {
         var request = HTTPRequest()
         request.path = "marker"
         request.body = Text(text: json)
@@ -185,7 +187,7 @@ private struct Text: HTTPBody {
         expectRedacted(request, shows: "marker")
     }
 
-    @Test func `a number is redacted too, and what follows it stays`() {
+    @Test func `a number is redacted, and the text after it is kept`() {
         var request = HTTPRequest()
         request.body = Text(text: #"{"code":123456,"x":"marker","key":true}"#)
         #expect("\(request)".contains(#"{"code":"<redacted>","x":"marker","key":"<redacted>"}"#))
@@ -198,13 +200,13 @@ private struct Text: HTTPBody {
         #expect("\(response)".hasSuffix("\n\n00ff10"))
     }
 
-    @Test func `a long body is cut, without halving a character`() {
+    @Test func `a long body is truncated between two characters`() {
         let text = String(repeating: "a", count: 511) + "é" + String(repeating: "b", count: 100)
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data(text.utf8)))
         #expect("\(response)".hasSuffix(String(repeating: "a", count: 511) + "… (613 bytes)"))
     }
 
-    @Test func `a secret that the cut would halve is not shown`() {
+    @Test func `a secret at the end of a truncated body is not shown`() {
         let text = #"{"a":""# + String(repeating: "a", count: 485) + #"","password":"SECRETSECRET"}"#
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data(text.utf8)))
         #expect(!"\(response)".contains("SEC"))
@@ -238,7 +240,7 @@ private struct Text: HTTPBody {
         "accessToken", "refreshToken", "clientSecret", "idToken", "codeVerifier", "API-Key", "user[password]",
         "user.password", "token[]", "a[0][secret]",
     ])
-    func `a secret name is known in every spelling, and inside others`(name: String) throws {
+    func `a secret name is recognized in every spelling, and inside other names`(name: String) throws {
         #expect(Redaction.standard.isSecret(parameter: name))
         expectRedacted(FormBody([name: "SECRET", "q": "MARKER"]), shows: "MARKER")
         let query: QueryParameters = [name: "SECRET", "q": "MARKER"]
@@ -250,7 +252,7 @@ private struct Text: HTTPBody {
         #expect(!Redaction.standard.isSecret(parameter: name))
     }
 
-    @Test func `a decorator keeps what was set as a secret`() throws {
+    @Test func `a decorator keeps the mark of a secret value`() throws {
         struct Signed: QueryValue {
             func append(to query: inout QueryParameters, name: String) {
                 query.append(QueryParameters.Item("\(name)[v]", "SECRET", isSecret: true))
@@ -262,7 +264,7 @@ private struct Text: HTTPBody {
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: ["@", "=", "a@b://"])
-    func `a hostile header is described in a moment`(start: String) {
+    func `a hostile header is described quickly`(start: String) {
         let value = start + String(repeating: "?;", count: 100_000)
         let headers: HTTPHeaders = ["X": value]
         #expect("\(headers)".utf8.count == value.utf8.count + 3)

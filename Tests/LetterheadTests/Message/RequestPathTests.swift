@@ -101,7 +101,7 @@ import Testing
             ("a\\b", "a%5Cb"), ("x:y@z;a=b,c", "x:y@z;a=b,c"), ("localhostfoo", "localhostfoo"), ("", ""),
             ("a//b/", "a//b/"),
             ("\\\\evil", "%5C%5Cevil"), ("/\\evil", "/%5Cevil"), ("http:/x", "http:/x"),
-        ] as [(RequestPath, String)]) func `a literal stays, and what a path may not hold is escaped`(
+        ] as [(RequestPath, String)]) func `a literal is kept, and characters that a path cannot contain are escaped`(
             path: RequestPath, string: String
         )
     {
@@ -116,11 +116,11 @@ import Testing
         #expect(path.string == "1/2.5/true/o%2Fp/00010203-0405-0607-0809-0A0B0C0D0E0F/ab")
     }
 
-    @Test func `a value that is text in two ways goes by its raw value`() {
+    @Test func `a value with a raw value and a description uses its raw value`() {
         #expect(("\(Identifier(rawValue: "a/b"))" as RequestPath).string == "a%2Fb")
     }
 
-    @Test func `a raw value brings its own slashes and escapes`() {
+    @Test func `a raw value keeps its own slashes and escapes`() {
         let path: RequestPath = "files/\(raw: "2026/a%20b c")"
         #expect(path.string == "files/2026/a%20b%20c")
     }

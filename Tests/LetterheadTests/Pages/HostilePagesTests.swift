@@ -45,7 +45,7 @@ struct HostilePagesTests {
         #expect(pages == 1 && targets == ["/a/numbers"])
     }
 
-    @Test func `anchors at other documents are not resolved without end`() async {
+    @Test func `the number of anchors at other documents is limited`() async {
         func links(_ count: Int) -> String {
             String(repeating: "<x>; rel=next; anchor=elsewhere, ", count: count) + "<?page=2>; rel=next"
         }
@@ -62,12 +62,14 @@ struct HostilePagesTests {
         #"{"page":1,"position":{"url":{"_0":"https://evil.example/x"}}}"#,
         #"{"page":1,"position":{"cursor":{"_0":{"a":[null,1e300]}}}}"#, #"{"page":1,"position":{"unknown":{}}}"#,
     ])
-    func `a checkpoint from outside ends in pages or an error, and leads nowhere else`(json: String) async throws {
+    func `a forged checkpoint leads to pages or an error, and to no other origin`(json: String) async throws {
         let checkpoint = try JSONDecoder().decode(PageCheckpoint.self, from: Data(json.utf8))
         let mock = MockLoader { try .ok($0, json: [1]) }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
         let walk = PageWalk(maximumPages: 3)
-        for template in [Numbers().paginated(), Numbers().paginated(by: .offset(limit: 1))] {
+        for template in [
+            Numbers().paginated(), Numbers().paginated(by: .offset(limit: 1)), Numbers().paginated(by: .linkHeader),
+        ] {
             _ = template.resumed(from: checkpoint).requestForNextPage()
             let pages = client.pages(of: template, from: checkpoint, walk: walk)
             do { _ = try await pages.collect() } catch is HTTPError {}
@@ -80,7 +82,7 @@ struct HostilePagesTests {
         #expect(message.contains("at https://api.example.com,") && message.contains("at https://evil.example;"))
     }
 
-    @Test func `a page that was redirected to another origin does not lead on there`() async throws {
+    @Test func `after a redirect to another origin, links to that origin are not followed`() async throws {
         let mock = MockLoader { request in
             if request.host == "api.example.com" {
                 return HTTPResponse(request: request, status: 302, headers: ["Location": "https://other.example/n"])
@@ -124,14 +126,19 @@ struct HostilePagesTests {
         #expect(error?.code == .paginationLoop && mock.requests.map(\.target) == ["/a/numbers", "/moved"])
     }
 
-    @Test(arguments: [
+    private static let escapedLinks = [
         ("numbers?q=a b", "/a/numbers?q=a%20b"), ("numbers?q=é", "/a/numbers?q=%C3%A9"),
-        ("/é/ü x?p=ö|\"", "/%C3%A9/%C3%BC%20x?p=%C3%B6|\""), ("n?q=%C3%A9%20%2f&x=%", "/a/n?q=%C3%A9%20%2f&x=%"),
-        ("n?filter={\"a\":1}", "/a/n?filter={\"a\":1}"), ("  n?p=2 ", "/a/n?p=2"),
-    ])
+        ("/é/ü x?p=ö|\"", "/%C3%A9/%C3%BC%20x?p=%C3%B6%7C%22"),
+        ("n?q=%C3%A9%20%2f&x=%", "/a/n?q=%C3%A9%20%2f&x=%25"), ("  n?p=2 ", "/a/n?p=2"),
+        ("n?filter={\"a\":1}", "/a/n?filter=%7B%22a%22:1%7D"), ("n?page[number]=2", "/a/n?page%5Bnumber%5D=2"),
+        ("/[x]/{y}^`|?a\\b=1%2", "/%5Bx%5D/%7By%7D%5E%60%7C?a%5Cb=1%252"),
+    ]
+
+    @Test(arguments: escapedLinks, TransportTests.Transport.allCases)
     func `characters that a URL cannot contain are escaped, and the link is followed`(
-        link: String, target: String
+        link: (text: String, target: String), transport: TransportTests.Transport
     ) async throws {
+        let (link, target) = link
         struct List: Decodable, Sendable {
             var next: String?
         }
@@ -143,7 +150,8 @@ struct HostilePagesTests {
         let server = try await MockServer.start { request in
             request.target == "/a/numbers" ? try .json(["next": link]) : try .json([String: String]())
         }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), transport: transport.loader)
         let pages = try await client.pages(of: GetList().paginated(by: .nextURL(\.next))).collect()
         #expect(pages.count == 2 && server.requests.map(\.target) == ["/a/numbers", target])
         await server.stop()
@@ -160,7 +168,7 @@ struct HostilePagesTests {
         "<x>; title=\"", "<x>; rel=\"prev\\",
         "<x>; rev=next", "<x>; rel=prev; rel=next", "<x>; rel=next; anchor=\"/other\"",
     ])
-    func `a field without a next link ends the walk`(link: String) async {
+    func `a Link field without a next link ends the sequence`(link: String) async {
         let (pages, targets, error) = await walk(link)
         #expect(pages == 1 && targets.count == 1 && error == nil)
     }
@@ -171,7 +179,7 @@ struct HostilePagesTests {
         "<numbers?p=2>;rel=\"prev next\"", "<numbers?p=2>; title=\"\\\"\"; rel=next", ", ,<numbers?p=2>;rel=next",
         "<numbers?p=2>; rel=next; anchor=\"\"",
     ])
-    func `the grammar of RFC 8288 is read whole`(link: String) async {
+    func `the whole grammar of RFC 8288 is parsed`(link: String) async {
         #expect(await walk(link).targets.dropFirst().first == "/a/numbers?p=2")
     }
 }

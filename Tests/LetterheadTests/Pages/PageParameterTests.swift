@@ -38,7 +38,7 @@ struct PageParameterTests {
         #expect(json == own)
     }
 
-    @Test func `an object that is not there is made`() async throws {
+    @Test func `a missing object is created`() async throws {
         #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What stops a walk: circles, deadlines, limits, and settings that are refused.
 extension PageWalkTests {
-    @Test func `a cursor that occurs again is a loop, after all pages that arrived`() async throws {
+    @Test func `a repeated cursor is a loop, after all pages that arrived`() async throws {
         let (client, mock) = cursors { $0 == nil ? Cursors(items: [1], next: "a") : Cursors(items: [2], next: "a") }
         var seen: [Int] = []
         let error = await #expect(throws: HTTPError.self) {
@@ -23,7 +23,7 @@ extension PageWalkTests {
         #expect(mock.requests.count == 4)
     }
 
-    @Test func `a loop stays one, however often is asked, and no checkpoint leads into it`() async throws {
+    @Test func `a loop is an error in each further call, and no checkpoint leads into it`() async throws {
         let (client, mock) = cursors { _ in Cursors(items: [1], next: "a") }
         var iterator = client.pages(of: byCursor).makeAsyncIterator()
         _ = try await iterator.next()
@@ -53,7 +53,7 @@ extension PageWalkTests {
     }
 
     @Test
-    func `what a page carries stays until another brings it, also over a checkpoint, and a circle stays a circle`()
+    func `a carried value is kept until a page replaces it, also in a checkpoint, and a loop is detected`()
         async throws
     {
         struct Tokens: Codable, Sendable { var next: String?, token: String? }
@@ -81,7 +81,7 @@ extension PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
-    @Test func `a cursor that occurs again is a loop, also with new values beside it`() async throws {
+    @Test func `a repeated cursor is a loop, even if carried values are new`() async throws {
         struct Tokens: Codable, Sendable { var next: String?, token: String? }
         struct List: RequestTemplate {
             typealias Response = Tokens
@@ -96,7 +96,7 @@ extension PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
     }
 
-    @Test(arguments: [true, false]) func `a walk ends at its deadline, in a delay that would pass it too`(
+    @Test(arguments: [true, false]) func `a sequence ends at its deadline, and before a delay that would pass it`(
         prefetches: Bool
     ) async throws {
         let clock = TestClock(isAutomatic: true)
@@ -112,7 +112,7 @@ extension PageWalkTests {
         #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
-    @Test func `each load of a sequence knows how much of its deadline is left, and its own earlier one counts`()
+    @Test func `each load of a sequence has its remaining time, or an earlier deadline of its own`()
         async throws
     {
         let clock = TestClock()
@@ -133,7 +133,7 @@ extension PageWalkTests {
         #expect(seconds == [10, 7, 4, 4, 4, 4])
     }
 
-    @Test func `a circle of two pages is a loop`() async throws {
+    @Test func `two pages that link to each other are a loop`() async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: $0 == "a" ? "b" : "a") }
         let error = await #expect(throws: HTTPError.self) { try await client.pages(of: byCursor).collect() }
         #expect(error?.code == .paginationLoop && mock.requests.count == 3)

@@ -48,13 +48,13 @@ struct PageWalkTests {
 
     let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))
 
-    @Test func `without a size a walk ends at the first empty page, which is not delivered`() async throws {
+    @Test func `without a size a sequence ends at the first empty page, which is not delivered`() async throws {
         let (client, mock) = numbers(4)
         #expect(try await client.pages(of: Numbers().paginated()).collect().map(\.value) == [[0, 1], [2, 3]])
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
     }
 
-    @Test func `with a size a walk ends at a page that is shorter`() async throws {
+    @Test func `with a size a sequence ends at a shorter page`() async throws {
         let (client, mock) = numbers(5)
         #expect(try await client.items(of: Numbers().paginated(size: 2)).collect() == [0, 1, 2, 3, 4])
         #expect(mock.requests.count == 3)
@@ -70,7 +70,7 @@ struct PageWalkTests {
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `a page is not asked for before its first item is wanted`() async throws {
+    @Test func `a page is not requested before its first item is`() async throws {
         let (client, mock) = numbers(9)
         for try await item in client.items(of: Numbers().paginated()) where item == 1 { break }
         #expect(mock.requests.count == 1)
@@ -78,7 +78,7 @@ struct PageWalkTests {
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `an error on page two follows page one, and asking again requests page two alone`() async throws {
+    @Test func `an error on page two follows page one, and the next call requests page two again`() async throws {
         let (client, mock) = numbers(5, failing: 2)
         var pages = client.pages(of: Numbers().paginated(size: 2)).makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
@@ -99,7 +99,7 @@ struct PageWalkTests {
     }
 
     @Test(arguments: [(0, 0), (1, 1), (2, 1), (3, 2)])
-    func `a walk over items asks for no page that none of them is on`(maximum: Int, requests: Int) async throws {
+    func `a sequence of items requests no page after the maximum of items`(maximum: Int, requests: Int) async throws {
         let (client, mock) = numbers(100)
         let walk = PageWalk(maximumItems: maximum)
         #expect(try await client.items(of: Numbers().paginated(), walk: walk).collect().count == maximum)
@@ -138,7 +138,7 @@ struct PageWalkTests {
         }
     }
 
-    @Test func `a query around a walk by links changes no link`() async throws {
+    @Test func `a query modifier does not change next links`() async throws {
         let mock = MockLoader { request in
             var response = try HTTPResponse.ok(request, json: [1])
             if !request.query.contains("page") { response.headers["Link"] = "</numbers?tag=a&size=5&page=2>; rel=next" }
@@ -158,7 +158,7 @@ struct PageWalkTests {
     }
 
     @Test(arguments: [("3" as JSONValue, 1), (nil, 2)])
-    func `a cursor within a JSON parameter pins the page unless it is null`(after: JSONValue, pages: Int) async throws {
+    func `a cursor in a JSON parameter fixes the page unless it is null`(after: JSONValue, pages: Int) async throws {
         let loads = Atomic<Int>(0)
         let mock = MockLoader { request in
             let isFirst = loads.add(1, ordering: .relaxed).oldValue == 0
@@ -168,20 +168,20 @@ struct PageWalkTests {
         #expect(try await client(over: mock).pages(of: walk).collect().count == pages)
     }
 
-    @Test func `a template that pins its page is one single page`() async throws {
+    @Test func `a template that sets its page is a single page`() async throws {
         let (client, mock) = numbers(100)
         let pages = try await client.pages(of: Numbers().query("page", 7).paginated(page: 2)).collect()
         #expect(pages.map(\.value) == [[12, 13]])
         #expect(mock.requests.map { $0.query.values(for: "page") } == [["7"]])
     }
 
-    @Test func `a page that is pinned around the paginator is one single page too`() async throws {
+    @Test func `a page that a later modifier sets is a single page`() async throws {
         let (client, mock) = numbers(100)
         let pages = try await client.pages(of: Numbers().paginated().query("page", 7)).collect()
         #expect(pages.map(\.value) == [[12, 13]] && mock.requests.count == 1)
     }
 
-    @Test func `with prefetch the next page is asked for while this one is read`() async throws {
+    @Test func `with prefetch the next page is requested while a page is read`() async throws {
         let (client, mock) = numbers(9)
         var pages = client.pages(of: Numbers().paginated(size: 2), walk: PageWalk(prefetches: true)).makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
@@ -200,7 +200,7 @@ struct PageWalkTests {
         #expect(mock.requests.map { $0.query.escaped } == ["limit=2&offset=0", "limit=2&offset=2", "limit=2&offset=4"])
     }
 
-    @Test func `a header that counts the pages is believed`() async throws {
+    @Test func `a header with the number of pages ends the sequence`() async throws {
         let mock = MockLoader { request in
             var response = try HTTPResponse.ok(request, json: [1, 2])
             response.headers["X-Total-Pages"] = "2"
@@ -224,7 +224,7 @@ struct PageWalkTests {
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
-    @Test func `the page after a cursor cannot be asked for blindly`() async throws {
+    @Test func `the page after a cursor cannot be requested without a response`() async throws {
         let (client, mock) = cursors { _ in Cursors(items: [], next: nil) }
         let next = byCursor.requestForNextPage()
         #expect(next.page == 2 && next.position == .unknown)
@@ -232,7 +232,7 @@ struct PageWalkTests {
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
-    @Test func `pages that differ in a header only are walked over`() async throws {
+    @Test func `pages that differ only in a header are requested`() async throws {
         struct Ranges: PaginatedTemplate {
             typealias Response = [Int]
             var page = 1
@@ -252,7 +252,7 @@ struct PageWalkTests {
         #expect(pages.count == 2 && mock.requests.count == 3)
     }
 
-    @Test func `a cursor that is an object is refused where it belongs in a query`() async throws {
+    @Test func `a cursor that is an object is refused in a query`() async throws {
         let walk = Numbers().paginated(by: .cursor(parameter: "after") { _ in .object(["id": 1]) })
         let mock = MockLoader { try .ok($0, json: [1]) }
         let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: walk).collect() }

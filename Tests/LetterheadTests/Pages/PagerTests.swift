@@ -59,7 +59,7 @@ struct PagerTests {
         #expect(try await pager.next() == nil)
     }
 
-    @Test func `calls that overlap get successive pages, in the order of the calls`() async throws {
+    @Test func `concurrent calls receive successive pages, in the order of the calls`() async throws {
         let gate = Gate()
         let (pager, mock) = pager(gate, pages: 2)
         var calls: [Task<Page<[Int]>?, any Error>] = []
@@ -74,7 +74,7 @@ struct PagerTests {
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
     }
 
-    @Test func `the page of a call that was cancelled goes to the next call`() async throws {
+    @Test func `the page of a cancelled call is returned by the next call`() async throws {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         let first = Task { try await pager.next() }
@@ -88,7 +88,7 @@ struct PagerTests {
         #expect(mock.requests.map { $0[query: "page"] } == ["1"])
     }
 
-    @Test func `an error goes to the first call, and the next call asks for that page again`() async throws {
+    @Test func `an error is thrown by the first call, and the next call requests that page again`() async throws {
         let gate = Gate()
         let isBroken = Atomic<Bool>(true)
         let mock = MockLoader { request in
@@ -107,7 +107,7 @@ struct PagerTests {
         #expect(try await second.value?.value == [1])
     }
 
-    @Test func `after a reset of the client a pager starts over, and without its checkpoint`() async throws {
+    @Test func `after a reset of the client a pager starts at the first page, without its checkpoint`() async throws {
         let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         let pager = client.pager(of: Numbers().paginated())
@@ -166,7 +166,7 @@ struct PagerTests {
         }
     }
 
-    @Test func `a reset drops a late answer and starts over`() async throws {
+    @Test func `a reset discards a late page and starts at the first page`() async throws {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         gate.letOneThrough()
@@ -181,7 +181,7 @@ struct PagerTests {
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "1"])
     }
 
-    @Test func `cancelling one call leaves the other its page`() async throws {
+    @Test func `cancelling one call does not affect the page of another`() async throws {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         let leaving = Task { try await pager.next() }
@@ -196,7 +196,7 @@ struct PagerTests {
         #expect(mock.requests.map { $0[query: "page"] }.allSatisfy { $0 == "1" })
     }
 
-    @Test func `a page that came ahead and was given up is asked for again, as a pager does after a cancelled call`()
+    @Test func `a discarded prefetched page is requested again, as after a cancelled call`()
         async throws
     {
         let arrived = Atomic<Bool>(false)
@@ -231,7 +231,7 @@ struct PagerTests {
         #expect(!pager.hasMore)
     }
 
-    @Test func `an error leaves the pager where it is`() async throws {
+    @Test func `an error does not change the position of the pager`() async throws {
         let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
             .then { request in try .ok(request, json: [1]) }
             .then { request in HTTPResponse(request: request, status: 503) }

@@ -7,7 +7,7 @@ import Testing
 /// parameter. One file, since it is read as one list: each stands for itself, and each has its templates beside it.
 @Suite(.timeLimit(.minutes(3)))
 struct PaginationContractsTests {
-    @Test func `GitHub: the Link header is followed as it stands, to another path too`() async throws {
+    @Test func `GitHub: the Link header is followed unchanged, also to another path`() async throws {
         struct Issues: RequestTemplate {
             typealias Response = [Int]
             var path: RequestPath { "repos/o/n/issues" }
@@ -149,7 +149,7 @@ struct PaginationContractsTests {
         .lastItem(of: \.hits.hits, \.sort, parameter: "search_after").carrying(\.pit_id, parameter: .json("pit", "id")),
         byHand,
     ])
-    private func `Elasticsearch: the sort values of the last hit go back as they came, with the newest point in time`(
+    private func `Elasticsearch: the sort values of the last hit are sent unchanged, with the newest point in time`(
         by pagination: Pagination<Hits>
     ) async throws {
         struct Search: RequestTemplate {
@@ -169,7 +169,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `GraphQL connections: the end cursor goes into the variables`() async throws {
+    @Test func `GraphQL connections: the end cursor is sent in the variables`() async throws {
         struct Answer: Decodable, Sendable {
             struct Info: Decodable, Sendable { var hasNextPage: Bool, endCursor: String? }
             struct Connection: Decodable, Sendable { var nodes: [Int], pageInfo: Info }
@@ -225,7 +225,7 @@ struct PaginationContractsTests {
     }
 
     @Test(arguments: [#""/articles?page[number]=2""#, #"{"href":"/articles?page[number]=2"}"#], ["null", ""])
-    func `JSON API: the next link is a text or an object, brackets and all, and null or absent is the end`(
+    func `JSON API: the next link is a string or an object, may contain brackets, and is null or absent at the end`(
         link: String, end: String
     ) async throws {
         struct Articles: Decodable, Sendable {
@@ -239,7 +239,7 @@ struct PaginationContractsTests {
         }
         let paged = try await PagedServer([
             .init("/articles", #"{"data":[1],"links":{"next":\#(link)}}"#),
-            .init("/articles?page[number]=2", #"{"data":[2],"links":{\#(end.isEmpty ? "" : "\"next\":\(end)")}}"#),
+            .init("/articles?page%5Bnumber%5D=2", #"{"data":[2],"links":{\#(end.isEmpty ? "" : "\"next\":\(end)")}}"#),
         ])
         let walk = List().paginated(by: .nextURL(\.links.next))
         #expect(try await paged.client.items(of: walk, at: \.data).collect() == [1, 2])
@@ -268,7 +268,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `HAL: a template is not followed raw`() async throws {
+    @Test func `HAL: a URI template is not followed`() async throws {
         let paged = try await PagedServer([
             .init(
                 "/shop/orders", #"{"_links":{"next":{"href":"/o{?page}","templated":true}},"_embedded":{"orders":[1]}}"#
@@ -281,7 +281,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `Google: an empty page with a token continues, an empty token is the end, the rest stays the same`()
+    @Test func `Google: an empty page with a token continues, and an empty token is the end`()
         async throws
     {
         struct Files: Decodable, Sendable { var files: [Int]?, nextPageToken: String? }
@@ -299,7 +299,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `DynamoDB: the key is an object and goes back as one`() async throws {
+    @Test func `DynamoDB: the key is an object and is sent as one`() async throws {
         struct Scanned: Decodable, Sendable { var Items: [Int], LastEvaluatedKey: JSONValue? }
         struct Scan: RequestTemplate {
             typealias Response = Scanned
@@ -364,7 +364,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `Zendesk: has_more ends the walk though a link is there`() async throws {
+    @Test func `Zendesk: has_more ends the sequence even if there is a link`() async throws {
         struct Tickets: Decodable, Sendable {
             struct Meta: Decodable, Sendable { var has_more: Bool }
             struct Links: Decodable, Sendable { var next: String? }
@@ -388,7 +388,7 @@ struct PaginationContractsTests {
         await paged.stop()
     }
 
-    @Test func `Shopify: an unquoted rel, and no other parameter beside page_info`() async throws {
+    @Test func `Shopify: rel is unquoted, and page_info is the only parameter`() async throws {
         struct Products: RequestTemplate {
             typealias Response = [Int]
             var path: RequestPath { "products.json" }

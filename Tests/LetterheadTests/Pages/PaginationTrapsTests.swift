@@ -12,7 +12,7 @@ struct PaginationTrapsTests {
     }
 
     @Test(arguments: [(304, ""), (409, #"{"message":"Git Repository is empty."}"#)])
-    func `GitHub: nothing new, and an empty repository, are an end`(status: Int, body: String) async throws {
+    func `GitHub: with a transformer, 304 and 409 end the sequence`(status: Int, body: String) async throws {
         let paged = try await PagedServer([
             .init("/commits", "[1]", headers: ["Link": "</commits?page=2>; rel=next"]),
             .init("/commits?page=2", body, status: HTTPStatus(status)),
@@ -27,14 +27,14 @@ struct PaginationTrapsTests {
         await paged.stop()
     }
 
-    @Test func `GitHub: a single page without a Link header is the whole walk`() async throws {
+    @Test func `GitHub: a page without a Link header is the only page`() async throws {
         let paged = try await PagedServer([.init("/repos", "[1,2]")])
         let walk = List<[Int]>(path: "repos").paginated(by: .linkHeader)
         #expect(try await paged.client.items(of: walk).collect() == [1, 2] && paged.targets == ["/repos"])
         await paged.stop()
     }
 
-    @Test func `GitLab offset: where the totals are left out, the first short page is the last`() async throws {
+    @Test func `GitLab offset: without totals, the first short page is the last`() async throws {
         let paged = try await PagedServer([
             .init("/projects?page=1", "[1,2]", headers: ["X-Total-Pages": "2"]), .init("/projects?page=2", "[3]"),
         ])
@@ -60,7 +60,7 @@ struct PaginationTrapsTests {
         await paged.stop()
     }
 
-    @Test func `Stripe: no data and no more is a walk over nothing`() async throws {
+    @Test func `Stripe: a page without data and without more ends the sequence`() async throws {
         let paged = try await PagedServer([.init("/charges", #"{"data":[],"has_more":false}"#)])
         let walk = List<PaginationContractsTests.StripeList>(path: "charges").paginated(
             by: .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.has_more))
@@ -71,7 +71,7 @@ struct PaginationTrapsTests {
 
     private struct NotOK: Error {}
 
-    @Test func `Slack: a 200 that is not ok is a failure after the pages before it, and not an end`() async throws {
+    @Test func `Slack: a 200 with ok set to false is an error after the pages before it`() async throws {
         struct Envelope: Decodable { var ok: Bool }
         let paged = try await PagedServer([
             .init("/users.list", #"{"ok":true,"members":[1],"response_metadata":{"next_cursor":"a"}}"#),
@@ -158,7 +158,7 @@ struct PaginationTrapsTests {
         await paged.stop()
     }
 
-    @Test func `OData 2: the next link in an envelope`() async throws {
+    @Test func `OData 2: the next link is in an envelope`() async throws {
         struct Answer: Decodable, Sendable {
             struct Envelope: Decodable, Sendable {
                 var results: [Int]
@@ -175,7 +175,7 @@ struct PaginationTrapsTests {
         await paged.stop()
     }
 
-    @Test func `Google: a token that has expired is an error after the pages before it`() async throws {
+    @Test func `Google: an expired token is an error after the pages before it`() async throws {
         struct Files: Decodable, Sendable { var files: [Int], nextPageToken: String? }
         let paged = try await PagedServer([.init("/files", #"{"files":[1],"nextPageToken":"t"}"#)])
         let walk = List<Files>(path: "files").paginated(by: .cursor(\.nextPageToken, parameter: "pageToken"))

@@ -31,7 +31,7 @@ struct UnwrappedPagesTests {
         await paged.stop()
     }
 
-    @Test func `items, a pager, a prefetch and a checkpoint work as without it`() async throws {
+    @Test func `items, a pager, prefetch and a checkpoint work with unwrapped pages`() async throws {
         let paged = try await PagedServer(pages)
         #expect(try await paged.client.items(of: template).collect() == [1, 2, 3, 4])
         let ahead = paged.client.pages(of: template, walk: PageWalk(prefetches: true))
@@ -44,7 +44,7 @@ struct UnwrappedPagesTests {
         await paged.stop()
     }
 
-    @Test func `a decorator outside and a part of a part keep the pages`() async throws {
+    @Test func `pages can be decorated and unwrapped twice`() async throws {
         let paged = try await PagedServer(pages)
         let counts = template.unwrapping(\.count).header("X-Mark", "1").timeout(.seconds(60))
         #expect(try await paged.client.pages(of: counts).collect().map(\.value) == [2, 1, 1])

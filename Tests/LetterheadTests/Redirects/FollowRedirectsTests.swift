@@ -35,7 +35,9 @@ private struct Odd: Error {}
         ("?q=2", "https://a.test/d/from?q=2"), ("https://c.test:8443", "https://c.test:8443"),
         ("/ü b?ü=ö|", "https://a.test/%C3%BC%20b?%C3%BC=%C3%B6%7C"), ("HTTPS://A.TEST/X", "https://A.TEST/X"),
         ("/a%2fb?c=%2F", "https://a.test/a%2fb?c=%2F"), ("https://u:p@b.test/", "https://b.test/"),
-    ]) func `a location is resolved against the URL that was answered`(location: String, target: String) async throws {
+    ]) func `a location is resolved against the URL of the redirecting request`(location: String, target: String)
+        async throws
+    {
         let mock = MockLoader.redirecting(["https://a.test/d/from": (302, location)])
         let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/d/from"))
         #expect(try response.request.urlString() == target)
@@ -47,7 +49,7 @@ private struct Odd: Error {}
         #expect(response.request.fragment == "g" && response.redirects[0].target.fragment == "f")
     }
 
-    @Test func `every redirect is remembered, in order`() async throws {
+    @Test func `every redirect is in the history, in order`() async throws {
         let mock = MockLoader.redirecting([
             "https://a.test/1": (301, "/2"), "https://a.test/2": (307, "https://b.test/3"),
         ])
@@ -63,7 +65,7 @@ private struct Odd: Error {}
         ("http://a.test/", .downgrade), ("", .location), ("https://", .location), ("https://a%2Fb/", .location),
         ("https://a\\b/", .location), ("https://a.test:99999/", .location), ("/a\tb", .location),
         ("https:relative", .location),
-    ]) func `a redirect without a target is itself the result, with the reason`(
+    ]) func `a redirect without a valid target is the response, with the reason`(
         location: String, refusal: RedirectRefusal
     ) async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
@@ -77,14 +79,14 @@ private struct Odd: Error {}
         #expect(response.status.code == status && response.redirectRefusal == nil && response.redirects.isEmpty)
     }
 
-    @Test func `a redirect without a location is the result`() async throws {
+    @Test func `a redirect without a location is the response`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .found) }
         let response = try await (FollowRedirects() --> mock).load(try .to("https://a.test/1"))
         #expect(response.status == .found && response.redirectRefusal == .location)
     }
 
     @Test(arguments: [(307, "POST"), (308, "PUT"), (301, "PUT")])
-    func `a body that can be sent once is never sent again, nor left out`(status: Int, method: String) async throws {
+    func `a one-shot body is never sent again or omitted`(status: Int, method: String) async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (status, "/2")])
         var first = try HTTPRequest.to("https://a.test/1", method: HTTPMethod(method))
         first.body = Words(isReplayable: false)
@@ -92,7 +94,7 @@ private struct Odd: Error {}
         #expect(response.status.code == status && response.redirectRefusal == .oneTimeBody && mock.requests.count == 1)
     }
 
-    @Test func `a one-shot body is dropped where the method changes`() async throws {
+    @Test func `a one-shot body is dropped if the method changes`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (303, "/2")])
         var first = try HTTPRequest.to("https://a.test/1", method: .post)
         first.body = Words(isReplayable: false)
@@ -100,7 +102,7 @@ private struct Odd: Error {}
         #expect(response.status == .ok && response.request.body.isEmpty && response.request.method == .get)
     }
 
-    @Test func `a circle ends with an error that names it`() async throws {
+    @Test func `a loop ends with an error that names it`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/2": (302, "/1#x")])
         let first = try HTTPRequest.to("https://a.test/1")
         let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
@@ -108,7 +110,9 @@ private struct Odd: Error {}
         #expect(error?.response?.status == .found && mock.requests.count == 2)
     }
 
-    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit holds, and the error names it`(limit: Int, sent: Int)
+    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit is applied, and the error names it`(
+        limit: Int, sent: Int
+    )
         async throws
     {
         let mock = MockLoader { request in
@@ -122,7 +126,7 @@ private struct Odd: Error {}
         #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
     }
 
-    @Test func `what a request allows holds for every hop`() async throws {
+    @Test func `the policy of a request applies to every hop`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
         var first = try HTTPRequest.to("https://a.test/1")
         (first.timeout, first.responseLimit, first.deadline) = (.seconds(300), 99, .seconds(900))
@@ -130,7 +134,7 @@ private struct Odd: Error {}
         #expect(hop.timeout == .seconds(300) && hop.responseLimit == 99 && hop.timeLeft == .seconds(900))
     }
 
-    @Test func `a page may send back to itself with a cookie`() async throws {
+    @Test func `a redirect to its own URL with a new cookie is followed`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/1", "Set-Cookie": "a=1"]) }
             .then { .ok($0) }
@@ -148,7 +152,7 @@ private struct Odd: Error {}
         #expect(response.status == .ok && mock.requests.count == 2 && response.redirects.count == 1)
     }
 
-    @Test func `a redirect to its own URL is a circle when the same response comes again`() async throws {
+    @Test func `a redirect to its own URL is a loop if the same response arrives again`() async throws {
         let number = Tally()
         let mock = MockLoader {
             HTTPResponse(
@@ -175,7 +179,7 @@ private struct Odd: Error {}
         #expect(mock.requests.count == 8)
     }
 
-    @Test func `the body of a redirect that is followed does not count for the response limit`() async throws {
+    @Test func `the response limit does not apply to the body of a redirect that is followed`() async throws {
         let large = Data(count: 200_000)
         let server = try await MockServer.start { request in
             request.path == "/1"

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [
         ("https://a.test/2", true), ("https://a.test:443/2", true), ("https://A.TEST/2", true),
         ("https://b.test/2", false), ("https://sub.a.test/2", false), ("https://a.test:8443/2", false),
-    ]) func `credentials stay with scheme, host and port`(location: String, isKept: Bool) async throws {
+    ]) func `credentials are sent only to the same scheme, host and port`(location: String, isKept: Bool) async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, location)])
         var first = try HTTPRequest.to("https://a.test/1")
         first.headers = [
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [307, 308], [true, false])
-    func `a body that is secret as a whole goes to no other origin`(status: Int, isCustom: Bool) async throws {
+    func `a secret body is sent to no other origin`(status: Int, isCustom: Bool) async throws {
         let mock = MockLoader.redirecting([
             "https://a.test/1": (status, "/2"), "https://a.test/2": (status, "https://b.test/1"),
         ])
@@ -33,7 +33,7 @@ import Testing
         #expect(mock.requests.map(\.path.string) == ["/1", "/2"])
     }
 
-    @Test func `a custom policy takes a secret body to no other origin either`() async throws {
+    @Test func `a custom policy sends a secret body to no other origin either`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (307, "/2")])
         var login = try HTTPRequest.to("https://a.test/1", method: .post)
         login.body = Words()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["https://b.test/2", "https://a.test/2"])
-    func `what was dropped stays dropped, wherever the next redirect leads`(last: String) async throws {
+    func `removed headers are not sent after a further redirect to any origin`(last: String) async throws {
         let mock = MockLoader.redirecting([
             "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, last),
         ])
@@ -67,7 +67,7 @@ import Testing
         #expect(mock.requests.map { $0.headers.map(\.name.rawValue) } == [["Authorization", "X-Home"], [], []])
     }
 
-    @Test func `the environment fills the headers of a hop within its origin, and leaves its URL alone`() async throws {
+    @Test func `the environment adds headers to a hop within its origin, and does not change its URL`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/v1/1?k=1": (302, "2")])
         let home = ServerEnvironment(
             baseURL: try #require(URL(string: "https://a.test/v1")), headers: ["X-Home": "1"], query: ["k": "1"])
@@ -77,7 +77,7 @@ import Testing
         #expect(try response.request.urlString() == "https://a.test/v1/2" && response.request.headers["X-Home"] == "1")
     }
 
-    @Test func `the names that the client lists stay withheld under a policy of the request`() async throws {
+    @Test func `headers that the client withholds are withheld with a policy of the request, too`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/")])
         var first = try HTTPRequest.to("https://a.test/1")
         first.headers["X-Tenant-Key"] = "d"
@@ -87,7 +87,7 @@ import Testing
         #expect(response.request.headers.isEmpty && response.request.withheldHeaders.contains("X-Tenant-Key"))
     }
 
-    @Test func `no link puts back what was dropped, neither at the other origin nor at home`() async throws {
+    @Test func `no link adds removed headers again, at the other origin or at the first`() async throws {
         let mock = MockLoader.redirecting([
             "https://a.test/1": (307, "https://b.test/1"), "https://b.test/1": (302, "https://b.test/2"),
             "https://b.test/2": (308, "https://a.test/2"),
@@ -107,7 +107,7 @@ import Testing
                 == [["X-Access-Token", "Cookie", "X-Tenant-Key", "Authorization"], [], [], []])
     }
 
-    @Test func `what a custom policy adds for another origin goes to that origin alone`() async throws {
+    @Test func `a header that a custom policy adds for another origin is sent only to that origin`() async throws {
         let mock = MockLoader.redirecting([
             "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, "https://c.test/1"),
         ])
@@ -120,7 +120,7 @@ import Testing
         #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "for b", nil])
     }
 
-    @Test func `a header that was set as a secret stays with its origin`() async throws {
+    @Test func `a header with a secret value is sent only to its origin`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
         var first = try HTTPRequest.to("https://a.test/1")
         first.headers.setSecret("SECRET", for: "X-Session")

@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 @Suite struct RedirectPolicyTests {
-    @Test func `never makes the redirect the result`() async throws {
+    @Test func `with never, the redirect is the response`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         var first = try HTTPRequest.to("https://a.test/1")
         first.redirectPolicy = .never
@@ -29,7 +29,7 @@ import Testing
         #expect(response.request.headers == ["Content-Type": "text/x"])
     }
 
-    @Test func `https to http is followed where it is allowed`() async throws {
+    @Test func `a redirect from https to http is followed if it is allowed`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "http://a.test/2")])
         let chain = FollowRedirects(.safely.allowingDowngrade()) --> mock
         #expect(try await chain.load(try .to("https://a.test/1")).request.scheme == "http")
@@ -48,7 +48,7 @@ import Testing
         #expect(response.request.path == "/other" && response.redirectRefusal == .policy)
     }
 
-    @Test func `a custom redirect to nowhere is an error`() async throws {
+    @Test func `a custom redirect without a host is an error`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         let policy = RedirectPolicy.custom { proposal, _ in
             var proposal = proposal
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.code == .invalidRequest && mock.requests.count == 1)
     }
 
-    @Test func `a custom policy that leads elsewhere takes no credentials there`() async throws {
+    @Test func `a custom policy sends no credentials to another origin`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         let policy = RedirectPolicy.custom { proposal, _ in
             var proposal = proposal
@@ -82,7 +82,7 @@ import Testing
         #expect(response.request.host == "b.test" && response.request.headers.isEmpty)
     }
 
-    @Test func `what a custom policy throws fails the load`() async throws {
+    @Test func `an error of a custom policy fails the load`() async throws {
         struct Refused: Error {}
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         let first = try HTTPRequest.to("https://a.test/1")

@@ -85,7 +85,7 @@ private final class TokenService: HTTPLoader {
         #expect(Set(heard.all) == Set((1...20).map(String.init)) && heard.all.count == 20)
     }
 
-    @Test func `who leaves does not take the refresh from the others, and the last one does`() async {
+    @Test func `a cancelled load does not end the refresh of the others, and the last one does`() async {
         let retry = retry()
         let chain = retry --> service
         let (one, other) = (start(chain, "1"), start(chain, "2"))
@@ -98,7 +98,7 @@ private final class TokenService: HTTPLoader {
         #expect(service.refreshes == 1)
     }
 
-    @Test func `the last who leaves ends the refresh, and the next load begins a new one`() async {
+    @Test func `the last cancelled load ends the refresh, and the next load starts a new one`() async {
         let chain = chain()
         let one = start(chain, "1")
         await until { [service] in service.refreshes == 1 }
@@ -109,7 +109,7 @@ private final class TokenService: HTTPLoader {
         #expect(service.refreshes == 2 && heard.all == ["2"])
     }
 
-    @Test func `an attempt that began before a refresh ended uses its answer`() async throws {
+    @Test func `an attempt that began before a refresh ended uses its response`() async throws {
         let held = Mutex(true)
         let slow = Tally()
         let refresh = AltRequestValidator(
@@ -143,7 +143,7 @@ private final class TokenService: HTTPLoader {
         #expect(service.refreshes == 2)
     }
 
-    @Test func `a load whose deadline comes first leaves with timedOut`() async {
+    @Test func `a load whose deadline passes first is timedOut`() async {
         let clock = TestClock()
         let chain = chain(clock)
         let hasty = start(chain, "hasty") { $0.deadline = .seconds(1) }
@@ -176,7 +176,7 @@ private final class TokenService: HTTPLoader {
         AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(HTTPRequest()))
     }
 
-    @Test func `only the last answer to a request is kept, while an attempt is under way that began before it`()
+    @Test func `only the last response is stored, while an attempt runs that began before it`()
         throws
     {
         let sharing = HTTPRetryStrategy.Sharing()
@@ -204,7 +204,7 @@ private final class TokenService: HTTPLoader {
         #expect(answers.count == 0)
     }
 
-    @Test func `no key is kept when all attempts have ended`() throws {
+    @Test func `no key is stored when all attempts have ended`() throws {
         let key = flightKey(HTTPRetryStrategy.Sharing())
         var answers = AlternateAnswers()
         let attempts = (0..<3).map { _ in answers.begin() }
@@ -216,7 +216,7 @@ private final class TokenService: HTTPLoader {
         #expect(slice.isEmpty && slice.startIndex == 0)
     }
 
-    @Test func `an attempt that began before a reset gets no answer from after it`() {
+    @Test func `an attempt that began before a reset receives no response from after it`() {
         let key = flightKey(HTTPRetryStrategy.Sharing())
         var answers = AlternateAnswers()
         let early = answers.begin()
@@ -231,7 +231,7 @@ private final class TokenService: HTTPLoader {
         #expect(answers.count == 0)
     }
 
-    @Test func `no answer is kept when all loads have ended`() async {
+    @Test func `no response is stored when all loads have ended`() async {
         let retry = retry()
         service.open()
         for number in 1...3 {

@@ -24,14 +24,14 @@ import Testing
         ("text/*", "text/html", true), ("text/*", "application/json", false), ("*/*", "x/y", true),
         ("application/json", "text/html", false), ("application/*+json", "application/+json", false),
         ("application/json", "nonsense", false), ("application/json", "application/jsonx", false),
-    ]) func `a type fits a pattern or the response fails`(pattern: String, given: String, fits: Bool) {
+    ]) func `a response whose type matches no pattern fails`(pattern: String, given: String, fits: Bool) {
         #expect((message([pattern], given) == nil) == fits)
     }
 
-    @Test func `the failure names what came and what was expected`() {
+    @Test func `the failure names the received and the expected types`() {
         #expect(
             message(["application/json", "text/csv"], "text/html; charset=utf-8")
-                == "the media type of the body is text/html, expected was application/json or text/csv")
+                == "the media type of the body is text/html, expected application/json or text/csv")
     }
 
     @Test func `a missing type fails unless it is allowed`() {
@@ -40,7 +40,7 @@ import Testing
         #expect(message(["application/json"], "nonsense", allowsMissing: true) != nil)
     }
 
-    @Test func `errors, empty bodies and answers to HEAD are left alone`() {
+    @Test func `errors, empty bodies and responses to HEAD are not checked`() {
         #expect(message(["application/json"], "text/html", status: 502) == nil)
         #expect(message(["application/json"], "text/html", body: "") == nil)
         #expect(message(["application/json"], "text/html", method: .head) == nil)

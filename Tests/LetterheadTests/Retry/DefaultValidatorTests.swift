@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
     ])
-    func `failures of the network are worth a retry`(code: URLError.Code) {
+    func `a retry is suggested after failures of the network`(code: URLError.Code) {
         let failure = HTTPError(URLError(code), request: HTTPRequest())
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
     }
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [
         URLError.Code.badURL, .serverCertificateUntrusted, .secureConnectionFailed, .cancelled, .badServerResponse,
     ])
-    func `other failures are not`(code: URLError.Code) {
+    func `no retry is suggested after other failures`(code: URLError.Code) {
         let failure = HTTPError(URLError(code), request: HTTPRequest())
         #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == nil)
     }
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         (200, HTTPMethod.get, "", true), (200, .get, "x", false), (201, .post, "", true), (204, .get, "", false),
         (205, .post, "", false), (304, .get, "", false), (200, .head, "", false), (404, .get, "", false),
-    ]) func `an empty response fails where a body belongs, if it is not allowed`(
+    ]) func `an empty response fails if a body is expected and empty responses are not allowed`(
         status: Int, method: HTTPMethod, body: String, fails: Bool
     ) {
         let response = response(HTTPStatus(status), method: method, body: body)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `the retry is judged before the emptiness`() {
+    @Test func `a retriable status takes precedence over an empty response`() {
         let validator = DefaultValidator(retriableStatuses: [200: .immediate], allowsEmptyResponses: false)
         #expect(delay(validator.validate(response: response(200), forRequest: HTTPRequest())) == .zero)
     }

@@ -48,7 +48,7 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         (.afterTask(delay: .seconds(-1), task: { _ in }), 0),
         (.delayed(.seconds(Int64.max)), 31_536_000),
         (.exponential(base: .seconds(Int64.max), cap: .seconds(Int64.max)), 31_536_000),
-    ]) func `senseless numbers are clamped as documented`(strategy: HTTPRetryStrategy, seconds: Double) {
+    ]) func `invalid numbers are clamped as documented`(strategy: HTTPRetryStrategy, seconds: Double) {
         #expect(strategy.delay(before: 1) == .seconds(seconds))
     }
 
@@ -56,7 +56,7 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         #expect(HTTPRetryStrategy.exponential(base: .seconds(1)).delay(before: retry) == .seconds(1))
     }
 
-    @Test func `waits chain, each counted from one again`() {
+    @Test func `chained strategies each count from one`() {
         let chained = HTTPRetryStrategy.immediate.times(1).then(.delays([.seconds(7)])).then(
             .exponential(base: .seconds(1)))
         #expect(waits(chained) == [.zero, .seconds(7), .seconds(1), .seconds(2), .seconds(4)])
@@ -72,7 +72,7 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         #expect(waits(.delays([.zero]).times(5), 2) == [.zero, nil])
     }
 
-    @Test func `a closure sees the number and the result, and its wait is clamped`() throws {
+    @Test func `a closure receives the number and the result, and its wait is clamped`() throws {
         let request = HTTPRequest()
         let response = HTTPResponse(request: request, status: 429, headers: ["X-Reset": "12"])
         let strategy = HTTPRetryStrategy.custom { retry, result in

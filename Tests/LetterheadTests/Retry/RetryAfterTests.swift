@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [("1500", 1500), ("0", 0), ("0.5", 0), ("2500.9", 2500)] as [(String, Int)])
-    func `milliseconds win over Retry-After`(value: String, milliseconds: Int) {
+    func `Retry-After-Ms takes precedence over Retry-After`(value: String, milliseconds: Int) {
         let headers: HTTPHeaders = ["Retry-After": "7", "retry-after-ms": "\(value)"]
         let delay = headers.retryAfter(now: Self.now) ?? .zero
         #expect(delay >= .milliseconds(milliseconds) && delay < .milliseconds(milliseconds + 1))
@@ -39,34 +39,34 @@ import Testing
     }
 
     @Test(arguments: ["Fri, 31 Dec 1993 23:59:59 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"])
-    func `a date that has passed is now`(value: String) {
+    func `a date in the past is no wait`(value: String) {
         #expect(delay(value) == .zero)
     }
 
     @Test(arguments: [
         "-1", "+1", "1.0", "1,5", "1e3", "0x10", "²", "١", "soon", "", "12 s", "1 2", "Sun, 06 Nov 1994",
         "1994-11-06T08:49:37Z",
-    ]) func `what the standard does not know counts as not there`(value: String) {
+    ]) func `a malformed value counts as absent`(value: String) {
         #expect(delay(value) == nil)
     }
 
     @Test(arguments: ["99999999999999999999", "123456789012345678901234567890", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func `a huge wait stays huge, and does not overflow`(value: String) throws {
+    func `a very long wait does not overflow`(value: String) throws {
         #expect(try #require(delay(value)) > .seconds(200_000_000_000))
     }
 
-    @Test func `of several the longest counts, and what is malformed does not`() {
+    @Test func `of several values the longest applies, and malformed ones are ignored`() {
         #expect(delay("5", "x", "30", "-60") == .seconds(30))
     }
 
-    @Test func `without the header the server asks for no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
+    @Test func `without the header there is no wait`() { #expect(HTTPHeaders().retryAfter() == nil) }
 
     @Test func `a date far away is exact`() {
         let headers: HTTPHeaders = ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]
         #expect(headers.retryAfter(now: Date(timeIntervalSince1970: 784_111_777)) == .seconds(252_618_189_022 as Int64))
     }
 
-    @Test func `fractions of the present are kept`() {
+    @Test func `the wait until a date includes the fraction of the current second`() {
         let headers: HTTPHeaders = ["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"]
         #expect(headers.retryAfter(now: Self.now.addingTimeInterval(0.5)) == .seconds(9.5))
     }

@@ -32,14 +32,14 @@ private struct MyError: Error, Equatable {}
             })
     }
 
-    @Test func `the alternate, its catcher, the wait and the original come in this order`() async {
+    @Test func `the alternate request, its error handler, the wait and the original run in this order`() async {
         let scene = RetryScene(server(), validators: [refresh(delay: .seconds(2))], maximumRetries: 1)
         #expect(await scene.load().status == 200)
         #expect(journal.all == ["original", "alternate", "heard 200", "original"])
         #expect(scene.clock.sleeps == [.seconds(2)])
     }
 
-    @Test func `a refresh that is refused is not refreshed, and the load is bounded`() async {
+    @Test func `a refused refresh is not retried, and the attempts are limited`() async {
         let scene = RetryScene(server(token: 401), validators: [refresh()], maximumRetries: 5)
         let result = await scene.load()
         #expect(journal.all == ["original", "alternate", "heard 401", "original"])
@@ -62,7 +62,7 @@ private struct MyError: Error, Equatable {}
         whole.change { $0 = nil }
     }
 
-    @Test func `a load takes part in as many alternates as allowed`() async {
+    @Test func `a load takes part in no more alternates than allowed`() async {
         let scene = RetryScene(server(token: 401), validators: [refresh(maximum: 3)], maximumRetries: 9)
         _ = await scene.load()
         #expect(journal.all.filter { $0 == "alternate" }.count == 3 && scene.sent == 7)
@@ -70,7 +70,7 @@ private struct MyError: Error, Equatable {}
         #expect(journal.all.filter { $0 == "alternate" }.count == 6)
     }
 
-    @Test func `an alternate that fails reaches its catcher, and the original its own result`() async {
+    @Test func `an error of an alternate is passed to onError, and the original has its own result`() async {
         let scene = RetryScene(server(token: 0), validators: [refresh(), DefaultValidator()], maximumRetries: 5)
         let result = await scene.load()
         #expect(journal.all == ["original", "alternate", "caught cannotConnect", "original"])
@@ -94,7 +94,7 @@ private struct MyError: Error, Equatable {}
         #expect(scene.sent == 3 && result.attempts.count == 2)
     }
 
-    @Test func `any method goes again after an alternate for 401 or 403, and no unsafe one after another status`() async
+    @Test func `any method is retried after an alternate for 401 or 403, and no unsafe one after other statuses`() async
     {
         for (status, count) in [(401, 2), (403, 2), (409, 1), (500, 1)] {
             let ask = ClosureValidator(response: { _, _ in .retry(.afterTask(task: { _ in })) })
@@ -116,7 +116,7 @@ private struct MyError: Error, Equatable {}
         #expect(scene.clock.sleeps == [.seconds(1)])
     }
 
-    @Test func `environment and links below the retry are asked again for each attempt`() async throws {
+    @Test func `environment and links below the retry run again for each attempt`() async throws {
         let settings = Tally()
         let ask = ClosureValidator(response: { response, _ in
             response.status == 401 ? .retry(.afterTask(task: { _ in _ = settings.next() })) : .nextValidator
@@ -132,7 +132,7 @@ private struct MyError: Error, Equatable {}
         #expect(mock.requests.map { $0.headers["X-Setting"] } == ["0", "1"])
     }
 
-    @Test func `a task that throws reaches its catcher, and the original goes again unchanged`() async {
+    @Test func `an error of a task is passed to onError, and the original is retried unchanged`() async {
         let ask = ClosureValidator(response: { [journal] response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(
@@ -147,7 +147,7 @@ private struct MyError: Error, Equatable {}
         #expect(journal.all == ["MyError()"] && scene.mock.requests.map { $0.headers["X-Half"] } == [nil, nil])
     }
 
-    @Test func `a closure that puts another request in the place of the original is refused`() async {
+    @Test func `a closure that replaces the original request is refused`() async {
         let ask = ClosureValidator(response: { [journal] response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(
@@ -160,7 +160,7 @@ private struct MyError: Error, Equatable {}
         #expect(journal.all == ["invalidRequest"] && scene.mock.requests.map(\.path.string) == ["/x", "/x"])
     }
 
-    @Test func `a plain alternate without sharing works, and may decline`() async {
+    @Test func `an alternate without sharing is sent, and its closure may decline`() async {
         for isThere in [true, false] {
             let ask = ClosureValidator(response: { response, _ in
                 guard response.status == 401 else { return .nextValidator }
@@ -176,7 +176,7 @@ private struct MyError: Error, Equatable {}
         }
     }
 
-    @Test func `the gates of the validator: status, declining provider, throwing provider, failures`() async throws {
+    @Test func `the validator requests a retry for its statuses, and for failures if included`() async throws {
         func verdict(
             _ result: Result<HTTPResponse, HTTPError>, includesFailures: Bool = false,
             provider: @escaping AltRequestValidator.Provider = { _, _ in .plain() }
@@ -208,13 +208,13 @@ private struct MyError: Error, Equatable {}
         #expect(journal.all == ["MyError()"])
     }
 
-    @Test func `a maximum below one lets no load take part`() async {
+    @Test func `with a maximum below one no alternate is sent`() async {
         let scene = RetryScene(server(), validators: [refresh(maximum: -3)], maximumRetries: 5)
         #expect(await scene.load().code == .unacceptableStatus)
         #expect(journal.all == ["original"])
     }
 
-    @Test func `cancelled in the alternate: the load ends, and nothing more is sent`() async {
+    @Test func `a load that is cancelled during its alternate ends, and nothing more is sent`() async {
         let started = Tally()
         let scene = RetryScene(
             MockLoader { request in

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `a quota pays for retries, twice as much after a timeout`() {
+    @Test func `a retry costs tokens of a quota, and twice as many after a timeout`() {
         var tokens = RetryTokens(.standard)
         #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.tokens == 495)
         #expect(tokens.takeRetry(afterTimeout: true) == 10 && tokens.tokens == 485)
@@ -24,13 +24,13 @@ import Testing
         #expect(tokens.tokens == 500)
     }
 
-    @Test func `a quota that cannot pay does not change`() {
+    @Test func `a quota without enough tokens does not change`() {
         var tokens = RetryTokens(.quota(capacity: 9))
         #expect(tokens.takeRetry(afterTimeout: true) == nil && tokens.tokens == 9)
         #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.takeRetry(afterTimeout: false) == nil)
     }
 
-    @Test func `a ratio stops at half and comes back with successes`() {
+    @Test func `a ratio stops retries at half of its tokens, and successes refill it`() {
         var tokens = RetryTokens(.ratio(capacity: 10, perSuccess: 0.5))
         let granted = (1...8).map { _ in tokens.takeRetry(afterTimeout: false) != nil }
         #expect(granted == [true, true, true, true, false, false, false, false] && tokens.tokens == 2)
@@ -39,7 +39,7 @@ import Testing
         #expect(tokens.takeRetry(afterTimeout: false) != nil)
     }
 
-    @Test func `a failure without a retry left counts for a ratio, and a quota is not charged for it`() async {
+    @Test func `a failure without a retry left counts for a ratio, and costs no tokens of a quota`() async {
         let ratio = RetryScene(.answering(503), budget: .ratio(capacity: 10, perSuccess: 0.5))
         // Each attempt takes one: 9, 8, 7, 6 in the first load, and half is left after the first attempt of the second.
         _ = await (load(ratio), load(ratio))
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
     ])
-    func `senseless numbers allow no retry`(budget: RetryBudget) {
+    func `invalid numbers allow no retry`(budget: RetryBudget) {
         var tokens = RetryTokens(budget)
         #expect(tokens.takeRetry(afterTimeout: false) == nil)
         tokens.succeed(cost: nil)
@@ -82,13 +82,13 @@ import Testing
         #expect(scene.sent == 5)
     }
 
-    @Test func `success fills the budget again`() async {
+    @Test func `successes refill the budget`() async {
         let scene = RetryScene(.answering(503, 200, 503, 200, 503, 200), budget: .quota(capacity: 5))
         for _ in 1...3 { #expect(await load(scene).status == 200) }
         #expect(scene.sent == 6)
     }
 
-    @Test func `a reset fills the budget again`() async {
+    @Test func `a reset refills the budget`() async {
         let scene = RetryScene(.answering(503), budget: .quota(capacity: 5))
         _ = await load(scene)
         await scene.chain.reset()
@@ -104,7 +104,7 @@ import Testing
         #expect(ledger.hostCount == 1_000)
     }
 
-    @Test func `a host that is well again is not kept`() {
+    @Test func `a host with a full budget is not stored`() {
         let ledger = RetryLedger(.quota(capacity: 5))
         let host = HTTPOrigin(scheme: "http", host: "h")
         #expect(ledger.takeRetry(to: host, afterTimeout: false) == 5)
@@ -114,7 +114,7 @@ import Testing
 
     @Test(
         arguments: [RetryBudget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
-    func `polling draws nothing from the budget`(budget: RetryBudget, status: Int) async {
+    func `polling costs no tokens`(budget: RetryBudget, status: Int) async {
         let number = Tally()
         let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 300 ? HTTPStatus(status) : 201) }
         let poll = ClosureValidator(response: { response, _ in
@@ -125,7 +125,7 @@ import Testing
         #expect(result.status == 201 && scene.sent == 301)
     }
 
-    @Test func `a poll that fails draws on the budget, and one that succeeds pays it back`() async {
+    @Test func `a poll that fails costs tokens, and one that succeeds returns them`() async {
         let poll = ClosureValidator(response: { response, _ in
             response.status == 201 ? .nextValidator : .retry(.immediate)
         })
@@ -139,7 +139,7 @@ import Testing
         #expect(failing.sent == 2)
     }
 
-    @Test func `without a limit every retry is made`() async {
+    @Test func `with an unlimited budget every retry is sent`() async {
         let scene = RetryScene(.answering(503), budget: .unlimited)
         for _ in 0..<200 { _ = await load(scene) }
         #expect(scene.sent == 800)

@@ -11,7 +11,7 @@ import Testing
         request.maximumRetries = 5
     }
 
-    @Test func `before: nothing is sent`() async {
+    @Test func `a load that is cancelled before it begins sends nothing`() async {
         let scene = RetryScene(.answering(503), clock: clock)
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -22,7 +22,7 @@ import Testing
         #expect(result.code == .cancelled && scene.sent == 0 && result.error?.mayHaveBeenSent == false)
     }
 
-    @Test func `during an attempt: it ends, and no other follows`() async {
+    @Test func `a cancellation during an attempt ends it, and no other follows`() async {
         let started = Tally()
         let scene = RetryScene(
             MockLoader { request in
@@ -37,7 +37,7 @@ import Testing
         #expect(result.code == .cancelled && scene.sent == 1 && clock.sleeps == [])
     }
 
-    @Test func `in the wait: it ends at once, and nothing more is sent`() async {
+    @Test func `a cancellation during the wait ends it at once, and nothing more is sent`() async {
         let scene = RetryScene(.answering(503), clock: clock)
         let task = Task { await scene.load(.get, again) }
         await clock.waitForSleepers(1)
@@ -48,7 +48,7 @@ import Testing
         #expect(result.attempts.map(\.status) == [503])
     }
 
-    @Test func `in a validator: nothing more is sent`() async {
+    @Test func `after a cancellation in a validator nothing more is sent`() async {
         let ask = ClosureValidator(response: { _, _ in
             withUnsafeCurrentTask { $0?.cancel() }
             return .retry(.immediate)
@@ -58,7 +58,7 @@ import Testing
         #expect(result.code == .cancelled && scene.sent == 1)
     }
 
-    @Test func `after: the response stands`() async {
+    @Test func `a cancellation after the load does not change the response`() async {
         let scene = RetryScene(.answering(200), clock: clock)
         let task = Task {
             let result = await scene.load(.get, again)

@@ -22,7 +22,7 @@ import Testing
         (200, false), (204, false), (304, false), (400, false), (401, false), (404, false), (408, true), (409, false),
         (413, false), (421, false), (425, true), (429, true), (500, true), (501, false), (502, true), (503, true),
         (504, true), (505, false), (507, false), (599, false),
-    ]) func `the standard condition holds for the statuses that are about the moment`(code: Int, holds: Bool) {
+    ]) func `the standard condition holds for temporary statuses`(code: Int, holds: Bool) {
         #expect(RetryCondition.standard.holds(in: context(HTTPStatus(code))) == holds)
     }
 
@@ -35,17 +35,17 @@ import Testing
         #expect(RetryCondition.standard.holds(in: context(nil, code)) == holds)
     }
 
-    @Test func `a second 408 is not worth a retry`() {
+    @Test func `a second 408 is not retried`() {
         #expect(!RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [408])))
         #expect(RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [503])))
     }
 
-    @Test func `attempts count the first one`() {
+    @Test func `the number of attempts includes the first`() {
         #expect(
             [1, 2, 3, 4].map { RetryCondition.attempts(3).holds(in: context(retry: $0)) } == [true, true, false, false])
     }
 
-    @Test func `time, methods, statuses and failures are judged`() {
+    @Test func `conditions check time, methods, statuses and failures`() {
         #expect(RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(29))))
         #expect(!RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(30))))
         #expect(RetryCondition.methods([.put]).holds(in: context(method: .put)))
@@ -56,7 +56,7 @@ import Testing
         #expect(!RetryCondition.failures([.timedOut]).holds(in: context(404)))
     }
 
-    @Test(arguments: [true, false], [true, false]) func `conditions join as truth does`(left: Bool, right: Bool) {
+    @Test(arguments: [true, false], [true, false]) func `conditions are joined like booleans`(left: Bool, right: Bool) {
         let (one, other) = (RetryCondition { _ in left }, RetryCondition { _ in right })
         #expect((one && other).holds(in: context()) == (left && right))
         #expect((one || other).holds(in: context()) == (left || right))

@@ -45,7 +45,7 @@ import Testing
         #expect(await sent(200, when: condition && .statuses([200])) == 4)
     }
 
-    @Test func `a success that is named is retried within its limits`() async {
+    @Test func `a success that a status names is retried within the limits`() async {
         #expect(await sent(202, when: .statuses([202])) == 4)
         #expect(await sent(202, when: .statuses([202]) && .attempts(2)) == 2)
         #expect(await sent(200, when: .statuses([202])) == 1)
@@ -57,7 +57,7 @@ import Testing
         #expect(await sent(408, when: .attempts(9)) == 2)
     }
 
-    @Test func `conditions that are added one after the other all narrow`() async {
+    @Test func `each condition that is added narrows the strategy`() async {
         let scene = RetryScene(.answering(503))
         _ = await scene.load {
             $0.retryStrategy = .immediate.when(.attempts(3)).when(.within(.seconds(9))); $0.maximumRetries = 9
@@ -65,7 +65,7 @@ import Testing
         #expect(scene.sent == 3)
     }
 
-    @Test func `the condition of a validator's own strategy is judged alone`() async {
+    @Test func `only its own condition applies to the strategy of a validator`() async {
         let ask = ClosureValidator(response: { _, _ in .retry(.immediate.when(.attempts(3))) })
         let scene = RetryScene(.answering(200), validators: [ask], maximumRetries: 9)
         #expect(await scene.load().code == .retriesExhausted)
@@ -108,7 +108,7 @@ import Testing
         #expect(waits == [.seconds(2)])
     }
 
-    @Test func `a validator's own strategy counts more than that of the settings`() async throws {
+    @Test func `a validator's own strategy takes precedence over that of the settings`() async throws {
         let ask = ClosureValidator(response: { response, _ in
             response.status == 503 ? .retry(.delayed(.seconds(5))) : .nextValidator
         })

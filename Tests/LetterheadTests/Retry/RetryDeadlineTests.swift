@@ -3,7 +3,7 @@ import LetterheadTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RetryDeadlineTests {
-    @Test func `a wait that would pass the deadline is not begun`() async {
+    @Test func `a wait that would pass the deadline does not begin`() async {
         let scene = RetryScene(.answering(503, headers: ["Retry-After": "10"]), maximumRetries: 3)
         let result = await scene.load { $0.deadline = .seconds(1) }
         #expect(result.code == .timedOut && scene.sent == 1 && scene.clock.sleeps == [])
@@ -19,7 +19,7 @@ import Testing
         #expect(result.code == .timedOut && scene.sent == 3)
     }
 
-    @Test func `of a failure the error underneath tells`() async {
+    @Test func `the underlying error of the timeout is the failure of the attempt`() async {
         let scene = RetryScene(.failing(.connectionLost), maximumRetries: 9)
         let result = await scene.load {
             $0.retryStrategy = .delayed(.seconds(4)); $0.deadline = .seconds(1)
@@ -36,7 +36,7 @@ import Testing
         #expect(result.code == .timedOut && scene.sent == 3)
     }
 
-    @Test func `the time that an alternate takes counts`() async {
+    @Test func `the time of an alternate counts toward the deadline`() async {
         let clock = TestClock()
         let scene = RetryScene(.answering(401), validators: [], clock: clock, maximumRetries: 3)
         let result = await scene.load {

@@ -31,17 +31,17 @@ private struct Seeded: RandomNumberGenerator {
         (RetryJitter.none, 0.0, 8.0), (.none, 1, 8), (.full, 0, 0), (.full, 0.25, 2), (.full, 1, 8), (.upTo(0.5), 0, 4),
         (.upTo(0.5), 0.5, 6), (.upTo(0.5), 1, 8), (.upTo(0.25), 0, 6), (.upTo(0.25), 1, 8), (.upTo(.nan), 0, 8),
         (.upTo(-1), 0, 8), (.upTo(7), 0, 0),
-    ]) func `a random number is the share of the wait that is left`(jitter: RetryJitter, drawn: Double, seconds: Double)
-    {
+    ]) func `the wait is multiplied by the random number`(jitter: RetryJitter, drawn: Double, seconds: Double) {
         #expect(jitter.applied(to: .seconds(8)) { drawn } == .seconds(seconds))
     }
 
-    @Test(arguments: [Double.nan, 2, .infinity]) func `a source outside of 0...1 means the longest wait`(drawn: Double)
-    {
+    @Test(arguments: [Double.nan, 2, .infinity]) func `a random number outside of 0...1 results in the longest wait`(
+        drawn: Double
+    ) {
         #expect(RetryJitter.full.applied(to: .seconds(8)) { drawn } == .seconds(8))
     }
 
-    @Test func `by default, back-off is varied fully and fixed waits are not`() {
+    @Test func `by default, back-off has full jitter and fixed waits have none`() {
         func jitter(_ strategy: HTTPRetryStrategy) -> RetryJitter? { strategy.wait(before: 1, after: nil)?.jitter }
         #expect(jitter(.exponential(base: .seconds(1))) == .full)
         #expect(jitter(.fibonacci(unit: .seconds(1))) == .full)

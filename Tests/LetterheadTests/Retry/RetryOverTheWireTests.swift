@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [("GET", 3), ("PUT", 3), ("DELETE", 3), ("POST", 1), ("PATCH", 1)] as [(HTTPMethod, Int)])
-    func `a server that reads the request and closes gets an unsafe one once`(method: HTTPMethod, count: Int)
+    func `a server that reads the request and closes receives an unsafe one once`(method: HTTPMethod, count: Int)
         async throws
     {
         try await withServer(answering: .response(MockServer.Response()).fault(.close, at: .responseStart)) { server in
@@ -39,21 +39,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [HTTPMethod.get, .post]) func `a port without a listener is tried again with any method`(
+    @Test(arguments: [HTTPMethod.get, .post]) func `a port without a listener is retried with any method`(
         method: HTTPMethod
     ) async throws {
         let error = await error(try .to("http://127.0.0.1:1/", method: method))
         #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == false)
     }
 
-    @Test func `a malformed answer is not asked for again`() async throws {
+    @Test func `a malformed response is not retried`() async throws {
         try await withServer(answering: .raw("HTTP/1.1 banana\r\n\r\n")) { server in
             let error = await error(HTTPRequest(url: server.url))
             #expect(error?.code == .invalidResponse && error?.attempts.count == 1)
         }
     }
 
-    @Test func `an unsafe request that the server knows again carries its key each time`() async throws {
+    @Test func `an unsafe request that is marked contains its key in each attempt`() async throws {
         try await withServer(answering: .response(MockServer.Response(status: 503))) { server in
             var request = HTTPRequest(method: .post, url: server.url)
             request.markIdempotent(key: "k")

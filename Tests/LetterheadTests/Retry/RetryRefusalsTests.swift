@@ -25,13 +25,13 @@ import Testing
             (429, "1", 3), (429, nil, 3), (503, "1", 3), (503, nil, 1), (403, "1", 3), (403, nil, 1),
             (403, "soon", 1), (500, "1", 1), (502, "1", 1), (404, "1", 1), (200, "1", 1), (0, nil, 1),
         ] as [(Int, String?, Int)], [HTTPMethod.post, .patch])
-    func `one word retries what was refused unprocessed, and nothing else`(
+    func `retryingRefusals retries refused requests, and nothing else`(
         row: (status: Int, retryAfter: String?, sent: Int), method: HTTPMethod
     ) async {
         #expect(await sent(row.status, row.retryAfter, method: method) == row.sent)
     }
 
-    @Test(arguments: [429, 503, 403]) func `without the word a refused POST is sent once`(status: Int) async {
+    @Test(arguments: [429, 503, 403]) func `without retryingRefusals a refused POST is sent once`(status: Int) async {
         #expect(await sent(status, "1", strategy: .delayed(.seconds(2))) == 1)
         #expect(await sent(status, "1", strategy: .delayed(.seconds(2)).when(.always)) == 1)
     }
@@ -45,12 +45,12 @@ import Testing
         #expect(await sent(403, "9999") == 1)
     }
 
-    @Test func `a condition narrows the word`() async {
+    @Test func `a condition narrows retryingRefusals`() async {
         #expect(await sent(429, "1", strategy: word.when(.statuses([503]))) == 1)
         #expect(await sent(429, "1", strategy: word.when(.attempts(2))) == 2)
     }
 
-    @Test func `a one-shot body is sent once all the same`() async {
+    @Test func `a one-shot body is sent once with retryingRefusals, too`() async {
         #expect(await sent(429, "1") { $0.body = Words(isReplayable: false) } == 1)
         #expect(await sent(429, "1") { $0.body = Words() } == 3)
     }
@@ -59,7 +59,7 @@ import Testing
         #expect(await sent(403, "1") { $0.acceptedStatuses = [403] } == 1)
     }
 
-    @Test func `the word works for a client and in the verdict of a validator`() async throws {
+    @Test func `retryingRefusals applies in the settings of a client and in the verdict of a validator`() async throws {
         let clock = TestClock(isAutomatic: true)
         let settings = RetrySettings(maximumRetries: 1, strategy: word, clock: clock)
         let mock = MockLoader.answering(429, 201)

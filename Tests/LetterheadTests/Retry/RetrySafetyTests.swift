@@ -9,7 +9,7 @@ import Testing
         arguments: [
             (HTTPMethod.get, true), (.head, true), (.options, true), (.trace, true), (.put, true), (.delete, true),
             (.query, true), (.post, false), (.patch, false), (.connect, false), ("PURGE", false),
-        ], [503, 0]) func `only idempotent methods go again`(method: (HTTPMethod, Bool), status: Int) async
+        ], [503, 0]) func `only idempotent methods are retried`(method: (HTTPMethod, Bool), status: Int) async
     {
         let scene = RetryScene(.answering(status))
         _ = await scene.load(method.0) {
@@ -18,7 +18,7 @@ import Testing
         #expect(scene.sent == (method.1 ? 3 : 1))
     }
 
-    @Test func `a failure before anything was sent goes again with any method`() async {
+    @Test func `a failure before anything was sent is retried with any method`() async {
         let scene = RetryScene(.failing(.cannotConnect, mayHaveBeenSent: false))
         let result = await scene.load(.post) {
             $0.retryStrategy = .immediate; $0.maximumRetries = 2
@@ -26,7 +26,7 @@ import Testing
         #expect(scene.sent == 3 && result.error?.mayHaveBeenSent == false)
     }
 
-    @Test func `the error tells of all attempts whether something was sent`() async {
+    @Test func `the error reports whether any attempt may have been sent`() async {
         let scene = RetryScene(
             MockLoader().then { HTTPResponse(request: $0, status: 503) }.then {
                 throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false)
@@ -37,7 +37,7 @@ import Testing
         #expect(result.error?.mayHaveBeenSent == true)
     }
 
-    @Test func `the method that an environment sets counts`() async throws {
+    @Test func `the method that an environment sets is checked`() async throws {
         let mock = MockLoader.answering(503)
         let base = ServerEnvironment(baseURL: try #require(URL(string: "http://a.test")), method: .post)
         let chain = Retry(RetrySettings(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
@@ -48,7 +48,7 @@ import Testing
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `a POST that a redirect turned into a GET is a POST`() async throws {
+    @Test func `a POST that a redirect turned into a GET is not retried`() async throws {
         let mock = MockLoader { request in
             request.path == "/x"
                 ? HTTPResponse(request: request, status: 303, headers: ["Location": "/y"])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a replayable body is the same each time`() async throws {
+    @Test func `a replayable body has the same bytes in each attempt`() async throws {
         let journal = Journal()
         let scene = RetryScene(
             MockLoader { request in
@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [
         HTTPError.Code.insecureConnection, .invalidResponse, .tooManyRedirects, .invalidRequest, .responseTooLarge,
         .cannotAuthenticate, .cannotDecodeResponse,
-    ]) func `failures that would be the same again are not retried`(code: HTTPError.Code) async {
+    ]) func `permanent failures are not retried`(code: HTTPError.Code) async {
         let scene = RetryScene(.failing(code), maximumRetries: 3)
         #expect(await scene.load { $0.retryStrategy = .immediate }.code == code)
         #expect(scene.sent == 1)
@@ -114,7 +114,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct IdempotencyTests {
     private func keys(_ scene: RetryScene) -> [String?] { scene.mock.requests.map { $0.headers[.idempotencyKey] } }
 
-    @Test func `a marked POST goes again, with one key in all attempts`() async throws {
+    @Test func `a marked POST is retried, with one key in all attempts`() async throws {
         let scene = RetryScene(.answering(503))
         _ = await scene.load(.post) {
             $0.markIdempotent(); $0.retryStrategy = .immediate; $0.maximumRetries = 3

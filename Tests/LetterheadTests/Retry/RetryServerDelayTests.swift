@@ -18,7 +18,8 @@ import Testing
     @Test(arguments: [
         "2", "Sun, 06 Nov 1994 08:49:39 GMT", "Sunday, 06-Nov-94 08:49:39 GMT", "Sun Nov  6 08:49:39 1994",
     ])
-    func `the server's wait counts more than the request's strategy and the default map`(value: String) async {
+    func `the server's wait takes precedence over the request's strategy and the default validator`(value: String) async
+    {
         #expect(await waits(value).waits == [.seconds(2)])
         #expect(await waits(value, strategy: nil).waits == [.seconds(2)])
         #expect(await waits(value, status: 429, validators: []).waits == [.seconds(2)])
@@ -88,20 +89,20 @@ import Testing
         #expect(journal.all.last == "next 418")
     }
 
-    @Test func `another validator's strategy counts more than all`() async {
+    @Test func `the strategy of a custom validator takes precedence over all waits`() async {
         let ask = ClosureValidator(response: { response, _ in
             response.status == 503 ? .retry(.delayed(.seconds(11))) : .nextValidator
         })
         #expect(await waits("2", validators: [ask, DefaultValidator()]).waits == [.seconds(11)])
     }
 
-    @Test func `the request's strategy counts more than the default map`() async {
+    @Test func `the request's strategy takes precedence over the default validator`() async {
         let scene = RetryScene(.answering(429, 200), maximumRetries: 1)
         _ = await scene.load { $0.retryStrategy = .delayed(.seconds(1)) }
         #expect(scene.clock.sleeps == [.seconds(1)])
     }
 
-    @Test func `a service's own header is a custom strategy`() async {
+    @Test func `a custom strategy can read a header of the service`() async {
         let scene = RetryScene(.answering(429, 200, headers: ["X-RateLimit-Reset": "784111782"]), maximumRetries: 1)
         _ = await scene.load {
             $0.retryStrategy = .custom { _, result in

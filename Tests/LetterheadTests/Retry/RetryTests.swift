@@ -24,7 +24,7 @@ import Testing
             .fibonacci(unit: .seconds(1)),
             .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero }, .afterTask(task: { _ in }),
             .after({ _ in nil }, onResponse: { _, _ in }), .immediate.times(1).then(.delayed(.seconds(1))),
-        ], [0, 1, 4]) func `so many retries are one more attempt, with every strategy`(
+        ], [0, 1, 4]) func `the number of attempts is one more than the retries, with every strategy`(
             strategy: HTTPRetryStrategy, count: Int
         ) async
     {
@@ -93,7 +93,7 @@ import Testing
         #expect(scene.clock.sleeps == [.seconds(3), .seconds(3)])
     }
 
-    @Test func `an edited map of the default validator is honoured`() async {
+    @Test func `changed statuses of the default validator are used`() async {
         let scene = RetryScene(
             .answering(504, 429), validators: [DefaultValidator(retriableStatuses: [504: .immediate])],
             maximumRetries: 5)
@@ -109,7 +109,7 @@ import Testing
         #expect(result.status == 404 && scene.sent == 3)
     }
 
-    @Test func `a condition takes the place of the standard, over the default validator too`() async {
+    @Test func `a selection replaces the standard condition, with the default validator, too`() async {
         let scene = RetryScene(.answering(404, 404, 503))
         let result = await scene.load {
             $0.retryStrategy = .immediate.when(.statuses([404])); $0.maximumRetries = 5
@@ -144,7 +144,7 @@ import Testing
         #expect(await standard.load().code == .invalidRequest)
     }
 
-    @Test func `two retries in one chain do not multiply`() async {
+    @Test func `the attempts of two retry links in one chain do not multiply`() async {
         let mock = MockLoader.answering(503)
         let chain = Retry() --> Retry(RetrySettings(maximumRetries: 5)) --> mock
         let request = HTTPRequest.plain {
@@ -154,7 +154,7 @@ import Testing
         #expect(mock.requests.count == 3 && response?.attempts.count == 3)
     }
 
-    @Test func `a template steers it`() async throws {
+    @Test func `a template sets the strategy and the maximum`() async throws {
         struct Get: RequestTemplate {
             let path: RequestPath = "x"
         }

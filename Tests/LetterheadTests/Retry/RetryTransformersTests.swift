@@ -48,7 +48,7 @@ private enum Note: HTTPRequestOption {
         #expect(response.headers.values(for: "X-Changed") == ["by T1", "by T2"])
     }
 
-    @Test func `an endpoint's own transformers see what the client's made, and judge no other requests`()
+    @Test func `an endpoint's transformers run after the client's, and for no other requests`()
         async throws
     {
         let chain = chain(.answering(200), transformers: [transformer("client")], validators: [])
@@ -87,7 +87,7 @@ private enum Note: HTTPRequestOption {
         #expect(response.status == 201 && response.attempts.map(\.status) == [503, 201])
     }
 
-    @Test func `they run once for each attempt, and not for a failure`() async throws {
+    @Test func `transformers run once for each attempt, and not for a failure`() async throws {
         let chain = chain(
             .answering(0, 503, 200), transformers: [transformer("T")], validators: [DefaultValidator()],
             maximumRetries: 3)
@@ -112,7 +112,7 @@ private enum Note: HTTPRequestOption {
         #expect(error?.code == .invalidResponse && journal.all.isEmpty)
     }
 
-    @Test func `one may put another body around a body that is still arriving`() async throws {
+    @Test func `a transformer may wrap a body that is still arriving`() async throws {
         let chunks = Chunks(3)
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
@@ -124,7 +124,7 @@ private enum Note: HTTPRequestOption {
         #expect(try await response.body.data() == Data("x!x!x!".utf8))
     }
 
-    @Test func `a template declares which run for it, and a client which run for all`() async throws {
+    @Test func `transformers of a template run for it, and those of a client for all requests`() async throws {
         let client = HTTPClient(
             environment: .of("https://a.test"), transformers: [transformer("client")],
             transport: MockLoader.answering(200))

@@ -108,7 +108,7 @@ private enum Note: HTTPRequestOption {
         #expect(scene.clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test(arguments: [0, 2]) func `a response that was to be retried and cannot be is the reason, and is attached`(
+    @Test(arguments: [0, 2]) func `a response that cannot be retried is in the error`(
         maximum: Int
     ) async {
         let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
@@ -121,14 +121,14 @@ private enum Note: HTTPRequestOption {
         #expect(result.error?.response?.attempts.count == maximum + 1)
     }
 
-    @Test func `a failure that was to be retried and cannot be is thrown unchanged`() async {
+    @Test func `a failure that cannot be retried is thrown unchanged`() async {
         let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(.cannotConnect), validators: [ask], maximumRetries: 2)
         let result = await scene.load()
         #expect(result.code == .cannotConnect && result.attempts.count == 3)
     }
 
-    @Test func `a verdict obeys the guard for unsafe methods`() async {
+    @Test func `a verdict does not retry an unsafe method`() async {
         let scene = RetryScene(
             .answering(200), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })], maximumRetries: 3
         )
@@ -142,13 +142,13 @@ private enum Note: HTTPRequestOption {
         for (status, code) in [(503, HTTPError.Code.unacceptableStatus), (200, .validationFailed)] {
             let never = await RetryScene(.answering(status), validators: [ask]).load()
             #expect(never.code == code && never.error?.response?.status.code == status && never.attempts.count == 1)
-            #expect(never.error?.message.hasPrefix("a validator asked for a retry; ") == true)
+            #expect(never.error?.message.hasPrefix("a validator requested a retry; ") == true)
             let once = await RetryScene(.answering(status), validators: [ask], maximumRetries: 1).load()
             #expect(once.code == .retriesExhausted && once.attempts.count == 2)
         }
     }
 
-    @Test func `a suggestion that cannot be followed leaves it to the next validator`() async {
+    @Test func `if a suggestion cannot be followed the next validator judges`() async {
         let journal = Journal()
         let scene = RetryScene(
             .answering(503), validators: [DefaultValidator(), note("next", journal)], maximumRetries: 1)
@@ -156,7 +156,7 @@ private enum Note: HTTPRequestOption {
         #expect(journal.all == ["next"])
     }
 
-    @Test func `the default validator fails no status`() async {
+    @Test func `the default validator does not fail a response because of its status`() async {
         #expect(await RetryScene(.answering(404)).load().status == 404)
         #expect(await RetryScene(.answering(503), maximumRetries: 1).load().status == 503)
     }
@@ -169,7 +169,7 @@ private enum Note: HTTPRequestOption {
         #expect(journal.all == ["own", "client"])
     }
 
-    @Test func `a link below that changes the response runs first, and one that throws ends the judging of responses`()
+    @Test func `a link below changes the response before validators, and its error is judged as a failure`()
         async throws
     {
         let journal = Journal()
@@ -185,7 +185,7 @@ private enum Note: HTTPRequestOption {
         #expect(journal.all.suffix(1) == ["response failure"])
     }
 
-    @Test func `a streamed body is withheld from validators, and whole for the caller`() async throws {
+    @Test func `a streamed body is withheld from validators, and complete for the caller`() async throws {
         let chunks = Chunks(3)
         let read = Journal()
         let peek = ClosureValidator(response: { response, _ in
@@ -202,7 +202,7 @@ private enum Note: HTTPRequestOption {
         #expect(try await response.body.data() == Data("xxx".utf8))
     }
 
-    @Test func `a streamed response that breaks off in the caller's hands is an error, and not begun again`()
+    @Test func `a streamed response that is truncated after its delivery is an error, and not retried`()
         async throws
     {
         let mock = MockLoader { request in
@@ -219,7 +219,7 @@ private enum Note: HTTPRequestOption {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `a streamed body that is not wanted is let go before the next attempt`() async throws {
+    @Test func `the streamed body of a retried response is released before the next attempt`() async throws {
         let dropped = Tally()
         let number = Tally()
         let mock = MockLoader { request in

@@ -24,7 +24,7 @@ import Testing
         #expect(ended.attempts.last?.reason.contains("no further wait") == true)
     }
 
-    @Test func `a plain success has one attempt without a word`() async {
+    @Test func `a success without a retry has one attempt without a reason`() async {
         #expect(await RetryScene(.answering(200)).load().attempts == [HTTPAttempt(number: 1, status: 200)])
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(scene.mock.requests.map(\.attemptNumber) == [1, 2, 3] && response.request.attemptNumber == 1)
     }
 
-    @Test func `an event prints itself without secrets`() async {
+    @Test func `the description of an event contains no secrets`() async {
         let journal = Journal()
         let scene = RetryScene(.answering(503), maximumRetries: 1, onRetry: { journal.write("\($0)") })
         _ = await scene.load {

@@ -25,7 +25,7 @@ import Testing
         return mock.requests.count
     }
 
-    @Test func `a server can refuse a retry that would be made, and ask for one that would not`() async {
+    @Test func `X-Should-Retry can prevent a retry and request one`() async {
         for strategy in [nil, HTTPRetryStrategy.immediate] {
             #expect(await requests(answering: 503, nil, strategy) == 2)
             #expect(await requests(answering: 503, "false", strategy) == 1)
@@ -36,14 +36,23 @@ import Testing
         }
     }
 
-    @Test func `a POST is retried only when refusals may be`() async {
+    @Test func `X-Should-Retry does not override a condition of the strategy`() async {
+        let strategy = HTTPRetryStrategy.immediate
+        #expect(await requests(answering: 409, "true", strategy.when(.attempts(1))) == 1)
+        #expect(await requests(answering: 409, "true", strategy.when(.methods([.put]))) == 1)
+        #expect(await requests(answering: 409, "true", strategy.when(.statuses([503]))) == 1)
+        #expect(await requests(answering: 409, "true", strategy.when(.statuses([503]) && .attempts(5))) == 1)
+        #expect(await requests(answering: 409, "true", strategy.when(.attempts(5))) == 2)
+    }
+
+    @Test func `a POST is retried only with retryingRefusals`() async {
         #expect(await requests(answering: 409, "true", to: .post) == 1)
         #expect(await requests(answering: 529, nil, to: .post) == 1)
         #expect(await requests(answering: 529, nil, to: .post, .immediate.retryingRefusals()) == 2)
         #expect(await requests(answering: 529, "false", to: .post, .immediate.retryingRefusals()) == 1)
     }
 
-    @Test func `an overloaded server is worth a retry`() async {
+    @Test func `a 529 is retried`() async {
         #expect(await requests(answering: 529, nil) == 2)
     }
 

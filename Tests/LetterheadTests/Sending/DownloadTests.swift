@@ -41,7 +41,18 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a download that a validator refuses leaves the file alone`(_ transport: Transport) async throws {
+    func `a download that is not modified leaves its file unchanged`(_ transport: Transport) async throws {
+        let folder = try Folder()
+        let server = try await MockServer.start { _ in MockServer.Response(status: .notModified) }
+        let template = Endpoint("a").header("If-None-Match", "\"x\"")
+        let response = try await client(server, transport).download(template, to: folder.file)
+        #expect(response.status == .notModified && response.savedFile == nil && response.savedByteCount == nil)
+        #expect(folder.isUntouched)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a download that a validator refuses does not change the file`(_ transport: Transport) async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         let seen = Mutex<Data?>(nil)
@@ -60,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a download that the template refuses at the end leaves the file alone`(_ transport: Transport) async throws {
+    func `a download that finish refuses does not change the file`(_ transport: Transport) async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         await #expect(throws: HTTPError.self) {
@@ -99,7 +110,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a plain request and a chain without a client hold the file back too`() async throws {
+    @Test func `a plain request and a chain without a client replace the file only at the end, too`() async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         var request = HTTPRequest(url: server.url)
@@ -124,7 +135,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `the content type of a download is judged by what was saved`() async throws {
+    @Test func `the content type of a download is checked if a file was saved`() async throws {
         let folder = try Folder()
         let server = try await MockServer.start { request in
             request.path == "/none" ? MockServer.Response(headers: ["Content-Type": "text/html"]) : .text("<html>")
@@ -155,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases, [true, false])
-    func `the limit counts for a download, whether its length is known or not`(
+    func `the limit applies to a download of known and of unknown length`(
         _ transport: Transport, isLengthKnown: Bool
     ) async throws {
         let folder = try Folder()
@@ -173,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases, [true, false])
-    func `the limit counts for a stream, whether its length is known or not`(
+    func `the limit applies to a stream of known and of unknown length`(
         _ transport: Transport, isLengthKnown: Bool
     ) async throws {
         let body = Data(repeating: UInt8(ascii: "x"), count: 300_000)
@@ -202,7 +213,45 @@ import Testing
         #expect(request.responseLimit == 5)
     }
 
-    @Test func `a mock is downloaded as a server is`() async throws {
+    @Test func `a response that is saved and cannot be decoded does not change the file`() async throws {
+        let folder = try Folder()
+        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("after".utf8))) }
+        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let template = Endpoint("a", answering: Person.self).with { $0.options.responseDelivery = .file(folder.file) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(template) }
+        #expect(error?.code == .emptyResponse && folder.isUntouched)
+        let saved = try await client.sendWithResponse(
+            Endpoint("a", answering: Void.self).with { $0.options.responseDelivery = .file(folder.file) })
+        #expect(folder.content == "after" && saved.response.savedFile == folder.file)
+    }
+
+    @Test func `the request of a retry alternate is not saved to the file of the download`() async throws {
+        let folder = try Folder()
+        let mock = MockLoader { request in
+            guard request.path != "/token" else {
+                return HTTPResponse(request: request, status: 200, body: HTTPResponseBody(Data("t1".utf8)))
+            }
+            let isSigned = request.headers["Authorization"] == "t1"
+            return HTTPResponse(
+                request: request, status: isSigned ? 200 : 401, body: HTTPResponseBody(Data("after".utf8)))
+        }
+        let token = AltRequestValidator(
+            request: { original, _ in
+                var request = original
+                request.path = "/token"
+                return request
+            },
+            onResponse: { request, response in
+                request.headers["Authorization"] = String(decoding: try await response.body.data(), as: UTF8.self)
+            })
+        let client = HTTPClient(
+            environment: .of("https://h"), validators: [token, DefaultValidator()],
+            retrying: RetrySettings(maximumRetries: 1), transport: mock)
+        let response = try await client.download(Endpoint("a"), to: folder.file)
+        #expect(response.status == 200 && folder.content == "after" && folder.files == ["saved"])
+    }
+
+    @Test func `a download works with a mock as with a server`() async throws {
         let folder = try Folder()
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: 404, body: HTTPResponseBody(Data("missing".utf8))) }

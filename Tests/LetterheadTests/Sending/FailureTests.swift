@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(secret?.bodyExcerpt == nil && secret?.response.map { "\($0)".contains("SECRET") } == false)
     }
 
-    @Test func `the status is judged before the body is decoded`() async {
+    @Test func `the status is checked before the body is decoded`() async {
         #expect(await error("not JSON")?.code == .unacceptableStatus)
     }
 
@@ -75,7 +75,7 @@ struct FailureTests {
         #expect(await error(String(repeating: "x", count: 3 << 20))?.response?.body.length == 1 << 20)
     }
 
-    @Test func `a name of the server's is shown without control characters, and cut`() async throws {
+    @Test func `a name in a response is shown without control characters, and truncated`() async throws {
         struct Counts: RequestTemplate {
             typealias Response = [String: Int]
             var path: RequestPath { "counts" }

@@ -32,7 +32,7 @@ private final class Passing: LoaderLink {
         #expect(try mock.requests.first?.urlString() == "https://h/api/people")
     }
 
-    @Test func `a plain request is sent, and its status judged as a template's`() async throws {
+    @Test func `a plain request is sent, and its status is checked like a template's`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/api/good" ? 200 : 404) }
         let client = HTTPClient(environment: environment, transport: mock)
         var request = HTTPRequest()
@@ -55,7 +55,7 @@ private final class Passing: LoaderLink {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a URL without a scheme is told from one without a host`() async throws {
+    @Test func `the errors for a URL without a scheme and for one without a host differ`() async throws {
         let request = HTTPRequest(url: try #require(URL(string: "api.example.com/users")))
         let error = try await #require(throws: HTTPError.self) {
             try await HTTPClient(transport: MockLoader { .ok($0) }).send(request)
@@ -63,7 +63,9 @@ private final class Passing: LoaderLink {
         #expect(error.code == .invalidRequest && error.message.contains("a URL with a scheme"))
     }
 
-    @Test func `headers of a request win over its body's, the environment's and the client's`() async throws {
+    @Test func `headers of a request take precedence over those of its body, the environment and the client`()
+        async throws
+    {
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: environment, transport: mock)
         try await client.send(Endpoint("a"))
@@ -74,7 +76,7 @@ private final class Passing: LoaderLink {
         #expect(mock.requests[2].framedHeaders()[.contentType] == "text/own")
     }
 
-    @Test func `an environment that is a closure is asked at every send`() async throws {
+    @Test func `the closure of an environment is called at every send`() async throws {
         let token = Mutex("one")
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(
@@ -118,7 +120,7 @@ private final class Passing: LoaderLink {
         #expect(link.loads == 2)
     }
 
-    @Test func `no option of a request goes out`() async throws {
+    @Test func `no option of a request is sent`() async throws {
         enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
         let mock = MockLoader { .ok($0) }
         try await HTTPClient(environment: environment, transport: mock).send(Endpoint("a").option(Tenant.self, "acme"))
@@ -128,7 +130,7 @@ private final class Passing: LoaderLink {
         #expect(!request.framedHeaders().contains { $0.value.contains("acme") })
     }
 
-    @Test func `pages are walked until an empty one, which is not delivered`() async throws {
+    @Test func `pages are requested until an empty one, which is not delivered`() async throws {
         let mock = MockLoader { request in
             let page = Int(request[query: "page"] ?? "") ?? 0
             return try .ok(request, json: page < 3 ? [page * 10, page * 10 + 1] : [])
@@ -142,7 +144,7 @@ private final class Passing: LoaderLink {
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `with a page size a walk ends at a short page`() async throws {
+    @Test func `with a page size a sequence ends at a short page`() async throws {
         let mock = MockLoader { request in try .ok(request, json: request[query: "page"] == "1" ? [1, 2] : [3]) }
         let client = HTTPClient(environment: environment, transport: mock)
         var items: [Int] = []
@@ -153,14 +155,14 @@ private final class Passing: LoaderLink {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `a walk is lazy`() async throws {
+    @Test func `a page sequence is lazy`() async throws {
         let mock = MockLoader { try .ok($0, json: [1, 2]) }
         let client = HTTPClient(environment: environment, transport: mock)
         for try await _ in client.items(of: Endpoint("a", answering: [Int].self).paginated()) { break }
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `a pinned page is walked once`() async throws {
+    @Test func `a template with a fixed page is requested once`() async throws {
         let mock = MockLoader { try .ok($0, json: [1, 2]) }
         let client = HTTPClient(environment: environment, transport: mock)
         let pinned = Endpoint("a", answering: [Int].self).with { $0.query = ["page": 7] }.paginated()

@@ -115,7 +115,7 @@ import Testing
         #expect(folder.content == "other" && folder.files == ["saved"])
     }
 
-    @Test func `a new body that breaks off leaves no file`() async throws {
+    @Test func `a new body that throws leaves no file`() async throws {
         let folder = try Folder()
         let change = ModifyResponse {
             $0.body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }

@@ -87,7 +87,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(response.status == .notModified)
     }
 
-    @Test func `the template's accepted set is the one that counts`() async throws {
+    @Test func `the template's accepted statuses apply`() async throws {
         let found = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(404)))
         #expect(try await found.send().status == .notFound)
         let refused = SendableRequest(Endpoint("a").accepting([404]), over: chain(answering(200)))
@@ -95,7 +95,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(error.code == .unacceptableStatus)
     }
 
-    @Test func `a streamed body of an unwelcome status is in the error, as far as it comes`() async throws {
+    @Test func `the received part of a streamed body of an unaccepted status is in the error`() async throws {
         let left = Mutex([Data("one".utf8), Data("two".utf8)])
         let mock = MockLoader { request in
             let body = HTTPResponseBody(length: nil) {
@@ -110,7 +110,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(error.response?.body.buffered == Data("onetwo".utf8))
     }
 
-    @Test func `what the caller's own builder builds is what is sent`() async throws {
+    @Test func `the request of a custom builder is sent`() async throws {
         let mock = answering(200)
         try await SendableRequest(Signed(template: Endpoint("a").query("q", 1)), over: chain(mock)).send()
         #expect(mock.requests.first?.headers["X-Signature"] == "over /a?q=1")
@@ -119,7 +119,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
                 .value(forHTTPHeaderField: "X-Signature") == "over /a")
     }
 
-    @Test func `a builder can hand over a URLRequest`() async throws {
+    @Test func `a builder can return a URLRequest`() async throws {
         var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
         foreign.httpMethod = "PUT"
         foreign.httpBody = Data("x".utf8)
@@ -146,7 +146,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a body that fails to encode sends nothing, and its value is not told`() async throws {
+    @Test func `a body that cannot be encoded sends nothing, and its value is not in the error`() async throws {
         let mock = answering(200)
         let error = try await #require(throws: HTTPError.self) {
             try await SendableRequest(Endpoint("a").body(Unencodable()), over: chain(mock)).send()
@@ -157,7 +157,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `the hook receives a success once, before it is decoded`() async throws {
+    @Test func `finish receives a success once, before it is decoded`() async throws {
         let heard = Mutex<[Int]>([])
         let template = Hooked { result in
             var response = try result.get()
@@ -171,7 +171,9 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
 
     @Test(arguments: [
         (404, HTTPError.Code.unacceptableStatus), (0, .cannotConnect),
-    ]) func `the hook receives a failure once, and may let it pass`(status: Int, code: HTTPError.Code) async throws {
+    ]) func `finish receives a failure once, and may return it unchanged`(status: Int, code: HTTPError.Code)
+        async throws
+    {
         let heard = Mutex<[HTTPError.Code]>([])
         let template = Hooked { result in
             if case .failure(let error) = result { heard.withLock { $0.append(error.code) } }
@@ -185,7 +187,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(heard.withLock { $0 } == [code])
     }
 
-    @Test func `the hook turns a failure into a success, which is decoded`() async throws {
+    @Test func `finish can turn a failure into a success, which is decoded`() async throws {
         let template = Hooked { result in
             guard case .failure(let error) = result else { return try result.get() }
             return HTTPResponse(request: error.request, status: 200, body: HTTPResponseBody(Data("saved".utf8)))
@@ -194,14 +196,14 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         #expect(try await SendableRequest(template, over: chain(MockLoader())).send() == "saved")
     }
 
-    @Test func `the hook turns a success into a failure, which has the response`() async throws {
+    @Test func `finish can turn a success into a failure, which has the response`() async throws {
         let sendable = SendableRequest(Hooked { _ in throw Refused() }, over: chain(answering(200)))
         let error = try await #require(throws: HTTPError.self) { try await sendable.send() }
         #expect(error.underlying is Refused)
         #expect(error.response?.status == .ok)
     }
 
-    @Test func `cancelling the caller's task is Swift's own error`() async throws {
+    @Test func `cancelling the caller's task throws CancellationError`() async throws {
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let mock = MockLoader { request in
             start.finish()
@@ -214,7 +216,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `a load that was cancelled by another is an HTTPError`() async throws {
+    @Test func `a load that another task cancelled throws an HTTPError`() async throws {
         let mock = MockLoader { _ in throw CancellationError() }
         let error = try await #require(throws: HTTPError.self) {
             try await SendableRequest(Endpoint("a"), over: chain(mock)).send()
@@ -229,7 +231,8 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         )
     }
 
-    @Test func `an error after a streamed response holds no connection, and keeps what had arrived`() async throws {
+    @Test func `an error after a streamed response closes its connection, and contains the received part`() async throws
+    {
         struct Picky: RequestTemplate {
             var path: RequestPath { "a" }
             func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refused() }
@@ -253,7 +256,7 @@ private struct Foreign<Template: RequestTemplate>: RequestBuilder {
         }
     }
 
-    @Test func `cancelling while the body of an unwelcome status is read is a cancellation`() async throws {
+    @Test func `cancelling while the body of an unaccepted status is read throws CancellationError`() async throws {
         let (reading, started) = AsyncStream<Void>.makeStream()
         let mock = MockLoader { request in
             let body = HTTPResponseBody(length: nil) {

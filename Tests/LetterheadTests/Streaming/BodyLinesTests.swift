@@ -19,7 +19,9 @@ import Testing
     ]
 
     @Test(arguments: vectors)
-    func `lines end with LF or CRLF, wherever the body is cut`(text: String, lines: [String]) async throws {
+    func `lines end with LF or CRLF, for any division of the body into pieces`(text: String, lines: [String])
+        async throws
+    {
         for size in 1...max(text.utf8.count, 1) {
             let read = try await StreamedBody.of(text, piecesOf: size).lines.all()
             #expect(read == lines, "pieces of \(size)")
@@ -42,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a line that never ends is an error that names the request, and ends the connection`() async throws {
+    @Test func `an endless line is an error that names the request, and ends the connection`() async throws {
         let loader = AnyLoader { request in
             HTTPResponse(
                 request: request, status: .ok,
@@ -56,7 +58,7 @@ import Testing
         #expect(error.description.contains("1048576"))
     }
 
-    @Test func `an error in the middle comes after the lines before it`() async throws {
+    @Test func `an error in the body is thrown after the lines before it`() async throws {
         let body = StreamedBody.of([Data("a\nb\nc".utf8)], failing: CancellationError())
         let (lines, error) = await body.lines.allAndError()
         #expect(lines == ["a", "b"])

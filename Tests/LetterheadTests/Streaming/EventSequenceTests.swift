@@ -29,7 +29,7 @@ import Testing
         #expect(mock.requests[1].headers["Last-Event-ID"] == "7")
     }
 
-    @Test func `nothing is sent before the first event is asked for, and each iteration has its own connection`()
+    @Test func `nothing is sent before the first event is requested, and each iteration has its own connection`()
         async throws
     {
         let mock = MockLoader { stream($0, "data: a\n\n") }
@@ -108,7 +108,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func `an event in a text shows no data`() {
+    @Test func `the description of an event does not contain its data`() {
         let event = ServerSentEvent(event: "add", data: "secret", id: "12")
         #expect("\(event)" == "ServerSentEvent(add, 6 bytes, with id)")
         var dumped = ""

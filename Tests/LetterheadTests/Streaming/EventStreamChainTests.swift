@@ -50,7 +50,7 @@ struct EventStreamChainTests {
         #expect(await requests(nil) == (1, 0))
     }
 
-    @Test func `a redirect is followed, and the headers of the stream go along`() async throws {
+    @Test func `a redirect is followed with the headers of the stream`() async throws {
         let server = try await MockServer.start { request in
             guard request.path == "/stream" else {
                 return MockServer.Response(status: 307, headers: ["Location": "/stream"])
@@ -69,7 +69,7 @@ struct EventStreamChainTests {
     }
 
     #if os(Linux)
-        @Test func `silence for longer than the idle timeout breaks the connection, and comments count as activity`()
+        @Test func `the idle timeout ends a silent connection, and comments count as activity`()
             async throws
         {
             let server = RawServer { connection, number in

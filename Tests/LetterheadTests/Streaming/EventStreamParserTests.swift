@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: vectors)
-    func `each rule holds wherever the stream is cut`(vector: Vector) async throws {
+    func `each rule applies for any division of the stream into pieces`(vector: Vector) async throws {
         for size in 1...max(vector.text.utf8.count, 1) {
             let read = try await events(of: StreamedBody.of(vector.text, piecesOf: size))
             #expect(read == vector.events, "pieces of \(size)")

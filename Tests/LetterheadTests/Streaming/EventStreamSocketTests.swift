@@ -120,7 +120,9 @@
             for _ in 0..<20 { #expect(try await iterator.next()?.data.utf8.count == 65_536) }
         }
 
-        @Test func `a stream that is cut at any byte delivers the whole events and then an error`() async throws {
+        @Test func `a stream that is truncated at any byte delivers the complete events and then an error`()
+            async throws
+        {
             let text = "id: 1\r\ndata: first\r\n\r\nevent: second\ndata: two\ndata: lines\n\nid: 3\ndata: last\n\n"
             let whole = ["first", "two\nlines", "last"]
             let server = RawServer { connection, _ in
@@ -208,7 +210,7 @@
             await server.stop()
         }
 
-        @Test func `the mock server sends events one at a time, and reads its own text`() async throws {
+        @Test func `the events of the mock server arrive one at a time, and are parsed back unchanged`() async throws {
             let clock = TestClock()
             let events = [
                 ServerSentEvent(event: "add", data: "a\nb\n", id: "1", retry: .milliseconds(1500)),

@@ -29,7 +29,7 @@ import Testing
         for _ in 0..<2 { #expect(try await body.chunks().all().count == 2) }
     }
 
-    @Test func `a body that can be sent once is not sent twice`() async throws {
+    @Test func `a one-shot body is not sent twice`() async throws {
         let body = NDJSONBody(once: rows(2))
         _ = try await body.chunks().all()
         await #expect(throws: HTTPBodyError.self) { try await body.chunks().all() }
@@ -42,7 +42,7 @@ import Testing
         #expect(pieces.isEmpty && error is HTTPBodyError)
     }
 
-    @Test func `values go out and come back over a socket, encoded as the connection accepts them`() async throws {
+    @Test func `values are sent and received over a socket, and encoded as the connection accepts them`() async throws {
         let server = try await MockServer.start { request in
             .init(headers: ["Content-Type": "application/x-ndjson"], body: request.body)
         }
@@ -60,7 +60,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a value that cannot be encoded fails the request, and the server sees no whole body`() async throws {
+    @Test func `a value that cannot be encoded fails the request, and the server receives no complete body`()
+        async throws
+    {
         let values = AsyncStream<Double> { values in
             values.yield(1)
             values.yield(.nan)

@@ -32,7 +32,7 @@ struct ReconnectionTests {
             clock: clock, random: { 1 })
     }
 
-    @Test func `a stream that closes connects again, after the last identifier and the wait of the server`()
+    @Test func `a stream that closes reconnects with the last identifier after the wait of the server`()
         async throws
     {
         let mock = MockLoader()
@@ -59,7 +59,7 @@ struct ReconnectionTests {
     }
 
     @Test(arguments: [HTTPError.Code.connectionLost, .timedOut, .invalidResponse])
-    func `a connection that breaks off connects again, and delivers no part of an event`(code: HTTPError.Code)
+    func `a stream whose connection is lost reconnects, and delivers no part of an event`(code: HTTPError.Code)
         async throws
     {
         let mock = MockLoader()
@@ -79,7 +79,7 @@ struct ReconnectionTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `waits grow while no event arrives, and begin anew with one`() async throws {
+    @Test func `waits grow while no event arrives, and restart after an event`() async throws {
         let mock = MockLoader()
             .then { stream($0, "data: a\n\n") }
             .then { throw HTTPError(.cannotConnect, request: $0) }
@@ -157,7 +157,7 @@ struct ReconnectionTests {
     }
 
     @Test(arguments: [HTTPStatus.forbidden, .notFound, .unauthorized])
-    func `a status that does not pass by itself ends the stream`(status: HTTPStatus) async throws {
+    func `a permanent status ends the stream`(status: HTTPStatus) async throws {
         let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { HTTPResponse(request: $0, status: status) }
         let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
@@ -172,7 +172,7 @@ struct ReconnectionTests {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `a POST connects again only if it is marked or the caller allows it`() async throws {
+    @Test func `a POST reconnects only if it is marked or the caller allows it`() async throws {
         let post = Endpoint().with { $0.method = .post }
         func requests(_ template: some RequestTemplate, _ settings: Reconnection) async throws -> Int {
             let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { ending($0) }
@@ -187,7 +187,7 @@ struct ReconnectionTests {
         #expect(try await requests(oneShot, reconnection(allowsAnyMethod: true)) == 1)
     }
 
-    @Test func `an identifier that cannot be a header is not sent back`() async throws {
+    @Test func `an identifier that a header cannot contain is not sent`() async throws {
         let mock = MockLoader { stream($0, "id: a\u{1}b\ndata: a\n\n") }
         let (events, error) = await client(mock).events(of: Endpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)

@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: vectors)
-    func `values arrive one at a time, wherever the body is cut`(text: String, type: String?) async {
+    func `values arrive one at a time, for any division of the body into pieces`(text: String, type: String?) async {
         for size in 1...text.utf8.count {
             let (rows, error) = await values(Row.self, of: text, contentType: type, piecesOf: size)
             #expect(rows.map(\.a) == [1, 2, 3], "pieces of \(size)")
@@ -64,7 +64,7 @@ import Testing
             await values(Int.self, of: "\u{1E}1\n\u{1E}2\n", contentType: "application/json-seq").elements == [1, 2])
     }
 
-    @Test func `a broken value is an error with its number, after the values before it`() async {
+    @Test func `a malformed value is an error with its number, after the values before it`() async {
         let (rows, error) = await values(
             Row.self, of: "{\"a\":1}\n\n{\"a\":2}\n{\"a\":\n{\"a\":4}\n", contentType: "application/x-ndjson")
         #expect(rows.map(\.a) == [1, 2])
@@ -80,7 +80,7 @@ import Testing
         "[{\"a\":1}", "[{\"a\":1},", "[{\"a\":1},{\"a", "[{\"a\":1}, \"", "[{\"a\":1}] {\"a\":2}", "[{\"a\":1},]",
         "[{\"a\":1},,{\"a\":2}]", "[{\"a\":1}{\"a\":2}]",
     ])
-    func `an array that breaks off or breaks the grammar is an error after the values before it`(text: String) async {
+    func `a truncated or malformed array is an error after the values before it`(text: String) async {
         for size in [1, 2, 100] {
             let (rows, error) = await values(Row.self, of: text, piecesOf: size)
             #expect(rows.map(\.a) == [1])
@@ -128,7 +128,7 @@ import Testing
         #expect(values.isEmpty && error?.code == .invalidResponse)
     }
 
-    @Test func `the format of the caller counts more than the content type`() async {
+    @Test func `the format of the caller takes precedence over the content type`() async {
         #expect(await values([Int].self, of: "[1]\n[2]", format: .lines).elements == [[1], [2]])
         #expect(await values(Int.self, of: "[1,2]", contentType: "text/plain", format: .array).elements == [1, 2])
     }
@@ -145,7 +145,7 @@ import Testing
             ])
     }
 
-    @Test func `a connection that breaks off is an error after the values before it`() async {
+    @Test func `a lost connection is an error after the values before it`() async {
         let lost = HTTPError(.connectionLost, request: HTTPRequest())
         let client = client(StreamedBody.of([Data("{\"a\":1}\n{\"a\"".utf8)], failing: lost), type: nil)
         let (rows, error) = await client.values(of: Endpoint(), as: Row.self).allAndError()

@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: [
         ("ABC-é-Z", "abc-é-z"), ("", ""), ("İ", "İ"),
-    ]) func `lower case touches ASCII letters only`(text: String, lowercased: String) {
+    ]) func `lower case changes ASCII letters only`(text: String, lowercased: String) {
         #expect(ASCII.lowercased(text) == lowercased)
     }
 
@@ -23,7 +23,7 @@ import Testing
         #expect(Array(ASCII.trimmed(text).unicodeScalars) == Array(trimmed.unicodeScalars))
     }
 
-    @Test func `a token holds the characters of RFC 9110 and no others`() {
+    @Test func `a token contains the characters of RFC 9110 and no others`() {
         let allowed = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
         for byte in UInt8.min...UInt8.max {
             #expect(ASCII.isTokenCharacter(byte) == allowed.contains(byte), "byte \(byte)")

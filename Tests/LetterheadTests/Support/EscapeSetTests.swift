@@ -12,17 +12,21 @@ import Testing
         }
     }
 
-    @Test func `the unreserved characters of RFC 3986 stay in a value`() { expect(.unreserved, keeps: "-._~") }
+    @Test func `the unreserved characters of RFC 3986 are not escaped in a value`() {
+        expect(.unreserved, keeps: "-._~")
+    }
 
-    @Test func `what RFC 3986 allows in a path stays in a literal`() {
+    @Test func `the characters that RFC 3986 allows in a path are not escaped in a literal`() {
         expect(.pathLiteral, keeps: "-._~!$&'()*+,;=:@/")
     }
 
-    @Test func `the strictest form encoding keeps letters and digits`() { expect(.alphanumeric, keeps: "") }
+    @Test func `the strictest form encoding does not escape letters and digits`() { expect(.alphanumeric, keeps: "") }
 
-    @Test func `everything printable stays in a URL that a server wrote`() {
-        expect(.unprintable, keeps: "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    @Test func `the characters that RFC 3986 allows in a query are not escaped in a literal`() {
+        expect(.queryLiteral, keeps: "-._~!$&'()*+,;=:@/?")
     }
 
-    @Test func `the form serialiser of the URL Standard keeps four more`() { expect(.formSerializer, keeps: "*-._") }
+    @Test func `the form serializer of the URL Standard leaves four more characters unescaped`() {
+        expect(.formSerializer, keeps: "*-._")
+    }
 }

@@ -18,7 +18,7 @@ private func hex(_ bytes: [UInt8]) -> String {
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
         ),
     ])
-    func `The vectors of NIST hold`(message: String, digest: String) {
+    func `The test vectors of NIST have the expected hash`(message: String, digest: String) {
         #expect(hex(SHA256Hash.hash(Array(message.utf8))) == digest)
     }
 
@@ -38,15 +38,15 @@ private func hex(_ bytes: [UInt8]) -> String {
         (119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"),
         (120, "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c"),
     ])
-    func `Messages that just fill a block, or just do not, are padded right`(count: Int, digest: String) {
+    func `Messages at the limits of a block are padded correctly`(count: Int, digest: String) {
         #expect(hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: count))) == digest)
     }
 
-    @Test func `Bytes become text for URLs without padding`() {
+    @Test func `Base64 for URLs has no padding`() {
         #expect(RandomBytes.base64URL([3, 236, 255, 224, 193]) == "A-z_4ME")
     }
 
-    @Test func `Random bytes are as many as asked for, and differ`() {
+    @Test func `The requested number of random bytes is returned, and they differ`() {
         let (first, second) = (RandomBytes.system(32), RandomBytes.system(32))
         #expect(first.count == 32)
         #expect(first != second)

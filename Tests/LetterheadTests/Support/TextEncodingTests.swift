@@ -10,7 +10,7 @@ import Testing
             ("us-ascii", .ascii), ("Shift_JIS", .shiftJIS), ("utf-16le", .utf16LittleEndian), ("klingon", nil),
             ("", nil),
         ] as [(String, String.Encoding?)])
-    func `a charset is known by its name in any case`(name: String, encoding: String.Encoding?) {
+    func `the name of a charset is matched in any case`(name: String, encoding: String.Encoding?) {
         #expect(TextEncoding.encoding(of: name) == encoding)
     }
 }

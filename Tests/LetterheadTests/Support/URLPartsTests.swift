@@ -16,7 +16,7 @@ import Testing
             ("http:///x", "http", "", "/x", nil, nil),
             ("http://h?a#b?c#d", "http", "h", "", "a", "b?c#d"),
         ] as [(String, String?, String?, String, String?, String?)])
-    func `a reference is split as RFC 3986 splits it`(
+    func `a reference is split as in RFC 3986`(
         text: String, scheme: String?, authority: String?, path: String, query: String?, fragment: String?
     ) {
         let parts = URLParts(text)
@@ -45,7 +45,7 @@ import Testing
         ("//h", true), ("http://h", true), ("x+y.z-1://", true), ("/a//b", false), ("a://", true), ("http:/x", false),
         ("http:x", false), ("", false), (":", false), ("://h", false), ("é://h", false), ("//\u{301}h", true),
         ("http://\u{301}h", true), ("http:\u{301}//h", false),
-    ]) func `a text that begins with a host is known`(text: String, namesHost: Bool) {
+    ]) func `a text that begins with a host is recognized`(text: String, namesHost: Bool) {
         #expect(URLParts.namesHost(text) == namesHost)
     }
 
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `any text is split as the expression of RFC 3986 does`(seed: UInt64) throws {
+    func `any text is split as by the regular expression of RFC 3986`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let pieces = [
             "http", "s", ":", "/", "//", "?", "#", "@", "h", ".", "%41", "é", "\u{301}", "[", "]", "\r\n", "\0", " ",

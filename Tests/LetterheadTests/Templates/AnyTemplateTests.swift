@@ -89,7 +89,7 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         #expect(try await client.stream(AnyTemplate(Get<Person>("a"))).status == .ok)
     }
 
-    @Test func `what is refused of a template is refused of its wrapper, before anything is sent`() async throws {
+    @Test func `an invalid template is refused in its wrapper, too, before anything is sent`() async throws {
         let unknown = Get<[Person]>("a").paginated(by: .linkHeader).requestForNextPage()
         func error<Template: RequestTemplate>(_ template: Template) async throws -> HTTPError {
             try await #require(throws: HTTPError.self) { _ = try await client.send(template) }

@@ -51,7 +51,7 @@ extension RequestTemplate where Self == Post<Person> {
         #expect(try JSONDecoder().decode(Person.self, from: mock.requests[3].body.encode()) == ada)
     }
 
-    @Test func `each type has its method, and an endpoint any`() throws {
+    @Test func `each type has its method, and Endpoint has any`() throws {
         let body = TextBody("x")
         let requests = try [
             built(Get<Void>("a", query: ["q": 1], headers: ["H": "v"])),
@@ -113,7 +113,7 @@ extension RequestTemplate where Self == Post<Person> {
         #expect(error.failure(as: [Int].self) == nil)
     }
 
-    @Test func `what an endpoint cannot be is refused before anything is sent`() async throws {
+    @Test func `an invalid endpoint is refused before anything is sent`() async throws {
         for path in ["", ".", ".."] {
             let error = try await #require(throws: HTTPError.self) { try await client.send(.person(path)) }
             #expect(error.code == .invalidRequest)

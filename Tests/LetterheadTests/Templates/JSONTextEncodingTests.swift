@@ -19,7 +19,7 @@ import Testing
         arguments: [
             .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian, .utf32, .utf32BigEndian, .utf32LittleEndian,
         ] as [String.Encoding], [false, true])
-    func `JSON of unknown shape is decoded from every encoding of Unicode, with and without a mark`(
+    func `JSON of unknown structure is decoded from every Unicode encoding, with and without a byte order mark`(
         encoding: String.Encoding, isMarked: Bool
     ) async throws {
         let writesMark = encoding == .utf16 || encoding == .utf32
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [[0xFF, 0xFE], [0, 0], [0x31, 0, 0x32], [0xFE, 0xFF, 0xD8, 0, 0, 0x31]] as [[UInt8]])
-    func `a text that is cut or malformed in its encoding is an error`(bytes: [UInt8]) async {
+    func `a text that is truncated or malformed in its encoding is an error`(bytes: [UInt8]) async {
         let error = await #expect(throws: HTTPError.self) { try await decoded(JSONValue.self, Data(bytes)) }
         #expect(error?.code == .cannotDecodeResponse)
     }

@@ -70,7 +70,7 @@ import Testing
         #expect(cost(piece) < 8 * cost(flat))
     }
 
-    @Test func `each value is the one at its own place`() async throws {
+    @Test func `each value is the one at its path`() async throws {
         let text = #"""
             {"last":[7],"itemList":[{"userName":"a","extraData":{"n":1},"more":{"x":[1],"y":null}},
             {"userName":"b","extraData":"two"},{"userName":"c","extraData":null}],
@@ -94,7 +94,7 @@ import Testing
         #expect(try await decoded([Wrapped?].self, #"[null,{"value":1}]"#) == [nil, Wrapped(value: 1)])
     }
 
-    @Test func `a key strategy counts for the names of the type, and not for those in the value`() async throws {
+    @Test func `a key strategy applies to the names of the type, and not to those in the value`() async throws {
         let snake = JSONDecoder()
         snake.keyDecodingStrategy = .convertFromSnakeCase
         let custom = JSONDecoder()
@@ -143,7 +143,7 @@ import Testing
         #expect(inner.value == 1 && inner.text == 2)
     }
 
-    @Test func `what cannot be read elsewhere in the document does not matter`() async throws {
+    @Test func `an unreadable value elsewhere in the document has no effect`() async throws {
         let deep = String(repeating: "[", count: 80) + "\"]\\\"]\"" + String(repeating: "]", count: 80)
         for other in [deep, #""\ud800""#, "1e999", "-1e999"] {
             #expect(try await decoded(Wrapped.self, "{\"other\":\(other),\"value\":[1]}") == Wrapped(value: [1]))

@@ -30,12 +30,12 @@ struct RequestDecoratorInferenceTests {
         ["\(Template.Body.self)", "\(Template.Response.self)", "\(Template.Failure.self)"]
     }
 
-    @Test func `without a word, body, response and failure are the base's`() {
+    @Test func `by default, body, response and failure are those of the base`() {
         #expect(types(of: Plain(base: Post())) == ["JSONBody", "Array<Int>", "String"])
         #expect(types(of: Post().header("a", "b").query("c", 1).paginated()) == ["JSONBody", "Array<Int>", "String"])
     }
 
-    @Test func `its own body is the one that is sent`() throws {
+    @Test func `the body of a decorator is sent`() throws {
         #expect(types(of: OtherBody(base: Post())).first == "DataBody")
         #expect(try StandardRequestBuilder(OtherBody(base: Post())).request().body is DataBody)
         #expect(try StandardRequestBuilder(SomeBody(base: Post())).request().body is DataBody)
@@ -43,7 +43,7 @@ struct RequestDecoratorInferenceTests {
         #expect(try StandardRequestBuilder(Post().body(DataBody(Data()))).request().body is DataBody)
     }
 
-    @Test func `its own decoding makes the response`() {
+    @Test func `a decorator decodes the response itself`() {
         #expect(types(of: OtherResponse(base: Post())) == ["JSONBody", "Int", "String"])
         #expect(types(of: Post().paginated().unwrapping(\.count).header("a", "b")) == ["JSONBody", "Int", "String"])
     }

@@ -59,7 +59,7 @@ private struct WrongBody: RequestTemplate {
         #expect(request.body.isEmpty)
     }
 
-    @Test func `what a template leaves out has a default`() {
+    @Test func `each optional member of a template has a default`() {
         let template = Minimal()
         #expect(template.method == .get)
         #expect(template.query.isEmpty)
@@ -87,7 +87,7 @@ private struct WrongBody: RequestTemplate {
         #expect(try request(OptionalBody(body: nil)).body.isEmpty)
     }
 
-    @Test func `a body of another type is refused, naming the template and the type`() throws {
+    @Test func `a body of another type is refused, and the error names the template and the type`() throws {
         let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("WrongBody") == true)
@@ -97,7 +97,7 @@ private struct WrongBody: RequestTemplate {
 }
 
 @Suite struct RequestParametersTests {
-    @Test func `parameters keep their order, nil is left out, and the last of one name counts`() throws {
+    @Test func `parameters keep their order, nil is omitted, and the last of one name is used`() throws {
         let parameters: RequestParameters = ["b": 1, "a": String?.none, "tags": ["x", "y"], "b": 2]
         var query = QueryParameters()
         parameters.append(to: &query)
@@ -113,7 +113,7 @@ private struct WrongBody: RequestTemplate {
         #expect(object?["l"] as? [String] == ["a", "b"])
     }
 
-    @Test func `setting replaces at its place, and nil removes`() {
+    @Test func `setting replaces a parameter at its position, and nil removes it`() {
         var parameters: RequestParameters = ["a": 1, "b": 2]
         parameters["a"] = 3
         parameters["b"] = nil

@@ -151,7 +151,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
             (OptionsAsList<Int>(), "options", "Array<Int>", "HTTPRequestOptions"),
             (Marked(base: Answers<Void>()), "path", "String", "RequestPath"),
         ] as [(any RequestTemplate, String, String, String)])
-    func `a member of another type is refused, naming the member and both types`(
+    func `a member of another type is refused, and the error names the member and both types`(
         template: any RequestTemplate, member: String, type: String, required: String
     ) throws {
         let error = try error(of: template)
@@ -161,7 +161,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         #expect(!error.description.contains("secret"))
     }
 
-    @Test func `a setting that no template has is refused, naming what sets it`() throws {
+    @Test func `a member that only a modifier can set is refused, and the error names the modifier`() throws {
         #expect(
             try error(of: TimeoutOfItsOwn()).message
                 == "the member timeout of TimeoutOfItsOwn would be ignored, because templates have no such member; "
@@ -240,7 +240,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a template that decodes by itself may answer with anything`() async throws {
+    @Test func `a template that decodes by itself may have any response type`() async throws {
         #expect(try await send(DecodedByItself()) == NotDecodable())
         #expect(try await send(DecodedByItself().header("a", "b")) == NotDecodable())
     }
@@ -258,7 +258,7 @@ private struct Answers<Response: Sendable>: RequestTemplate {
         _ = try StandardRequestBuilder(Undecodable()).request()
     }
 
-    @Test func `the default decoder makes the template's own response and nothing else`() async throws {
+    @Test func `the default decoder creates only the response type of the template`() async throws {
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("1".utf8)))
         #expect(try await Answers<Int>().decode(response) == 1)
         await #expect(throws: HTTPError.self) { let _: String = try await Answers<Int>().decode(response) }

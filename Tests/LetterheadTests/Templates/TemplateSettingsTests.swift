@@ -59,6 +59,18 @@ private struct Delivery: RequestTemplate {
     let responseDelivery = ResponseDelivery.streamed
 }
 
+private struct CustomValidator: HTTPValidator {
+    func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
+        .nextValidator
+    }
+}
+
+private struct CustomDecoder: HTTPBodyDecoder {
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        throw HTTPBodyError.withheld
+    }
+}
+
 private struct Redacted: RequestTemplate {
     let path: RequestPath = "a"
     let redaction = Redaction.standard
@@ -130,12 +142,14 @@ private struct OwnValues: RequestTemplate {
         (SecretBody(), "isSecret", ".secret()"),
         (Validators<any HTTPValidator>(), "validators", ".validated(by: …)"),
         (Validators<DefaultValidator>(), "validators", ".validated(by: …)"),
+        (Validators<CustomValidator>(), "validators", ".validated(by: …)"),
         (Transformers(), "responseTransformers", ".transformed(by: …)"),
         (Strategy(), "retryStrategy", ".retry(…)"),
         (Decoder(decoder: JSONDecoder()), "decoder", ".decoder(…)"),
         (Decoder<JSONDecoder?>(decoder: nil), "decoder", ".decoder(…)"),
         (Decoder<any HTTPBodyDecoder>(decoder: JSONDecoder()), "decoder", ".decoder(…)"),
         (Decoder<(any HTTPBodyDecoder)?>(decoder: nil), "decoder", ".decoder(…)"),
+        (Decoder<CustomDecoder?>(decoder: nil), "decoder", ".decoder(…)"),
         (Delivery(), "responseDelivery", "stream(_:)"),
         (Redacted(), "redaction", ".redaction(…)"),
         (Server(), "serverEnvironment", ".environment(…)"),
@@ -149,7 +163,9 @@ private struct OwnValues: RequestTemplate {
     ]
 
     @Test(arguments: templates.indices)
-    func `a setting that is declared as a member is refused, naming the member and the remedy`(index: Int) throws {
+    func `a setting that is declared as a member is refused, and the error names the member and the remedy`(index: Int)
+        throws
+    {
         let (template, member, remedy) = Self.templates[index]
         func error(of template: some RequestTemplate) throws -> HTTPError {
             try #require(throws: HTTPError.self) { try StandardRequestBuilder(template).request() }

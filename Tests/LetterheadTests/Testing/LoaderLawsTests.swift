@@ -51,16 +51,16 @@ struct LoaderLawsTests {
         },
     ]
 
-    @Test(arguments: links) func `our links keep the laws`(_ link: Named<any LoaderLink>) async throws {
+    @Test(arguments: links) func `the links of the library obey the laws`(_ link: Named<any LoaderLink>) async throws {
         try await LoaderLaws(patience: .seconds(40), link: link.make).check()
     }
 
-    @Test func `URLSessionLoader keeps the laws`() async throws {
+    @Test func `URLSessionLoader obeys the laws`() async throws {
         try await LoaderLaws(patience: .seconds(40), loader: { URLSessionLoader() }).check()
     }
 
     #if os(Linux)
-        @Test func `CurlLoader keeps the laws`() async throws {
+        @Test func `CurlLoader obeys the laws`() async throws {
             try await LoaderLaws(patience: .seconds(40), loader: { CurlLoader() }).check()
         }
     #endif
@@ -76,7 +76,7 @@ struct LoaderLawsTests {
         #expect(found.contains { $0.law == law }, "\(found)")
     }
 
-    @Test func `a loader that sends what is malformed is reported`() async throws {
+    @Test func `a loader that sends malformed requests is reported`() async throws {
         let found = try await LoaderLaws(
             patience: .milliseconds(500),
             loader: { AnyLoader { request in try await URLSessionLoader().load(request.removingHeaders()) } }

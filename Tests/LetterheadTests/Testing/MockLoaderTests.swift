@@ -15,7 +15,7 @@ private struct Unencodable: HTTPBody {
         try await mock.load(HTTPRequest.to("https://h/p")).status
     }
 
-    @Test func `answers of the script are given once each, in order`() async throws {
+    @Test func `each response of the script is used once, in order`() async throws {
         let mock = MockLoader().then { HTTPResponse(request: $0, status: 1) }.then {
             HTTPResponse(request: $0, status: 2)
         }
@@ -32,7 +32,9 @@ private struct Unencodable: HTTPBody {
         #expect(try await status(mock) == 9)
     }
 
-    @Test func `with nothing left, the load fails and names the request, without its secrets`() async throws {
+    @Test func `with no response left, the load fails with an error that names the request, without its secrets`()
+        async throws
+    {
         let mock = MockLoader()
         let error = try await #require(throws: HTTPError.self) {
             try await mock.load(HTTPRequest.to("https://h/marker?token=SECRET", method: .put))
@@ -52,7 +54,7 @@ private struct Unencodable: HTTPBody {
         #expect(other.requests.count == 1)
     }
 
-    @Test func `what a handler throws reaches the caller as a transport's error`() async throws {
+    @Test func `an error of a handler is thrown like an error of a transport`() async throws {
         let mock = MockLoader().then { _ in throw URLError(.timedOut) }.then {
             throw HTTPError(.connectionLost, request: $0)
         }
@@ -60,7 +62,7 @@ private struct Unencodable: HTTPBody {
         #expect(try await #require(throws: HTTPError.self) { try await status(mock) }.code == .connectionLost)
     }
 
-    @Test func `a handler can suspend, and sees that its task is cancelled`() async throws {
+    @Test func `a handler can suspend, and can check whether its task is cancelled`() async throws {
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let mock = MockLoader { request in
             start.finish()
@@ -75,7 +77,7 @@ private struct Unencodable: HTTPBody {
         #expect(error?.code == .cancelled)
     }
 
-    @Test func `a task that is cancelled already gets no answer, and takes none of the script`() async throws {
+    @Test func `a cancelled task receives no response, and uses none of the script`() async throws {
         let mock = MockLoader().then { .ok($0) }
         let request = try HTTPRequest.to("https://h")
         let task = Task {
@@ -110,7 +112,7 @@ private struct Unencodable: HTTPBody {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `the limit of a response holds for a buffered body`() async throws {
+    @Test func `the response limit applies to a buffered body`() async throws {
         var request = try HTTPRequest.to("https://h/p")
         request.responseLimit = 5
         let allowed = request

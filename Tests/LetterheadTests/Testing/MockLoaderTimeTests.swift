@@ -36,13 +36,13 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a timeout ends a load whose handler does not answer`(isStubborn: Bool) async throws {
+    func `a timeout ends a load whose handler does not return`(isStubborn: Bool) async throws {
         let error = try await failure(silent(isStubborn: isStubborn), after: .seconds(5)) { $0.timeout = .seconds(5) }
         #expect(error.code == .timedOut)
         #expect(error.message == "the attempt timeout passed while waiting for the response")
     }
 
-    @Test func `a deadline ends a load whose handler does not answer`() async throws {
+    @Test func `a deadline ends a load whose handler does not return`() async throws {
         let error = try await failure(Deadline(clock: clock) --> silent(), after: .seconds(5)) {
             $0.deadline = .seconds(5)
         }
@@ -50,7 +50,7 @@ import Testing
         #expect(error.message == "the deadline passed while waiting for the response")
     }
 
-    @Test func `an idle timeout ends a load whose handler does not answer`() async throws {
+    @Test func `an idle timeout ends a load whose handler does not return`() async throws {
         let error = try await failure(silent(), after: .seconds(5)) {
             $0.idleTimeout = .seconds(5)
             $0.timeout = .seconds(50)
@@ -58,7 +58,7 @@ import Testing
         #expect(error.message == "the idle timeout passed while waiting for the response")
     }
 
-    @Test func `an answer in time is the answer`() async throws {
+    @Test func `a response before the limit is returned`() async throws {
         var request = try HTTPRequest.to("https://h/p")
         (request.timeout, request.idleTimeout) = (.seconds(5), .seconds(5))
         #expect(try await MockLoader(clock: clock) { .ok($0) }.load(request).status == 200)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a timeout bounds the body of an error of a streamed request`() async throws {
+    @Test func `a timeout bounds the body of an error response to a streamed request`() async throws {
         let client = HTTPClient(environment: .of("https://h"), transport: stalling(500))
         let task = Task { try await client.stream(Endpoint("a").timeout(.seconds(5))) }
         let advance = Task {
@@ -114,7 +114,7 @@ import Testing
         #expect(error.message == "the idle timeout passed while receiving the body")
     }
 
-    @Test func `a limit that is not above zero is refused`() async throws {
+    @Test func `a limit of zero or less is refused`() async throws {
         var request = try HTTPRequest.to("https://h/p")
         request.idleTimeout = .zero
         let refused = request

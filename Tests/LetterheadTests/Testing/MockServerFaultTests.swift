@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `close ends the connection at its moment`(_ moment: MockServer.Moment) async throws {
+    func `close ends the connection in each phase`(_ moment: MockServer.Moment) async throws {
         try await exchange(Self.answer.fault(.close, at: moment)) { server, client in
             #expect(await client.readAll() == (Self.sent(at: moment), .end))
             #expect(server.connections.first?.ending == .byServer)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `reset resets the connection at its moment`(_ moment: MockServer.Moment) async throws {
+    func `reset resets the connection in each phase`(_ moment: MockServer.Moment) async throws {
         try await exchange(Self.answer.fault(.reset, at: moment)) { server, client in
             #expect(await client.readAll() == (Self.sent(at: moment), .reset))
             #expect(server.connections.first?.ending == .byServer)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `half-close ends what is sent and continues to read`(_ moment: MockServer.Moment) async throws {
+    func `half-close ends the response and continues to read`(_ moment: MockServer.Moment) async throws {
         try await exchange(Self.answer.fault(.halfClose, at: moment)) { server, client in
             #expect(await client.readAll() == (Self.sent(at: moment), .end))
             #expect(server.connections.first?.isOpen == true)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: MockServer.Moment.allCases)
-    func `slow lets so many bytes pass at a time`(_ moment: MockServer.Moment) async throws {
+    func `slow sends the given number of bytes at a time`(_ moment: MockServer.Moment) async throws {
         let clock = RecordingClock()
         try await exchange(Self.answer.fault(.slow(bytes: 2, every: .seconds(9)), at: moment), clock: clock) {
             server, client in
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `faults at one moment strike in order`() async throws {
+    @Test func `faults in one phase occur in order`() async throws {
         let clock = RecordingClock()
         let answer = Self.answer.fault(.stall(for: .seconds(1)), at: .responseEnd).fault(.reset, at: .responseEnd)
         try await exchange(answer, clock: clock) { _, client in
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a closure may pick the fault of its answer`() async throws {
+    @Test func `a closure may choose the fault of its response`() async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data("12345678".utf8)).fault(.close, at: .responseBody)
         }
@@ -170,7 +170,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a client that leaves a stalled closure's answer cancels nothing twice`() async throws {
+    @Test func `the server can close a connection with a stalled response`() async throws {
         try await exchange(Self.answer.fault(.stall(for: .seconds(3600)), at: .responseStart)) { server, client in
             try await server.record { $0.requests.count == 1 }
             await server.closeConnections()
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `a stall of any length is only that`() async throws {
+    @Test func `a stall of the longest duration does not overflow`() async throws {
         try await exchange(Self.answer.fault(.stall(for: .seconds(Int64.max)), at: .responseStart)) { server, _ in
             try await server.record { $0.requests.count == 1 }
         }

@@ -19,7 +19,7 @@ import Testing
         text.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.prefix { !$0.isNewline }.description }
     }
 
-    @Test func `queued answers come first, in order, and then the closure's`() async throws {
+    @Test func `queued responses are used first, in order, and then those of the closure`() async throws {
         try await withServer { server, client in
             server.enqueue(.response(.text("one\n")), .response(.text("two\n")))
             await client.send(request("/1") + request("/2") + request("/3", close: true))
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `an answer may be queued many times, and what is unused is counted`() async throws {
+    @Test func `a response may be queued several times, and unused ones are counted`() async throws {
         try await withServer { server, client in
             server.enqueue(.response(.text("again\n")), times: 3)
             await client.send(request("/1") + request("/2", close: true))
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an answer waits for a request that fits it`() async throws {
+    @Test func `a reserved response is used for a matching request`() async throws {
         try await withServer { server, client in
             server.enqueue(.response(.text("for b\n")).when { $0.path == "/b" })
             await client.send(request("/a"))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the closure's answer may be queued with a fault`() async throws {
+    @Test func `the response of the closure may be queued with a fault`() async throws {
         try await withServer { server, client in
             server.enqueue(.closure.fault(.reset, at: .responseEnd))
             await client.send(request("/x"))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `raw bytes are sent unchanged, and then the end`() async throws {
+    @Test func `raw bytes are sent unchanged, and then the connection is closed`() async throws {
         try await withServer { server, client in
             server.enqueue(.raw("ICY 200 fine\n\nnonsense"))
             await client.send(request("/x"))
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `an answer before the body comes while the client still sends, and the connection lives on`()
+    @Test func `a response before the request body is sent while the client sends, and the connection stays open`()
         async throws
     {
         try await withServer { server, client in
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `an answer instead of 100 Continue ends the connection`() async throws {
+    @Test func `a response instead of 100 Continue ends the connection`() async throws {
         try await withServer { server, client in
             server.enqueue(.response(.init(status: 417)).beforeBody())
             await client.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n")

@@ -29,7 +29,7 @@
             await server.stop()
         }
 
-        @Test func `a client that trusts the authority is answered over TLS`() async throws {
+        @Test func `a client that trusts the authority receives a response over TLS`() async throws {
             try await withServer { server, url in
                 #expect(server.url.scheme == "https")
                 let result = try await CurlCommand.run("--cacert", "@ca", url, pem: trust)
@@ -40,7 +40,7 @@
             }
         }
 
-        @Test func `the address is in the certificate too`() async throws {
+        @Test func `the certificate contains the address, too`() async throws {
             try await withServer { server, _ in
                 let result = try await CurlCommand.run("--cacert", "@ca", server.url.absoluteString, pem: trust)
                 #expect(result.status == 0 && server.connections.first?.security?.serverName == nil)
@@ -58,7 +58,7 @@
             }
         }
 
-        @Test func `a refused handshake is a failure of the server's`() async throws {
+        @Test func `a refused handshake is a failure in the server's record`() async throws {
             try await withServer { server, url in
                 let status = try await CurlCommand.run(url).status
                 #expect(status == 60)
@@ -67,7 +67,7 @@
             }
         }
 
-        @Test func `a client must show a certificate where one is asked for`() async throws {
+        @Test func `a client must send a certificate if the server requires one`() async throws {
             var tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
             tls.clientAuthority = Certificates.authority
             try await withServer(tls) { server, url in
@@ -80,7 +80,7 @@
             }
         }
 
-        @Test func `the server speaks the versions that it is told to`() async throws {
+        @Test func `the server uses the configured versions of TLS`() async throws {
             var tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
             tls.versions = .v1_2 ... .v1_2
             try await withServer(tls) { server, url in
@@ -92,7 +92,7 @@
             }
         }
 
-        @Test func `large bodies go both ways on one connection`() async throws {
+        @Test func `large bodies are sent in both directions on one connection`() async throws {
             let answer = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
             try await withServer(closure: { .init(body: $0.path == "/down" ? answer : Data("\($0.bodySize)".utf8)) }) {
                 server, url in
@@ -110,7 +110,7 @@
             (MockServer.Effect.close, MockServer.Moment.requestStart), (.reset, .requestStart),
             (.halfClose, .responseStart),
             (.close, .responseBody), (.reset, .responseBody), (.halfClose, .responseBody),
-        ]) func `faults strike on TLS too`(effect: MockServer.Effect, moment: MockServer.Moment) async throws {
+        ]) func `faults occur over TLS, too`(effect: MockServer.Effect, moment: MockServer.Moment) async throws {
             try await withServer { server, url in
                 server.enqueue(.response(.text("12345678")).fault(effect, at: moment))
                 let result = try await CurlCommand.run("--cacert", "@ca", url, pem: trust)
@@ -121,7 +121,7 @@
             }
         }
 
-        @Test func `an answer goes out slowly on TLS too`() async throws {
+        @Test func `a response is sent slowly over TLS, too`() async throws {
             var configuration = MockServer.Configuration()
             configuration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
             let clock = RecordingClock()
@@ -136,7 +136,7 @@
         @Test(arguments: [
             ("nonsense", Certificates.validKey, "certificate"), (Certificates.valid, "nonsense", "key"),
             (Certificates.valid, Certificates.clientKey, "key"),
-        ]) func `an invalid certificate, or a key of another one, is reported at once`(
+        ]) func `an invalid certificate and a key of another one are reported at the start`(
             certificate: String, key: String, culprit: String
         ) async throws {
             var configuration = MockServer.Configuration()

@@ -6,7 +6,7 @@ import Testing
 
 /// Clients that leave or are many, and a server that stops.
 extension MockServerTests {
-    @Test func `a client that leaves cancels the closure`() async throws {
+    @Test func `a client that disconnects cancels the closure`() async throws {
         let cancelled = AsyncStream<Bool>.makeStream()
         try await withServer { _ in
             do { try await Task.sleep(for: .seconds(60)) } catch {
@@ -28,7 +28,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `a client that leaves cancels the sequence of chunks`() async throws {
+    @Test func `a client that disconnects cancels the sequence of chunks`() async throws {
         let ended = AsyncStream<Void>.makeStream()
         try await withServer { _ in
             MockServer.Response(
@@ -45,7 +45,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `chunks are asked for no faster than the client reads`() async throws {
+    @Test func `chunks are requested no faster than the client reads`() async throws {
         let made = Mutex(0)
         try await withServer { _ in
             MockServer.Response(
@@ -65,7 +65,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `a client that leaves in the middle of a response does not affect others`() async throws {
+    @Test func `a client that disconnects during a response does not affect others`() async throws {
         try await withServer {
             MockServer.Response(body: $0.path == "/big" ? Data(count: 20_000_000) : Data("fine".utf8))
         } _: { server, client in
@@ -81,7 +81,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `a client that has ended its side still gets an answer`() async throws {
+    @Test func `a client that has closed its side still receives a response`() async throws {
         try await withServer { _, client in
             await client.send(post("half"))
             client.endOutput()
@@ -111,7 +111,7 @@ extension MockServerTests {
         await server.stop()
     }
 
-    @Test func `a large body arrives whole both ways`() async throws {
+    @Test func `a large body arrives complete in both directions`() async throws {
         let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: 65 + $0 % 26) })
         try await withServer { server, client in
             async let isSent = client.send(
@@ -127,7 +127,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `no more of a body is kept than was asked for`() async throws {
+    @Test func `no more of a body is recorded than configured`() async throws {
         var configuration = MockServer.Configuration()
         configuration.keptBodySize = 4
         try await withServer(configuration) { server, client in
@@ -137,7 +137,7 @@ extension MockServerTests {
         }
     }
 
-    @Test func `stopping ends everything that runs`() async throws {
+    @Test func `stopping the server ends all connections and tasks`() async throws {
         let ended = Mutex(false)
         let server = try await MockServer.start { _ in
             defer { ended.withLock { $0 = true } }

@@ -24,7 +24,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
-    @Test func `the closure answers, and nothing but the framing is added`() async throws {
+    @Test func `the response of the closure is sent, and only the framing is added`() async throws {
         try await withServer { _ in
             MockServer.Response(status: 418, headers: ["X-a": "1", "x-A": "2"], body: Data("hi".utf8))
         } _: { _, client in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a request is recorded as it stood on the wire`() async throws {
+    @Test func `a request is recorded unchanged`() async throws {
         try await withServer { server, client in
             await client.send(
                 "PURGE /a%2Fb?page=2&q=a+b%2Bc&flag HTTP/1.1\r\nHost: a\r\n"
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a connection serves one request after the other, also when they come together`() async throws {
+    @Test func `a connection serves pipelined requests one after the other`() async throws {
         try await withServer { server, client in
             await client.send(post("one") + post("two"))
             #expect(await client.read(until: "two").contains("one"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a request arrives whole however it is cut`() async throws {
+    @Test func `a request is parsed for any division into pieces`() async throws {
         let head = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         let bytes = Data((head + "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nX-End: 1\r\n\r\n").utf8)
         try await withServer { server, client in
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Malformed.all)
-    func `bytes that are not a request are refused and are a failure`(_ malformed: Malformed) async throws {
+    func `malformed requests are refused and recorded as failures`(_ malformed: Malformed) async throws {
         try await withServer { server, client in
             await client.send(malformed.bytes)
             let (text, ending) = await client.readAll()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `an answer of chunks is chunked, with trailers`() async throws {
+    @Test func `a response of chunks is sent chunked, with trailers`() async throws {
         try await withServer { _ in
             let chunks = AsyncStream<Data> { continuation in
                 for text in ["ab", "", "cde"] { continuation.yield(Data(text.utf8)) }
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `HTTP/1.0 receives no chunks, and an end that marks where the body ends`() async throws {
+    @Test func `a client of HTTP/1.0 receives no chunks, and the end of the connection ends the body`() async throws {
         try await withServer { _ in
             MockServer.Response(
                 chunks: AsyncStream { continuation in
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `an error inside the chunks cuts the body`() async throws {
+    @Test func `an error of the chunks truncates the body`() async throws {
         struct Broken: Error {}
         try await withServer { _ in
             MockServer.Response(
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a body waits for 100 Continue, which comes first`() async throws {
+    @Test func `a body waits for 100 Continue, which is sent first`() async throws {
         try await withServer { _, client in
             await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
             #expect(await client.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `informational answers come before the answer`() async throws {
+    @Test func `interim responses are sent before the response`() async throws {
         try await withServer { _ in
             var response = MockServer.Response.text("ok")
             response.informational = [MockServer.Response(status: 103, headers: ["Link": "</a>"])]

@@ -2,7 +2,7 @@ import LetterheadTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct TestClockTests {
-    @Test func `it stands still until it is moved`() {
+    @Test func `the clock does not advance by itself`() {
         let clock = TestClock()
         #expect(clock.now.offset == .zero)
         clock.advance(by: .seconds(3))
@@ -10,7 +10,7 @@ import Testing
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test func `a sleep ends when the clock is there, and not before`() async throws {
+    @Test func `a sleep ends when the clock reaches its end, and not before`() async throws {
         let clock = TestClock()
         let task = Task { try await clock.sleep(for: .seconds(2)) }
         await clock.waitForSleepers(1)
@@ -21,7 +21,7 @@ import Testing
         #expect(clock.sleepers == 0 && clock.sleeps == [.seconds(2)])
     }
 
-    @Test func `a sleep that is cancelled ends at once, also when it was before`() async {
+    @Test func `a cancelled sleep ends at once, even if it was cancelled before`() async {
         let clock = TestClock()
         let asleep = Task { try await clock.sleep(for: .seconds(2)) }
         await clock.waitForSleepers(1)
@@ -35,21 +35,21 @@ import Testing
         #expect(clock.sleepers == 0)
     }
 
-    @Test func `a sleep that is over at once does not wait`() async throws {
+    @Test func `a sleep until now or earlier does not wait`() async throws {
         let clock = TestClock()
         try await clock.sleep(for: .zero)
         try await clock.sleep(for: .seconds(-1))
         #expect(clock.sleeps == [.zero, .seconds(-1)])
     }
 
-    @Test func `an automatic clock moves itself`() async throws {
+    @Test func `an automatic clock advances by itself`() async throws {
         let clock = TestClock(isAutomatic: true)
         try await clock.sleep(for: .seconds(2))
         try await clock.sleep(for: .seconds(3))
         #expect(clock.now.offset == .seconds(5) && clock.sleeps == [.seconds(2), .seconds(3)])
     }
 
-    @Test func `it can be waited for several sleepers, and the wait ends with its task`() async {
+    @Test func `a test can wait for several sleepers, and the wait ends with its task`() async {
         let clock = TestClock()
         let tasks = (1...3).map { number in Task { try await clock.sleep(for: .seconds(number)) } }
         await clock.waitForSleepers(3)

@@ -28,7 +28,7 @@ private struct GetUser: RequestTemplate {
         await server.stop()
     }
 
-    @Test func `answers in the queue come before the closure, in order and for the requests that they fit`()
+    @Test func `responses in the queue are used before the closure, in order and for matching requests`()
         async throws
     {
         try await withServer { server, real in
@@ -44,7 +44,7 @@ private struct GetUser: RequestTemplate {
     }
 
     #if os(Linux)
-        @Test func `raw bytes that end too early are an invalid response`() async throws {
+        @Test func `truncated raw bytes are an invalid response`() async throws {
             try await withServer { server, real in
                 server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour"))
                 let error = await #expect(throws: HTTPError.self) { try await real.send(GetUser(login: "ada")) }
@@ -78,7 +78,7 @@ private struct GetUser: RequestTemplate {
             return ada
         }
 
-        @Test func `a client that trusts a server's own certificate is answered over TLS`() async throws {
+        @Test func `a client that trusts a server's own certificate receives a response over TLS`() async throws {
             let ada = try await sendOverTLS(certificate: Certificates.selfSigned, key: Certificates.selfSignedKey)
             #expect(ada.login == "ada")
         }

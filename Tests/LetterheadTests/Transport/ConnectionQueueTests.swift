@@ -41,7 +41,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["4", "5"])
     }
 
-    @Test func `A newcomer does not overtake those that wait`() {
+    @Test func `A new transfer does not overtake waiting ones`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
         #expect(queue.enter(lane, "1") == nil)
@@ -51,7 +51,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["2"])
     }
 
-    @Test func `One that leaves before its turn does not take a connection`() {
+    @Test func `A transfer that leaves the queue does not take a connection`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
         let tickets = ["1", "2", "3"].map { queue.enter(lane, $0) }
@@ -61,7 +61,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["3"])
     }
 
-    @Test func `Origins take turns at the limit for all, and an origin at its own limit holds up no other`() {
+    @Test func `Origins alternate at the total limit, and an origin at its own limit does not delay others`() {
         let queue = Subject(mostPerOrigin: 2, most: 3)
         let (a, b) = (queue.lane(of: "http://a", isExclusive: true), queue.lane(of: "http://b", isExclusive: true))
         for name in ["a1", "a2", "a3", "a4"] { _ = queue.enter(a, name) }
@@ -77,7 +77,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain().sorted() == ["a4", "b3"])
     }
 
-    @Test func `An origin whose connections are shared has no limit, and counts in none`() {
+    @Test func `An origin with shared connections has no limit, and is not counted`() {
         let queue = Subject(mostPerOrigin: 1, most: 1)
         let shared = queue.lane(of: "https://a", isExclusive: false)
         let other = queue.lane(of: "http://b", isExclusive: true)
@@ -88,7 +88,7 @@ struct ConnectionQueueTests {
         #expect(queue.enter(other, "b") == nil)
     }
 
-    @Test func `An origin that is found to speak HTTP/1 gets the limit, and one that speaks HTTP/2 again loses it`() {
+    @Test func `The limit applies to an origin while it uses HTTP/1, and not while it uses HTTP/2`() {
         let queue = Subject(mostPerOrigin: 2, most: 9)
         let lane = queue.lane(of: "https://a", isExclusive: false)
         for name in ["1", "2", "3"] {
@@ -105,7 +105,7 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["5"])
     }
 
-    @Test func `An origin with nothing under way is forgotten once there are many`() {
+    @Test func `Idle origins are removed if there are many`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let first = queue.lane(of: "http://0", isExclusive: true)
         for number in 1..<1000 {

@@ -36,7 +36,7 @@
         }
 
         @Test(arguments: [1, 2])
-        func `No more connections to all hosts together are used than allowed, and an idle one is replaced`(
+        func `The total number of connections is limited, and an idle one is replaced`(
             limit: Int
         ) async throws {
             var configuration = TransportConfiguration()
@@ -61,7 +61,7 @@
         }
 
         @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
-        func `A head that is larger than allowed is an error that names the setting`(
+        func `A head over the limit is an error that names the setting`(
             size: Int, isTooLarge: Bool
         ) async throws {
             var configuration = TransportConfiguration()
@@ -78,7 +78,7 @@
             #expect(error?.code == .responseTooLarge && error?.message.contains("maximumHeadSize") == true)
         }
 
-        @Test func `A reset closes idle connections, and the next request makes a new one`() async throws {
+        @Test func `A reset closes idle connections, and the next request opens a new one`() async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -94,7 +94,7 @@
             }
         }
 
-        @Test func `Only a new connection takes time to be made`() async throws {
+        @Test func `Only a new connection has connection times`() async throws {
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
             }
@@ -129,7 +129,7 @@
         }
 
         @Test(arguments: ["http://a.example/x?y", "http://b.example/x?y"])
-        func `A Unix-domain socket stands for every host`(address: String) async throws {
+        func `A Unix-domain socket is used for every host`(address: String) async throws {
             let path = FileManager.default.temporaryDirectory.path + "/lh-\(UInt32.random(in: 0 ... .max)).sock"
             defer { unlink(path) }
             let heads = Heads()
@@ -160,14 +160,15 @@
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 
-        @Test func `A server that never accepts ends by the time for connecting, and nothing was sent`() async throws {
+        @Test func `A server that never accepts is timedOut by the connect timeout, and nothing was sent`() async throws
+        {
             let hole = try #require(BlackHole())
             var configuration = TransportConfiguration()
             configuration.connectTimeout = .milliseconds(200)
             var request = HTTPRequest(method: .post, url: hole.url)
             request.timeout = .seconds(30)
             let error = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
-            #expect(error?.code == .timedOut && error?.message.contains("connecting") == true)
+            #expect(error?.code == .timedOut && error?.message.contains("connect timeout") == true)
             #expect(error?.mayHaveBeenSent == false)
         }
 
@@ -175,15 +176,14 @@
             await #expect(throws: HTTPError.self) { try await loader.load(request) }
         }
 
-        @Test func `A request has a limit for connecting of its own, which holds for that request alone`() async throws
-        {
+        @Test func `The connect timeout of a request applies to that request only`() async throws {
             let hole = try #require(BlackHole())
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader()
             var request = HTTPRequest(method: .post, url: hole.url)
             (request.timeout, request.connectTimeout) = (.seconds(30), .milliseconds(200))
             let error = await failure(loader, request)
-            #expect(error?.code == .timedOut && error?.message.contains("time for connecting") == true)
+            #expect(error?.code == .timedOut && error?.message.contains("connect timeout") == true)
             #expect(error?.mayHaveBeenSent == false)
             #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
             (request.timeout, request.connectTimeout) = (.milliseconds(600), nil)
@@ -192,7 +192,7 @@
         }
 
         @Test(arguments: [Duration.zero, .seconds(-1)])
-        func `A limit for connecting that is not above zero is refused, naming it`(limit: Duration) async throws {
+        func `A connect timeout of zero or less is refused, and the error names it`(limit: Duration) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(url: server.url())
             request.connectTimeout = limit
@@ -202,14 +202,14 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `A template sets the limit for connecting of its request`() throws {
+        @Test func `A template sets the connect timeout of its request`() throws {
             let url = try #require(URL(string: "https://a.test"))
             let environment = ServerEnvironment(baseURL: url)
             let template = Endpoint("a").timeout(.seconds(9)).connectTimeout(.seconds(2)).environment(environment)
             #expect(template.options.connectTimeout == .seconds(2))
         }
 
-        @Test func `The timeout of an attempt counts while it connects too`() async throws {
+        @Test func `The timeout of an attempt includes the time for connecting`() async throws {
             let hole = try #require(BlackHole())
             var request = HTTPRequest(url: hole.url)
             request.timeout = .milliseconds(200)

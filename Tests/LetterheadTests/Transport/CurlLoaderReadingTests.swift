@@ -35,7 +35,7 @@
             try await loader.load(HTTPRequest(url: server.url("/small"))).body.data() == Data("small".utf8)
         }
 
-        @Test func `While a reader is busy, other requests are answered`() async throws {
+        @Test func `While a reader is busy, other requests receive their responses`() async throws {
             let size = 4 << 20
             let server = server(of: size)
             var received = Data()
@@ -47,7 +47,7 @@
             #expect(try await isAnswered(by: server))
         }
 
-        @Test func `Bodies that are read in turns arrive whole`() async throws {
+        @Test func `Bodies that are read alternately arrive complete`() async throws {
             let size = 4 << 20
             let server = server(of: size)
             var (first, second) = (
@@ -63,7 +63,7 @@
         }
 
         @Test(arguments: 1...12 as ClosedRange<UInt64>)
-        func `A reader and a server that pause as they like lose no byte`(seed: UInt64) async throws {
+        func `No byte is lost if the reader and the server pause at any time`(seed: UInt64) async throws {
             let size = 1 << 20
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
@@ -89,7 +89,7 @@
             #expect(received == Data.patterned(size))
         }
 
-        @Test func `Several tasks that share one iteration receive every byte between them`() async throws {
+        @Test func `Several tasks that share one iteration together receive every byte`() async throws {
             let size = 8 << 20
             let iterator = try await body(of: server(of: size)).makeAsyncIterator()
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -203,7 +203,10 @@
             #expect(error?.code == .timedOut)
         }
 
-        @Test func `A server that goes away while the reader is busy is an error, after all that came`() async throws {
+        @Test
+        func `A connection that the server closes while the reader is busy is an error, after all received bytes`()
+            async throws
+        {
             let mayEnd = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()

@@ -8,7 +8,9 @@
     /// Bodies of requests that are pulled while they are sent.
     extension CurlLoaderStreamTests {
         @Test(arguments: [true, false], ["POST", "PUT"])
-        func `A pulled body arrives whole, with its length or in chunks`(isKnown: Bool, method: String) async throws {
+        func `A streamed request body arrives complete, with its length or in chunks`(isKnown: Bool, method: String)
+            async throws
+        {
             let (heads, pieces) = (Heads(), 100)
             let server = RawServer { connection, _ in
                 while let request = connection.readRequest() {
@@ -27,7 +29,7 @@
         }
 
         @Test(arguments: [-1, 1])
-        func `A body of another length than declared is an error, and never a whole request`(by: Int) async throws {
+        func `A body of another length than declared is an error, and never a complete request`(by: Int) async throws {
             let whole = ByteTally()
             let server = RawServer { connection, _ in
                 while connection.readRequest() != nil {
@@ -43,7 +45,7 @@
             #expect(whole.value == 0)
         }
 
-        @Test func `A body that throws in the middle is the error of the load`() async throws {
+        @Test func `The error of a body that throws is the error of the load`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(method: .post, url: server.url())
             request.body = Pulled(pieces: 3, size: 1000, length: nil, failing: 2)
@@ -51,7 +53,7 @@
             #expect(error?.underlying is Pulled.Failure)
         }
 
-        @Test func `An answer that comes while the body is still being sent is the answer`() async throws {
+        @Test func `A response that arrives while the body is being sent is returned`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
@@ -62,7 +64,7 @@
             #expect(try await loader.load(request).status == 413)
         }
 
-        @Test func `Cancelling while the body is being made ends the body too`() async throws {
+        @Test func `Cancelling while the body is produced ends the body, too`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 _ = connection.waitForEnd()
@@ -79,8 +81,7 @@
         }
 
         @Test(arguments: [true, false])
-        func `On a kept connection that closes, a body is sent again only if it can be`(isReplayable: Bool) async throws
-        {
+        func `If a reused connection closes, only a replayable body is sent again`(isReplayable: Bool) async throws {
             let sums = Heads()
             let server = RawServer { connection, number in
                 while let head = connection.readHead() {

@@ -15,7 +15,7 @@
             return request
         }
 
-        @Test func `The head is there before the body`() async throws {
+        @Test func `The head is returned before the body has arrived`() async throws {
             let mayGoOn = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
@@ -30,7 +30,7 @@
             #expect(response.metrics.total > .zero)
         }
 
-        @Test func `A reader that does not read slows the server down, and gets every byte in the end`() async throws {
+        @Test func `A reader that pauses makes the server wait, and then receives every byte`() async throws {
             let (size, written) = (128 << 20, ByteTally())
             let server = RawServer { connection, _ in
                 connection.limitOutput(to: 65536)
@@ -56,7 +56,7 @@
             #expect(count == size && areRight)
         }
 
-        @Test func `Trailers are there when the body has ended`() async throws {
+        @Test func `Trailers are available when the body has ended`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\nx-sum: 2\r\n\r\n")
             let response = try await loader.load(streamed(server))
@@ -110,7 +110,7 @@
         }
 
         @Test(arguments: [false, true])
-        func `Dropping a streamed body, read in part or not, closes its connection`(isRead: Bool) async throws {
+        func `Dropping a streamed body, partly read or unread, closes its connection`(isRead: Bool) async throws {
             let ended = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()

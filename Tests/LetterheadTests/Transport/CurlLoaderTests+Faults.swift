@@ -37,7 +37,7 @@
             #expect(error?.mayHaveBeenSent == true)
         }
 
-        @Test func `A reset in the body is a lost connection, with the head that had come`() async throws {
+        @Test func `A reset in the body is a lost connection, and the error contains the head`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\nX-Seen: 1\r\nContent-Length: 20\r\n\r\nshort")
@@ -49,7 +49,7 @@
             #expect(error?.response?.headers["X-Seen"] == "1")
         }
 
-        @Test func `A body over the limit is an error, and one at the limit is not`() async throws {
+        @Test func `A body over the limit is an error, and a body at the limit is not`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))
             var request = HTTPRequest(url: server.url())
@@ -75,7 +75,7 @@
             }
         }
 
-        @Test func `Interim answers without end are an error`() async throws {
+        @Test func `Endless interim responses are an error`() async throws {
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 while connection.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") {}

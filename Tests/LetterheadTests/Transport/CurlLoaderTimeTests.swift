@@ -24,7 +24,7 @@
         }
 
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
-        func `An attempt timeout ends a request to the millisecond, in any phase`(bytes: String) async throws {
+        func `A timeout ends a request in any phase, with a precision of a millisecond`(bytes: String) async throws {
             let server = stalling(after: bytes)
             var request = HTTPRequest(url: server.url())
             request.timeout = .milliseconds(150)
@@ -36,7 +36,7 @@
             #expect(time >= .milliseconds(150) && time < .seconds(50))
         }
 
-        @Test func `An idle timeout ends a request on which nothing moves, and names the limit`() async throws {
+        @Test func `An idle timeout ends a request without any transfer, and the error names the limit`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .milliseconds(120)
             let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
@@ -47,7 +47,7 @@
             #expect(error?.message.contains("idle") == true)
         }
 
-        @Test func `An idle timeout counts from what arrived last`() async throws {
+        @Test func `An idle timeout begins with the last bytes that arrived`() async throws {
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(3)
             let server = RawServer { connection, _ in
@@ -62,7 +62,9 @@
             #expect(response.body.length == 2)
         }
 
-        @Test func `A first-byte timeout ends a request without a response, and names the limit`() async throws {
+        @Test func `A first-byte timeout ends a request without a response, and the error names the limit`()
+            async throws
+        {
             var configuration = TransportConfiguration()
             configuration.firstByteTimeout = .milliseconds(120)
             let server = stalling()
@@ -72,7 +74,7 @@
             #expect(error?.message.contains("first byte") == true)
         }
 
-        @Test func `A first-byte timeout counts from when the request is sent, and not from its wait for a connection`()
+        @Test func `A first-byte timeout begins when the request is sent, and not while it waits for a connection`()
             async throws
         {
             var configuration = TransportConfiguration()
@@ -112,7 +114,7 @@
             #expect(await ended.isSignalledSoon())
         }
 
-        @Test func `A task that is cancelled already sends nothing`() async throws {
+        @Test func `A cancelled task sends nothing`() async throws {
             let server = stalling()
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
@@ -125,7 +127,7 @@
             #expect(server.connectionCount == 0)
         }
 
-        @Test func `A reset cancels what is under way, and later requests work`() async throws {
+        @Test func `A reset cancels requests in flight, and later requests work`() async throws {
             let server = RawServer { connection, number in
                 while connection.readHead() != nil {
                     if number > 0 { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -152,7 +154,7 @@
             _ = await slow.result
         }
 
-        @Test func `A time limit that passes while a request waits for a connection reports that`() async throws {
+        @Test func `The error of a time limit reports that the request was waiting for a connection`() async throws {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
             var configuration = TransportConfiguration()
             configuration.maximumConnectionsPerHost = 1

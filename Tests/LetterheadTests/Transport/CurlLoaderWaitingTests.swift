@@ -52,7 +52,7 @@
             await #expect(throws: HTTPError.self) { try await loader.load(request) }
         }
 
-        @Test func `A request that is cancelled while it waits leaves its turn to the next`() async throws {
+        @Test func `If a waiting request is cancelled, the next one is sent`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -65,7 +65,7 @@
             #expect(holding.count == 3 && holding.server.connectionCount == 1)
         }
 
-        @Test func `A reset ends those that wait, and later requests are sent`() async throws {
+        @Test func `A reset ends waiting requests, and later requests are sent`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -84,7 +84,7 @@
             #expect(try await load(loader, holding.server).value.status == 204)
         }
 
-        @Test func `The deadline of a request counts while it waits`() async throws {
+        @Test func `The deadline of a request includes its wait`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
@@ -119,7 +119,7 @@
             #expect(metrics.secureConnect == .zero)
         }
 
-        @Test func `A body of a request that waits is not read`() async throws {
+        @Test func `The body of a waiting request is not read`() async throws {
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }

@@ -10,7 +10,7 @@
         }
 
         @Test(arguments: 1...101)
-        func `Every number describes what happened, and whether anything was sent`(number: Int) {
+        func `Every result code has a description, and reports whether anything was sent`(number: Int) {
             for wasSent in [true, false] {
                 let failure = failure(CInt(number), wasSent: wasSent)
                 // 25 is refused by libcurl itself, before it sends.
@@ -30,21 +30,21 @@
             (63, .responseTooLarge), (100, .responseTooLarge), (27, .responseTooLarge), (3, .invalidResponse),
             (43, .invalidResponse), (25, .connectionLost),
         ])
-        func `What a request can end with has its code`(number: Int, code: HTTPError.Code) {
+        func `Every result that a request can have maps to its error code`(number: Int, code: HTTPError.Code) {
             #expect(failure(CInt(number)).code == code)
         }
 
         @Test(arguments: [3, 43])
-        func `What libcurl refuses before anything is sent is the request's fault`(number: Int) {
+        func `A request that libcurl refuses before anything is sent is invalidRequest`(number: Int) {
             #expect(failure(CInt(number), wasSent: false).code == .invalidRequest)
         }
 
         @Test(arguments: [52, 55, 56])
-        func `A connection that breaks before anything is sent could not be made`(number: Int) {
+        func `A connection that is lost before anything is sent is cannotConnect`(number: Int) {
             #expect(failure(CInt(number), wasSent: false).code == .cannotConnect)
         }
 
-        @Test func `libcurl's own words are told of reaching a server, and never of its answer`() {
+        @Test func `libcurl's message is part of a connection error, and never of a response error`() {
             let reason = "what libcurl says"
             for number: CInt in [7, 60] {
                 #expect(CurlResult(rawValue: number).failure(reason: reason, wasSent: false).message.contains(reason))

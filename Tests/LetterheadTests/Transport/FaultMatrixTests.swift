@@ -5,7 +5,7 @@
 
     @Suite(.timeLimit(.minutes(5)))
     struct FaultMatrixTests {
-        @Test func `Every fault at every moment ends as it must`() async throws {
+        @Test func `Every fault in every phase has its documented result`() async throws {
             let failures = try await FaultMatrix.failures { cell in
                 var configuration = TransportConfiguration()
                 // Only a request that must time out does so soon: no busy machine makes the others time out.
@@ -17,7 +17,7 @@
             #expect(FaultMatrix.cells.count == 150)
         }
 
-        @Test func `A transport that always answers an empty 200 fails in nearly all cells`() async throws {
+        @Test func `A transport that always returns an empty 200 fails nearly all cases`() async throws {
             let failures = try await FaultMatrix.failures { _ in
                 MockLoader { request in HTTPResponse(request: request, status: .ok) }
             }

@@ -65,7 +65,7 @@
         }
 
         /// Not every version of libcurl reports that a GOAWAY frame has left the request unprocessed.
-        @Test func `A POST that GOAWAY leaves unprocessed is sent again or lost, and is processed once at most`()
+        @Test func `A POST that a GOAWAY refuses is sent again or lost, and is processed at most once`()
             async throws
         {
             let processed = Mutex(0)
@@ -93,8 +93,7 @@
         }
 
         /// libcurl marks a connection as reused as soon as a second request joins it.
-        @Test func `A POST on a connection that another request joins is processed once when it is reset`() async throws
-        {
+        @Test func `A POST on a shared connection that is reset is processed once`() async throws {
             let posts = Mutex(0)
             for _ in 0..<12 {
                 posts.withLock { $0 = 0 }

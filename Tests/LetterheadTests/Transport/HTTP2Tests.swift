@@ -16,7 +16,7 @@
             return configuration
         }
 
-        @Test func `HTTP/2 is spoken over TLS when the server offers it, all requests over one connection`()
+        @Test func `HTTP/2 is used over TLS if the server offers it, with one connection for all requests`()
             async throws
         {
             let nginx = try await Nginx(trusting)
@@ -38,7 +38,7 @@
             }
         }
 
-        @Test func `A body goes out over HTTP/2, of known length and of unknown`() async throws {
+        @Test func `Bodies of known and of unknown length are sent over HTTP/2`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             let pieces = nginx.large.chunked(10_000)
@@ -52,7 +52,7 @@
             }
         }
 
-        @Test func `An answer that does not wait for the body is the answer over HTTP/2 too`() async throws {
+        @Test func `A response that does not wait for the request body is returned over HTTP/2, too`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             let bodies: [any HTTPBody] = [DataBody(nginx.large), Pieces(nginx.large.chunked(10_000))]
@@ -65,7 +65,7 @@
             }
         }
 
-        @Test func `A reset ends streams over HTTP/2, and the next request makes a new connection`() async throws {
+        @Test func `A reset ends streams over HTTP/2, and the next request opens a new connection`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
             var request = HTTPRequest(url: nginx.url("/large"))

@@ -26,8 +26,7 @@
         }
 
         @Test(arguments: [false, true])
-        func `A status line that claims HTTP/2 is refused where HTTP/2 was not negotiated`(isSecure: Bool) async throws
-        {
+        func `A status line that claims HTTP/2 is refused if HTTP/2 was not negotiated`(isSecure: Bool) async throws {
             let tls = isSecure ? RawTLS() : nil
             let server = RawServer(tls: tls) { connection, _ in
                 while connection.readRequest() != nil {
@@ -69,7 +68,7 @@
             ("HTTP/2 2000 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
             ("HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
         ])
-        func `A malformed head has an error of the response, and its connection is closed`(
+        func `A malformed head is an invalid response, and its connection is closed`(
             text: String, code: HTTPError.Code
         ) async throws {
             let server = RawServer.answering(text)
@@ -104,7 +103,7 @@
                     let response = try await CurlLoader().load(HTTPRequest(url: server.url()))
                     #expect(code == nil && response.headers["X-A"]?.utf8.count == size)
                 } catch {
-                    #expect(error.code == code && error.message.contains("libcurl reads"), "\(error)")
+                    #expect(error.code == code && error.message.contains("libcurl accepts"), "\(error)")
                 }
             }
         }

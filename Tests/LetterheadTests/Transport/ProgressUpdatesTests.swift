@@ -73,7 +73,7 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates end when nothing could be sent`() async {
+    @Test func `updates end if nothing could be sent`() async {
         let mock = MockLoader { try .ok($0, json: 1) }
         #expect(await updates(over: mock, base: nil).code == .invalidRequest)
         #expect(await updates(over: mock, Import(path: "\("..")")).code == .invalidRequest)
@@ -97,7 +97,7 @@ struct ProgressUpdatesTests {
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 
-    @Test func `updates of a request that shares another's load end, too`() async {
+    @Test func `updates of a request that shares a load end, too`() async {
         let held = HeldLoader()
         let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: Deduplicate(), transport: held)
         let both = [ProgressUpdates(), ProgressUpdates()]
@@ -124,7 +124,7 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates of a streamed response that is the value of a template continue until it was read`()
+    @Test func `updates of a template whose value is a streamed response end when it has been read`()
         async throws
     {
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
@@ -143,7 +143,7 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates of a plain request, and of one that is started, end with it`() async throws {
+    @Test func `updates of a plain request and of a started request end with it`() async throws {
         let mock = MockLoader { try .ok($0, json: 1) }
         let client = HTTPClient(transport: mock)
         for code in [200, 404] {
@@ -164,7 +164,7 @@ struct ProgressUpdatesTests {
         #expect("\(client)".isEmpty == false)
     }
 
-    @Test func `a closure is called besides the updates`() async throws {
+    @Test func `a closure is called in addition to the updates`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 10)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
         let (updates, calls) = (ProgressUpdates(), Tally())

@@ -17,7 +17,7 @@ struct ReceivePipeTests {
     }
 
     @Test(arguments: [1000, 16_384, 16_385, 100_000, 300_000])
-    func `No more than 1 MiB and two blocks wait for a reader, for every size of the pieces`(size: Int) {
+    func `At most 1 MiB and two blocks wait for a reader, for every size of the pieces`(size: Int) {
         #expect((1 << 20...3 << 19).contains(fill(ReceivePipe(), pieceSize: size)))
     }
 
@@ -35,7 +35,7 @@ struct ReceivePipeTests {
         #expect(fill(pipe, pieceSize: size) >= 1 << 20)
     }
 
-    @Test func `A transfer whose reader has gone ends, and does not receive the rest of the body`() {
+    @Test func `A transfer without a reader ends, and does not receive the rest of the body`() {
         let pipe = ReceivePipe()
         pipe.end(.cancelled)
         let piece = [UInt8](repeating: 7, count: 300_000)
@@ -57,7 +57,7 @@ struct ReceivePipeTests {
         #expect(try pipe.take()?.bytes.isEmpty == true)
     }
 
-    @Test func `Bytes that the reader keeps do not change when more arrive`() throws {
+    @Test func `Bytes that the reader stores do not change when more arrive`() throws {
         let pipe = ReceivePipe()
         var kept: [Data] = []
         for byte in UInt8(1)...20 {

@@ -22,7 +22,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A response is saved whole, over a file that is there, as often as one likes`(_ transport: Transport)
+    func `A response is saved completely, and replaces an existing file each time`(_ transport: Transport)
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -38,7 +38,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A status that is not accepted leaves the file alone, and its body is in memory`(_ transport: Transport)
+    func `With an unaccepted status the file is not changed, and the body is in memory`(_ transport: Transport)
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -50,7 +50,7 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A response that is cut short leaves nothing`(_ transport: Transport) async throws {
+    func `A truncated response leaves no file`(_ transport: Transport) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)

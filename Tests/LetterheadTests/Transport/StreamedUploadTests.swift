@@ -47,7 +47,7 @@
         }
 
         @Test(arguments: [401, 413])
-        func `A complete response that comes before the body's end is the response`(status: Int) async throws {
+        func `A complete response before the end of the request body is returned`(status: Int) async throws {
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil, connection.read(Int.random(in: 0...20_000)) != nil else { return }
                 connection.write("HTTP/1.1 \(status) Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly")

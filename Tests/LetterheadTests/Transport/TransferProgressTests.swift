@@ -38,7 +38,9 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `Both directions grow and end at 1`(_ transport: Transport, delivery: ResponseDelivery) async throws {
+    func `The fractions of both directions grow and end at 1`(_ transport: Transport, delivery: ResponseDelivery)
+        async throws
+    {
         let steps = try await steps(over: transport, DataBody(Data(count: size)), delivery)
         for direction in [TransferProgress.Direction.upload, .download] {
             let fractions = steps.filter { $0.direction == direction }.compactMap(\.fractionCompleted)
@@ -61,7 +63,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `Updates can be walked, and end`(_ transport: Transport) async throws {
+    func `Updates can be iterated, and end`(_ transport: Transport) async throws {
         let server = try await echo()
         let updates = ProgressUpdates()
         var request = HTTPRequest(method: .post, url: server.url)
@@ -76,7 +78,7 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `A limit holds for a response that is watched`(_ transport: Transport) async throws {
+    func `A limit applies to a response whose progress is reported`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = HTTPRequest(method: .post, url: server.url)
         request.body = DataBody(Data(count: size))

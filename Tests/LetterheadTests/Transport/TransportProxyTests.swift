@@ -13,7 +13,7 @@
             return CurlLoader(configuration)
         }
 
-        @Test func `An HTTP proxy gets the exact URL, and its credentials`() async throws {
+        @Test func `An HTTP proxy receives the exact URL and its credentials`() async throws {
             let heads = Heads()
             let proxy = RawServer { connection, _ in
                 while let head = connection.readHead() {
@@ -33,7 +33,7 @@
         @Test(arguments: [
             ("/p?x#frag", "/p?x"), ("?x#frag", "/?x"), ("", "/"), ("/a%2Fb/../c?x=%20#frag", "/a%2Fb/../c?x=%20"),
         ])
-        func `An HTTP proxy gets no fragment, and a path in any case`(end: String, target: String) async throws {
+        func `An HTTP proxy receives no fragment, and always a path`(end: String, target: String) async throws {
             let heads = Heads()
             let proxy = RawServer { connection, _ in
                 guard let head = connection.readHead() else { return }
@@ -46,7 +46,7 @@
             #expect(heads.all[0].hasPrefix("GET http://nowhere.example\(target) HTTP/1.1\r\n"))
         }
 
-        @Test func `The proxy of the environment gets the exact URL, and none of a host it leaves out`() async throws {
+        @Test func `The environment's proxy receives the exact URL, and no request to an excluded host`() async throws {
             let (status, output) = try await ChildProcess.run(
                 ofPackage: "transport-stress", ["proxy", "4"], seconds: 60)
             #expect(status == 0 && output.contains("ok: "), "\(output)")
@@ -78,7 +78,7 @@
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 
-        @Test func `A tunnel carries TLS to the server, and the proxy sees its host alone`() async throws {
+        @Test func `TLS is sent through a tunnel, and the proxy receives only the host`() async throws {
             var serverConfiguration = MockServer.Configuration()
             serverConfiguration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
             let server = try await MockServer.start(serverConfiguration) { .text($0.path) }
@@ -107,7 +107,7 @@
             #expect(!received.headers.contains("Proxy-Authorization") && received.headers["X-Secret"] == "1")
         }
 
-        @Test func `A SOCKS proxy is told the name, and carries the request`() async throws {
+        @Test func `A SOCKS proxy receives the host name, and forwards the request`() async throws {
             let (names, heads) = (Heads(), Heads())
             let proxy = RawServer { connection, _ in
                 // RFC 1928: the ways to introduce oneself, of which none is chosen; then the address by name.
@@ -161,7 +161,7 @@
             #expect(heads.all[0].split(separator: "\r\n").contains { $0 == expected })
         }
 
-        @Test func `A proxy over TLS is trusted by the configured roots, and speaks the configured versions`()
+        @Test func `A proxy over TLS is verified with the configured roots and versions`()
             async throws
         {
             let proxy = RawServer(tls: RawTLS(maximumVersion: .tls12)) { connection, _ in
@@ -189,13 +189,13 @@
             #expect(error?.code == .invalidRequest && error?.message.contains("the proxy's user") == true)
         }
 
-        @Test func `Hosts that are excepted are reached directly`() async throws {
+        @Test func `Requests to excepted hosts are sent directly`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = loader(.http("127.0.0.1", port: 1).except(["127.0.0.1"]))
             #expect(try await loader.load(HTTPRequest(url: server.url("/x?y"))).status == 204)
         }
 
-        @Test func `A password stands in no text`() {
+        @Test func `A password is in no description`() {
             let proxy = TransportProxy.https("proxy.example", port: 1).authenticated(user: "u", password: "secret")
             #expect("\(proxy)" == "https://proxy.example:1")
             var text = ""

@@ -29,7 +29,7 @@
             }
         }
 
-        @Test func `A server of a trusted authority is answered, over one connection`() async throws {
+        @Test func `Requests to a server with a trusted certificate share one connection`() async throws {
             let server = try await server()
             let loader = CurlLoader(trusting)
             for number in 0..<3 {
@@ -41,7 +41,7 @@
             #expect(server.connections.count == 1)
         }
 
-        @Test func `Roots are read from a file too`() async throws {
+        @Test func `Roots can be read from a file`() async throws {
             let server = try await server()
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "roots-\(UInt64.random(in: 0 ... .max)).pem")
@@ -78,7 +78,7 @@
             #expect(await failure(configuration, server)?.code == .insecureConnection)
         }
 
-        @Test func `A server that asks for a certificate gets the identity`() async throws {
+        @Test func `A server that requests a certificate receives the identity`() async throws {
             var tls = Self.valid
             tls.clientAuthority = Certificates.authority
             let server = try await server(tls)
@@ -89,7 +89,7 @@
             #expect(await failure(trusting, server) != nil)
         }
 
-        @Test func `A key that is pinned is accepted, beside others that are`() async throws {
+        @Test func `A pinned key is accepted, also among several`() async throws {
             let server = try await server()
             var configuration = trusting
             configuration.security.pinnedKeys = [try #require(Data(base64Encoded: Certificates.validPin))]
@@ -109,7 +109,8 @@
         }
 
         @Test(arguments: [true, false])
-        func `A body that ends with its connection is whole only with a close_notify`(hasGoodbye: Bool) async throws {
+        func `A body that ends with its connection is complete only with a close_notify`(hasGoodbye: Bool) async throws
+        {
             let text = String(repeating: "A", count: 1000)
             let server = try await server()
             // Without a length the body ends with its connection.

@@ -27,7 +27,7 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `a loader with a given configuration applies it and follows no redirect`() async throws {
+    @Test func `a loader applies its session configuration and follows no redirect`() async throws {
         let server = try await echo()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Given": "yes"]
@@ -39,7 +39,7 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `the idle timeout of a given configuration holds`() async throws {
+    @Test func `the idle timeout of a session configuration applies`() async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
         }

@@ -7,7 +7,7 @@ import Testing
 /// Bodies that are streamed, in both directions.
 extension TransportTests {
     @Test(arguments: Transport.allCases)
-    func `a streamed body is pulled in pieces and walked once`(_ transport: Transport) async throws {
+    func `a streamed body is read in pieces and iterated once`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = request(.get, "large", on: server)
         request.responseDelivery = .streamed
@@ -33,7 +33,7 @@ extension TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a streamed body is bounded when it is asked for as a whole`(_ transport: Transport) async throws {
+    func `a streamed body that is read into memory is bounded`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = request(.get, "large", on: server)
         request.responseDelivery = .streamed
@@ -45,7 +45,8 @@ extension TransportTests {
     }
 
     @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `a body of unknown length goes out whole`(_ transport: Transport, delivery: ResponseDelivery) async throws {
+    func `a body of unknown length is sent completely`(_ transport: Transport, delivery: ResponseDelivery) async throws
+    {
         let server = try await echo()
         var request = request(.post, "echo", on: server)
         request.body = Numbered()

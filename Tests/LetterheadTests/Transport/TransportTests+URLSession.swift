@@ -9,12 +9,14 @@ extension TransportTests {
         ("connectTimeout", { $0.connectTimeout = .seconds(1) }), ("connectTimeout", { $0.connectTimeout = nil }),
         ("maximumConnections", { $0.maximumConnections = 1 }), ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
         ("proxy", { $0.proxy = .direct }), ("security", { $0.security.pinnedKeys = [Data(count: 32)] }),
-        ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }), ("decodesContent", { $0.decodesContent = false }),
+        ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }),
+        ("addressFamily", { $0.addressFamily = .ipv6 }), ("networkInterface", { $0.networkInterface = "lo" }),
+        ("connectTo", { $0.connectTo = ["a:1": "b:2"] }), ("decodesContent", { $0.decodesContent = false }),
         ("maximumDecodingRatio", { $0.maximumDecodingRatio = 3 }),
     ]
 
     @Test(arguments: unsupported.indices)
-    func `URLSession refuses a setting that it has no means for, naming it`(index: Int) async throws {
+    func `URLSession refuses an unsupported setting, and the error names it`(index: Int) async throws {
         let server = try await echo()
         var configuration = TransportConfiguration()
         Self.unsupported[index].change(&configuration)
@@ -26,7 +28,7 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `URLSession takes the settings that it has means for`() async throws {
+    @Test func `URLSession accepts the supported settings`() async throws {
         let server = try await echo()
         var configuration = TransportConfiguration()
         configuration.maximumConnectionsPerHost = 2
@@ -37,14 +39,14 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test func `URLSession refuses a request with a limit for connecting before anything is sent`() async throws {
+    @Test func `URLSession refuses a request with a connect timeout before anything is sent`() async throws {
         let server = try await echo()
         var request = request(.get, "200", on: server)
         request.connectTimeout = .seconds(3)
         let limited = request
         let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(limited) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-        #expect(error?.message == "URLSession has no means for connectTimeout")
+        #expect(error?.message == "URLSession does not support connectTimeout; use timeout")
         await server.stop()
     }
 

@@ -49,7 +49,9 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases, [HTTPMethod.get, .post, .put, .patch, .delete])
-    func `a method and its answer arrive`(_ transport: Transport, method: HTTPMethod) async throws {
+    func `the server receives the method, and the client the response`(_ transport: Transport, method: HTTPMethod)
+        async throws
+    {
         let server = try await echo()
         let response = try await transport.loader.load(request(method, "echo", on: server))
         #expect(response.status == .ok)
@@ -65,7 +67,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases, [0, 1, 70_000, 3_000_000])
-    func `a body in memory arrives whole and comes back whole`(_ transport: Transport, size: Int) async throws {
+    func `a body in memory is sent and received completely`(_ transport: Transport, size: Int) async throws {
         let server = try await echo()
         let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         var request = request(.post, "echo", on: server)
@@ -75,7 +77,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a body that is pulled has its exact length`(_ transport: Transport) async throws {
+    func `a body that is produced in pieces has its exact length`(_ transport: Transport) async throws {
         let server = try await echo()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-test-\(UUID().uuidString)")
         try Data(repeating: 9, count: 200_000).write(to: file)
@@ -135,7 +137,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a body that is cut short is an invalid response`(_ transport: Transport) async throws {
+    func `a truncated body is an invalid response`(_ transport: Transport) async throws {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
         }
@@ -159,7 +161,8 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a reset ends what is in flight before it returns, and later loads work`(_ transport: Transport) async throws {
+    func `a reset ends requests in flight before it returns, and later loads work`(_ transport: Transport) async throws
+    {
         let server = try await echo()
         let (loader, request) = (transport.loader, request(.get, "slow", on: server))
         let load = Task { try await loader.load(request) }
@@ -211,7 +214,7 @@ struct TransportTests {
     ]
 
     @Test(arguments: Transport.allCases, brokenRules.map(\.name))
-    func `what no transport can do is refused before anything is sent`(_ transport: Transport, rule: String)
+    func `a request that no transport supports is refused before anything is sent`(_ transport: Transport, rule: String)
         async throws
     {
         let server = try await echo()
@@ -225,7 +228,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `a response tells when its first byte came, and its last`(_ transport: Transport, delivery: ResponseDelivery)
+    func `a response has the times of its first and its last byte`(_ transport: Transport, delivery: ResponseDelivery)
         async throws
     {
         let server = try await echo()
@@ -249,7 +252,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a 205 with a body is handed over whole, and the connection serves the next request`(
+    func `a 205 with a body is delivered completely, and the connection serves the next request`(
         _ transport: Transport
     ) async throws {
         let server = try await MockServer.start { request in
@@ -265,7 +268,7 @@ struct TransportTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `many requests at a time each get their own answer`(_ transport: Transport) async throws {
+    func `many concurrent requests each receive their own response`(_ transport: Transport) async throws {
         let server = try await echo()
         let loader = transport.loader
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -22,7 +22,9 @@ import Testing
         return HTTPError(endOf: request, URLError(code), head: head, receivedBytes: received)
     }
 
-    @Test func `a connection that is lost before the head was there, and may have carried the request`() throws {
+    @Test func `a connection that is lost before the head is connectionLost, and the request may have been sent`()
+        throws
+    {
         let error = try error(.networkConnectionLost)
         #expect(error.code == .connectionLost && error.mayHaveBeenSent && error.response == nil)
         #expect((error.underlying as? URLError)?.code == .networkConnectionLost)
@@ -36,17 +38,17 @@ import Testing
     }
 
     @Test(arguments: [[:], ["Content-Length": "10", "Content-Encoding": "gzip"]])
-    func `where no length is known the connection was lost`(headers: [String: String]) throws {
+    func `a body without a known length that is truncated is connectionLost`(headers: [String: String]) throws {
         #expect(try error(.networkConnectionLost, head: head(headers), received: 9).code == .connectionLost)
         #expect(try error(.unknown, head: head(headers), received: 9).code == .unknown)
     }
 
-    @Test func `a HEAD has no body that could be cut short`() throws {
+    @Test func `a lost connection after the head of a response to a HEAD is connectionLost`() throws {
         let error = try error(.networkConnectionLost, .head, head: head(["Content-Length": "10"]))
         #expect(error.code == .connectionLost)
     }
 
-    @Test func `any other code is that of the table`() throws {
+    @Test func `any other code is mapped by the table`() throws {
         #expect(try error(.cannotConnectToHost).code == .cannotConnect)
         #expect(try error(.timedOut, head: head(["Content-Length": "10"])).code == .timedOut)
     }

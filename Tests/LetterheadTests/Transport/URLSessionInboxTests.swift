@@ -22,13 +22,22 @@ import Testing
         #expect(restsAgain)
     }
 
+    @Test func `pieces are taken in order, and the rest as a whole`() async throws {
+        let shared = SharedInbox()
+        for byte in UInt8(0)..<10 { shared.inbox.withLock { _ = $0.add(Data([byte]), limit: 10) } }
+        for byte in UInt8(0)..<4 { #expect(try await shared.read() == Data([byte])) }
+        #expect(shared.inbox.withLock { $0.heldBytes } == 6)
+        #expect(shared.inbox.withLock { $0.takeAll() } == Data([4, 5, 6, 7, 8, 9]))
+        #expect(shared.inbox.withLock { $0.heldBytes } == 0)
+    }
+
     @Test func `a task that is not suspended is not resumed`() {
         var inbox = URLSessionInbox()
         let ends = inbox.endsRest(upTo: 15)
         #expect(!ends)
     }
 
-    @Test func `more than the limit is not taken`() {
+    @Test func `bytes over the limit are not accepted`() {
         var inbox = URLSessionInbox()
         _ = inbox.add(Data(count: 10), limit: 15)
         guard case .overflow = inbox.add(Data(count: 6), limit: 15) else {
@@ -38,7 +47,7 @@ import Testing
         #expect(inbox.heldBytes == 10)
     }
 
-    @Test func `readers that wait get pieces and the end in the order in which they asked`() async throws {
+    @Test func `waiting readers receive pieces and the end in order`() async throws {
         let shared = SharedInbox()
         var readers: [Task<Data?, any Error>] = []
         for count in 1...3 {

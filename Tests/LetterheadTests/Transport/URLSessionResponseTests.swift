@@ -22,28 +22,28 @@ import Testing
     }
 
     @Test(arguments: ["gzip", "x-gzip", "deflate", "br", "Identity", "GZIP, br"])
-    func `a coding that Foundation undoes is not told`(coding: String) throws {
+    func `the header of a coding that Foundation decompresses is removed`(coding: String) throws {
         let headers = try headers(coding)
         #expect(!headers.contains(.contentEncoding) && !headers.contains(.contentLength) && headers["X-Own"] == "1")
     }
 
     @Test(arguments: ["compress", "aes128gcm", "gzip, aes128gcm"])
-    func `a coding that it leaves is told`(coding: String) throws {
+    func `the header of any other coding is kept`(coding: String) throws {
         let headers = try headers(coding)
         #expect(headers[.contentEncoding] == coding && headers[.contentLength] == "10")
     }
 
-    @Test func `the answer to a HEAD tells every coding`() throws {
+    @Test func `the response to a HEAD has the headers of every coding`() throws {
         #expect(try headers("gzip", to: .head)[.contentEncoding] == "gzip")
     }
 
-    @Test func `a length is known when the bytes arrive as they are counted`() throws {
+    @Test func `a length is known if Foundation does not decompress the body`() throws {
         #expect(try head(["Content-Length": "10"]).knownLength(of: .get) == 10)
         #expect(try head(["Content-Length": "10", "Content-Encoding": "gzip"]).knownLength(of: .get) == nil)
         #expect(try head([:]).knownLength(of: .get) == nil)
     }
 
-    @Test func `what has no body has a length of zero`() throws {
+    @Test func `a response that has no body has a length of zero`() throws {
         #expect(try head(["Content-Length": "10"]).knownLength(of: .head) == 0)
         for status in [204, 304] {
             #expect(try head(["Content-Length": "10"], status: status).knownLength(of: .get) == 0)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A body with the names and values of an HTML form, `application/x-www-form-urlencoded`.
+/// A body with the names and values of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
@@ -93,7 +93,7 @@ public struct FormBody: HTTPBody {
         }
     }
 
-    /// Whether the form has zero items.
+    /// Whether the form has no items.
     public var isEmpty: Bool {
         if case .pairs(let pairs) = content { pairs.isEmpty } else { false }
     }
@@ -131,14 +131,14 @@ extension QueryParameters {
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
-    /// A request is refused with `.invalidRequest` before anything is sent if the value has no names at its top level,
-    /// such as an array, or if it cannot be encoded.
+    /// If the value has no names at its top level, such as an array, or cannot be encoded, the request is refused with
+    /// `.invalidRequest` before anything is sent.
     ///
     /// - Parameters:
     ///   - value: a value with properties, or a dictionary.
     ///   - encoder: determines how values are named and written. The query determines how they are escaped. Default:
-    ///     like a query literal, in which an array has one item for each element, booleans are words, and nil is
-    ///     omitted.
+    ///     the same form as a query literal, in which an array has one item for each element, booleans are `true` and
+    ///     `false`, and nil is omitted.
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
     ) {

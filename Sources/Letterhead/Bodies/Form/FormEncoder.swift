@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An encoder that writes values as the names and values of a form (`application/x-www-form-urlencoded`).
+/// An encoder that writes the properties of values as the names and values of a form
+/// (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0, escaped
@@ -17,7 +18,7 @@ public struct FormEncoder: HTTPBodyEncoder {
     public enum Keys: Sendable {
         /// The names in the type, unchanged.
         case asWritten
-        /// `isNew` is `is_new`, and `myURLProperty` is `my_url_property`.
+        /// Snake case: `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`.
         case snakeCase
         /// The names that a closure returns.
         case custom(@Sendable (String) -> String)
@@ -127,7 +128,8 @@ public struct FormEncoder: HTTPBodyEncoder {
         (self.nils, self.spaces, self.escaping) = (nils, spaces, escaping)
     }
 
-    /// The serializer in the WHATWG URL Standard, 5.2: its set of characters, and spaces as `+`.
+    /// An encoder like the serializer in the WHATWG URL Standard, 5.2: with its set of unescaped characters, and with
+    /// spaces as `+`.
     public static let whatwg = FormEncoder(spaces: .plus, escaping: .whatwg)
 
     var escapeSet: EscapeSet {
@@ -158,7 +160,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         return changed
     }
 
-    /// Returns the form of a value.
+    /// Returns the encoded form of a value.
     ///
     /// - Throws: `EncodingError` for a value without names at its top level, such as an array, and for a number that is
     ///   not finite.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A body of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type.
+/// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type.
 ///
 /// ```swift
 /// MultipartBody([
@@ -12,9 +12,9 @@ public import Foundation
 /// The boundary of a value never changes, so every retry sends the same bytes. The length is exact if the lengths of
 /// all parts are known. Files and streams are read while they are sent, and never held in memory or copied.
 ///
-/// By default, the boundary has 160 random bits. The contents are not searched for it, because it is practically
-/// impossible that they contain it. All contents are searched for a custom boundary. If a content has it at the start
-/// of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
+/// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
+/// impossible that they contain it. If you set a custom boundary, all parts are searched. If a part contains the
+/// boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
@@ -45,7 +45,7 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a boundary from a custom random source, for reproducible bytes.
     ///
-    /// If a content in memory contains the boundary, the next one is drawn.
+    /// If a part in memory contains the boundary, another boundary is created.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
@@ -65,8 +65,8 @@ public struct MultipartBody: HTTPBody {
     ///   - parts: the parts in order.
     ///   - kind: the multipart type. Default: a form.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for an invalid boundary, for one that a content in memory contains,
-    ///   and for a malformed part.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the boundary is invalid, if a part in memory contains it, or if
+    ///   a part is malformed.
     public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, boundary: String) throws(HTTPBodyError) {
         try MultipartBody(parts, kind: kind, uncheckedBoundary: boundary).check()
         self.init(parts, kind: kind, boundary: boundary, origin: .given)

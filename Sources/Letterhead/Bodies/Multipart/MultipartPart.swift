@@ -7,8 +7,8 @@ public import Foundation
 /// ```
 ///
 /// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
-/// replaced, so that they cannot end the field. Everything else is sent as UTF-8. The parts of a form require a name;
-/// those of other types do not. Further headers are checked like those of a request. A Content-Type or
+/// replaced, so that they cannot end the field. All other characters are sent as UTF-8. The parts of a form require a
+/// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type or
 /// Content-Disposition among them takes precedence.
 public struct MultipartPart: Sendable {
     enum Content: Sendable {
@@ -135,7 +135,7 @@ public struct MultipartPart: Sendable {
 }
 
 extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name and the length. The content may be a secret, regardless of the name.
+    /// The name and the length. The content is not included, because it may be secret regardless of the name.
     public var description: String {
         let length = contentLength.map { "\($0) bytes" } ?? "length unknown"
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
@@ -147,7 +147,7 @@ extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, 
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// The type of a multipart body (RFC 2046, 5.1; RFC 7578 for forms). The set is open.
+/// The type of a multipart body (RFC 2046, 5.1; RFC 7578 for forms). You can create further types.
 public struct MultipartKind: RawRepresentable, Hashable, Sendable {
     /// The subtype, such as `form-data`.
     public let rawValue: String

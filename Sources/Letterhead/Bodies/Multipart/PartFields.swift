@@ -14,6 +14,12 @@ struct PartFields: Sendable {
     private let filename: String?
     private let headers: HTTPHeaders
 
+    /// The name and the filename of a part of a form that has no other field than Content-Type; nil for any other part.
+    var form: (name: String, filename: String?)? {
+        guard let name, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
+        return (name, filename)
+    }
+
     /// The name for texts, with control characters escaped.
     var shownName: String? { name.map { Redaction.visible($0) } }
 

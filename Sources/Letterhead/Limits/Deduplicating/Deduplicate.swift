@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Shares one load among equal requests that are in flight at the same time.
+/// A link that shares one load among equal requests that are in flight at the same time.
 ///
 /// ```swift
 /// let chain = Authenticate(oauth) --> Deduplicate() --> Throttle(limit: 4) --> HTTPClient.defaultTransport
-/// request.deduplication = .never           // on its own
-/// request.deduplication = .key("settings") // with others of this key
+/// request.deduplication = .never           // never share
+/// request.deduplication = .key("settings") // share by key
 /// ```
 ///
 /// By default, requests are equal if they have the same safe method, URL, headers, body and credentials. Requests with
-/// a key share a load if the key, the origin, the headers and the identity are equal: every secret query item, the
-/// authentication and the environment. Headers in `ignoring` may differ. Secret headers are always compared: those with
-/// a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
+/// a key share a load if the key, the origin, the headers and the identity are equal. The identity consists of every
+/// secret query item, the authentication and the environment. Headers in `ignoring` may differ. Secret headers are
+/// always compared: those with a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
 ///
-/// The load is cancelled when no request waits for it any longer. A request stops waiting when its own task is
-/// cancelled or its own deadline passes. Each request receives the response with itself as ``HTTPResponse/request``;
-/// ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. Nothing is stored after the
-/// load has ended. Streamed bodies are not shared.
+/// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
+/// load any longer, the load is cancelled. In the response that a request receives, ``HTTPResponse/request`` is this
+/// request, and ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. No response is
+/// stored after the load has ended. Streamed bodies are not shared.
 ///
 /// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
 /// authentication.
@@ -30,8 +30,8 @@ public final class Deduplicate: LoaderLink {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - ignored: the headers in which equal requests may differ, such as one with a new value in each request.
-    ///     Secret headers are always compared. Default: none.
+    ///   - ignored: the headers that are not compared, such as a header with a new value in each request. Secret
+    ///     headers are always compared. Default: none.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored
@@ -53,10 +53,14 @@ public final class Deduplicate: LoaderLink {
         let waiter = SharedLoads.Waiter()
         // The load has no deadline, because each request that waits for it has its own.
         let place = state.withLock {
-            $0.join(key, waiter) { OwnedLoad(request.withoutDeadline, next: next, owner: self) }
+            $0.join(key, waiter) { OwnedWork() }
+        }
+        if let observation = request.observation {
+            observation.record(place.isFirst ? "deduplication.led" : "deduplication.joined")
         }
         if place.isFirst {
-            place.load.start()
+            let sent = request.withoutDeadline
+            place.load.start { [self] in await run(place.load, sending: sent, to: next) }
             if let outcome = waiter.valueNow { return try await result(of: outcome, for: request, next: next) }
         } else {
             place.load.escalate(to: Task.currentPriority)
@@ -73,8 +77,12 @@ public final class Deduplicate: LoaderLink {
 
     /// Cancels the running loads, waits until they have ended, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let others = state.withLock { $0.all }.filter { !$0.cancelsCaller() }
-        for load in others { await load.ended() }
+        let loads = state.withLock { $0.all }
+        for load in loads { load.cancel() }
+        // Two loads that reset the chain must not wait for each other.
+        if !loads.contains(where: \.containsCaller) {
+            for load in loads { await load.ended() }
+        }
         await next.reset()
     }
 
@@ -92,6 +100,11 @@ public final class Deduplicate: LoaderLink {
             if response.request.id == request.id {
                 if request.hasDeadline { response.request.returnDeadline(of: request) }
             } else {
+                if let observation = request.observation {
+                    observation.record("deduplication.shared") {
+                        $0[.sharedLoad] = response.request.observation?.load
+                    }
+                }
                 response.sharedFrom = response.request.id
                 response.request = request
             }
@@ -100,13 +113,19 @@ public final class Deduplicate: LoaderLink {
     }
 }
 
-extension Deduplicate: LoadOwner {
-    /// Passes the result to all waiting requests. They own the load, and cancel it when the last of them leaves.
-    func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
+extension Deduplicate {
+    /// Sends a shared request, and passes the result to all requests that wait for it. They cancel it when the last of
+    /// them leaves.
+    private func run(_ load: OwnedWork, sending request: HTTPRequest, to next: any HTTPLoader) async {
+        let result: Result<HTTPResponse, HTTPError>
+        do throws(HTTPError) {
+            result = .success(try await next.load(request))
+        } catch {
+            result = .failure(error)
+        }
         let waiters = state.withLock { $0.finish(load) }
         waiters.first?.set(.result(result))
         for waiter in waiters.others { waiter.set(result.isStreamed ? .notShared : .result(result)) }
-        return nil
     }
 }
 

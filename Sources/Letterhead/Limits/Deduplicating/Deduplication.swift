@@ -20,7 +20,7 @@ extension HTTPRequest {
     }
 }
 
-/// Determines whether a request shares a load with equal ones.
+/// A setting that determines whether a request shares a load with equal ones.
 public struct Deduplication: Hashable, Sendable {
     enum Kind: Hashable {
         case automatic, never
@@ -29,19 +29,20 @@ public struct Deduplication: Hashable, Sendable {
 
     let kind: Kind
 
-    /// Shares with requests of the same method, URL, headers, body and credentials, if the method is safe (RFC 9110,
-    /// 9.2.1).
+    /// Shares a load with requests that have the same method, URL, headers, body and credentials, if the method is safe
+    /// (RFC 9110, 9.2.1).
     public static let automatic = Deduplication(kind: .automatic)
 
     /// Never shares a load.
     public static let never = Deduplication(kind: .never)
 
-    /// Shares with requests of the same key, origin and identity. Method, path and body may differ.
+    /// Shares a load with requests that have the same key, origin and identity. Method, path and body may differ.
     ///
-    /// Requests never share across origins, users or environments: every header, every secret query item, the
-    /// authentication and its scopes are compared. A header that ``Deduplicate`` ignores is compared only if it is
-    /// secret. The body is compared if the request is ``HTTPRequest/isSecret``. If the path, another query item or only
-    /// the body identifies the user, include the user in the key.
+    /// Requests to different origins, of different users or with different environments never share a load: every
+    /// header, every secret query item, the authentication and its scopes are compared. A header that is ignored
+    /// (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared if the request is
+    /// ``HTTPRequest/isSecret``. If the path, another query item or only the body identifies the user, include the user
+    /// in the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 
@@ -50,8 +51,8 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The identifier of the request that was sent, if this response was shared with it; nil for the request that was
-    /// sent itself.
+    /// The identifier of the request that was sent, if another request shares its response; nil in the response to the
+    /// request that was sent.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }

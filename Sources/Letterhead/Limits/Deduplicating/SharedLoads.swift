@@ -13,7 +13,7 @@ struct SharedLoads {
 
     /// A waiting request and its load.
     struct Place {
-        let load: OwnedLoad
+        let load: OwnedWork
         let number: UInt64
         /// Whether the request is the first of the load, which must start it.
         let isFirst: Bool
@@ -21,7 +21,7 @@ struct SharedLoads {
 
     private struct Load {
         let key: DeduplicationKey
-        let load: OwnedLoad
+        let load: OwnedWork
         /// The first request is separate from the others, because most loads have only one.
         var first: (number: UInt64, waiter: Waiter)?
         var others: [(number: UInt64, waiter: Waiter)] = []
@@ -41,16 +41,16 @@ struct SharedLoads {
 
     /// The running load, if there is only one, which is the most frequent case. It is found without hashing.
     private var lone: Load?
-    private var open: [DeduplicationKey: OwnedLoad] = [:]
+    private var open: [DeduplicationKey: OwnedWork] = [:]
     private var loads: [ObjectIdentifier: Load] = [:]
     private var last: UInt64 = 0
 
     var running: Int { loads.count + (lone == nil ? 0 : 1) }
     var waiting: Int { loads.values.reduce(lone?.count ?? 0) { $0 + $1.count } }
-    var all: [OwnedLoad] { loads.values.map(\.load) + (lone.map { [$0.load] } ?? []) }
+    var all: [OwnedWork] { loads.values.map(\.load) + (lone.map { [$0.load] } ?? []) }
 
     /// Adds a waiter to the load of an equal request, or to a new load.
-    mutating func join(_ key: DeduplicationKey, _ waiter: Waiter, make: () -> OwnedLoad) -> Place {
+    mutating func join(_ key: DeduplicationKey, _ waiter: Waiter, make: () -> OwnedWork) -> Place {
         last += 1
         if let load = equalLoad(key, waiter) { return Place(load: load, number: last, isFirst: false) }
         let new = Load(key: key, load: make(), first: (last, waiter))
@@ -78,7 +78,7 @@ struct SharedLoads {
     ///
     /// - Returns: the waiters, and the key. The key must be released after the lock: it contains the data of a body,
     ///   whose deallocator may cancel a load that waits here.
-    mutating func finish(_ load: OwnedLoad) -> (first: Waiter?, others: [Waiter], key: DeduplicationKey?) {
+    mutating func finish(_ load: OwnedWork) -> (first: Waiter?, others: [Waiter], key: DeduplicationKey?) {
         let ended: Load
         if lone?.load === load, let own = lone.take() {
             ended = own
@@ -91,7 +91,7 @@ struct SharedLoads {
     }
 
     /// Adds a waiter to a running load of an equal request, if there is one.
-    private mutating func equalLoad(_ key: DeduplicationKey, _ waiter: Waiter) -> OwnedLoad? {
+    private mutating func equalLoad(_ key: DeduplicationKey, _ waiter: Waiter) -> OwnedWork? {
         if lone.map({ $0.isOpen && $0.key == key }) == true {
             lone?.others.append((last, waiter))
             return lone?.load

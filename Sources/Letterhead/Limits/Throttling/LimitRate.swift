@@ -1,18 +1,19 @@
 public import Foundation
 import Synchronization
 
-/// Limits the number of requests per period, and adapts to the rate limits that servers report.
+/// A link that limits the number of requests per period, and adapts to the rate limits that servers report.
 ///
 /// ```swift
-/// LimitRate(10, per: .seconds(1))        // ten per second to each host, all at once after a pause
+/// LimitRate(10, per: .seconds(1))        // ten per second to each host; after a pause, up to ten at once
 /// LimitRate()                            // as many as the server allows
 /// ```
 ///
 /// Requests over the limit wait in a queue, ordered by priority. If a response reports that a window is exhausted
 /// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or asks for a pause (`Retry-After` of a 403,
-/// 429, 503 or 529), all requests in the same scope wait until then, including those already in the queue. A wait that
-/// would pass the deadline fails at once with `.timedOut`. A wait ends when its task is cancelled. A reset forgets the
-/// reported limits and ends all waits with `.cancelled`. Requests with ``Throttling/never`` are not limited.
+/// 429, 503 or 529), all requests in the same scope wait until that time, including those already in the queue. If the
+/// wait would pass the deadline of a request, the request fails at once with `.timedOut`. A wait ends when its task is
+/// cancelled. A reset removes the reported limits and ends all waits with `.cancelled`. Requests with
+/// ``Throttling/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
 /// host. A throttle for all requests above a limit for each host is refused with `.invalidRequest`.
@@ -64,7 +65,7 @@ public final class LimitRate: LoaderLink {
     /// The number of requests in the queues.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Sends the request when the rate allows it, and learns from the response.
+    /// Sends the request when the rate allows it, and applies the limits that the response reports.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
@@ -105,6 +106,8 @@ public final class LimitRate: LoaderLink {
         case .full: throw Self.error(.full(queueLimit), request)
         case .tooLate: throw Self.error(.tooLate, request)
         case .waits(let place, let isFirst):
+            let queued = request.observation?.enterQueue("rate limit")
+            defer { queued?.leave() }
             if !isFirst {
                 let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
                     state.withLock { $0.leaveLine(key, place: place) }?.set(outcome)

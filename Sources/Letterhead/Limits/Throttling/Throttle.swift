@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Limits the number of loads that run at the same time; further requests wait in a queue.
+/// A link that limits the number of loads that run at the same time. Further requests wait in a queue.
 ///
 /// ```swift
 /// let throttle = Throttle(limit: 4)                     // all requests of this link
@@ -33,11 +33,11 @@ public final class Throttle: LoaderLink {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - limit: the number of loads that run at the same time. Default: no limit. 0 pauses all requests until it is
-    ///     raised; a negative limit fails each request with `.invalidRequest`.
+    ///   - limit: the number of loads that run at the same time. Default: no limit. With 0, all requests wait until the
+    ///     limit is raised; with a negative limit, each request fails with `.invalidRequest`.
     ///   - scope: the requests that share a limit. Default: all requests of the link.
-    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`,
-    ///     and a negative number fails each request with `.invalidRequest`. Default: no limit.
+    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///     With a negative number, each request fails with `.invalidRequest`. Default: no limit.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
         limit: Int = .max, per scope: ThrottleScope = .client, queueLimit: Int = .max,
@@ -73,7 +73,9 @@ public final class Throttle: LoaderLink {
 
     /// Sends the request when a slot is free.
     ///
-    /// - Throws: `.invalidRequest`, before anything is sent, also for throttles in the wrong order.
+    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid or the throttles are in the wrong
+    ///   order; `.queueFull`, `.timedOut` or `.cancelled` if the request leaves the queue; and the errors of the next
+    ///   loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
@@ -83,14 +85,15 @@ public final class Throttle: LoaderLink {
         }
         let key = try scope.key(of: request)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
+        let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
         let response: HTTPResponse
         do throws(HTTPError) {
             response = try await next.load(request)
         } catch {
-            leave(key)
+            leave(key, lease)
             throw error
         }
-        return release(key, after: response)
+        return release(key, lease, after: response)
     }
 
     /// Ends all waits, and resets the links below.
@@ -128,6 +131,8 @@ public final class Throttle: LoaderLink {
             let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
                 state.withLock { $0.leaveLine(key, place: place) }?.set(outcome)
             }
+            let queued = request.observation?.enterQueue("throttle")
+            defer { queued?.leave() }
             let outcome = await turn.value(
                 within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
             guard case .turn = outcome else { throw outcome.error(for: request, waitingFor: Self.slot) }
@@ -135,21 +140,26 @@ public final class Throttle: LoaderLink {
     }
 
     /// Releases the slot after the response. A body that is still arriving keeps the slot until it has ended.
-    private func release(_ key: ThrottleKey, after response: HTTPResponse) -> HTTPResponse {
+    private func release(
+        _ key: ThrottleKey, _ lease: ResourceLease?, after response: HTTPResponse
+    ) -> HTTPResponse {
         guard response.body.buffered == nil else {
-            leave(key)
+            leave(key, lease)
             return response
         }
         var response = response
-        response.body = response.body.passing { next in
+        response.body = response.body.observing { next in
             try await next()
         } end: { [self] in
-            leave(key)
+            leave(key, lease)
         }
         return response
     }
 
-    private func leave(_ key: ThrottleKey) { state.withLock { $0.leave(key) }?.set(.turn) }
+    private func leave(_ key: ThrottleKey, _ lease: ResourceLease?) {
+        lease?.release()
+        state.withLock { $0.leave(key) }?.set(.turn)
+    }
 }
 
 extension Throttle: ScopedLimit {}

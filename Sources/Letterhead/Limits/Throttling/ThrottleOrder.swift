@@ -14,7 +14,8 @@ enum ThrottleOrder {
             self = .unlimited
             return
         }
-        self = Self.order(of: chain.links)
+        let order = Self.order(of: chain.links)
+        if case .unlimited = order, !chain.hasLinksOfItsType { self = .allowed } else { self = order }
     }
 
     /// The rule of the order, and the remedy.

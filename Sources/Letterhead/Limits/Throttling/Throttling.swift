@@ -18,7 +18,7 @@ extension HTTPRequest {
     }
 }
 
-/// Determines whether ``Throttle`` and ``LimitRate`` limit a request.
+/// A setting that determines whether ``Throttle`` and ``LimitRate`` limit a request.
 public struct Throttling: Hashable, Sendable {
     /// Throttles the request, with priority 0.
     public static let always = Throttling(priority: 0)

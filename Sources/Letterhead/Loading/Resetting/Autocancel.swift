@@ -11,50 +11,40 @@ public final class Autocancel: LoaderLink {
 
     private struct State {
         var resets = 0
-        /// One of the requests, stored separately: a single request needs no lookup by a hash.
-        private var first: OwnedLoad?
-        private var others: [ObjectIdentifier: OwnedLoad] = [:]
+        var loads = Slots<OwnedWork>()
         var bodies: [ObjectIdentifier: TrackedBody] = [:]
-
-        var loads: [OwnedLoad] { [first].compactMap { $0 } + others.values }
-        var running: Int { (first == nil ? 0 : 1) + others.count + bodies.count }
-
-        mutating func add(_ load: OwnedLoad) {
-            if first == nil { first = load } else { others[ObjectIdentifier(load)] = load }
-        }
-
-        mutating func remove(_ load: OwnedLoad) {
-            if first === load { first = nil } else { others[ObjectIdentifier(load)] = nil }
-        }
     }
 
     private let state = Mutex(State())
+    /// The parts below that end without a separate task; nil if each request needs one.
+    private let below: CancellableChain?
 
     /// Creates the link.
-    public init() {}
+    public init() { below = nil }
+
+    /// Creates the link for one chain. A request for which no code of the caller runs below has no separate task.
+    init(above next: any HTTPLoader) { below = CancellableChain(next) }
 
     /// The number of requests in progress, including those whose bodies are still being read.
-    public var running: Int { state.withLock { $0.running } }
+    public var running: Int { state.withLock { $0.loads.count + $0.bodies.count } }
 
-    /// Calls the next loader in a task that a reset can cancel.
+    /// Calls the next loader so that a reset can cancel it.
     ///
     /// - Throws: `.resetInProgress` if this link is being reset. Nothing is sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
-        let load = OwnedLoad(request, next: next, owner: self)
-        let isKept = state.withLock { state in
-            if state.resets == 0 { state.add(load) }
-            return state.resets == 0
-        }
-        guard isKept else { throw .resetInProgress(request) }
-        load.start()
-        if let result = load.takeResult() { return try result.get() }
-        await withTaskCancellationHandler {
-            await load.ended()
-        } onCancel: {
-            load.cancel()
-        }
-        guard let result = load.takeResult() else { throw HTTPError(.cancelled, request: request) }
+        let lease = ResourceLedger.lease("a task that loads \(request.outline)")
+        defer { lease?.release() }
+        let isDirect = below?.isCancelledFromOutside(request) ?? false
+        let work = OwnedWork(isDirect: isDirect)
+        let slot = state.withLock { $0.resets == 0 ? $0.loads.insert(work) : nil }
+        guard let slot else { throw .resetInProgress(request) }
+        let result =
+            if isDirect {
+                await work.run { await self.result(of: request, next: next, work, slot) }
+            } else {
+                await work.runInTask { await self.result(of: request, next: next, work, slot) }
+            }
         return try result.get()
     }
 
@@ -64,10 +54,10 @@ public final class Autocancel: LoaderLink {
     public func reset(next: any HTTPLoader) async {
         let loads = state.withLock { state in
             state.resets += 1
-            return state.loads
+            return state.loads.all
         }
-        let others = loads.filter { !$0.cancelsCaller() }
-        for load in others { await load.ended() }
+        for load in loads { load.cancel() }
+        for load in loads { await load.ended() }
         let bodies = state.withLock { Array($0.bodies.values) }
         await withTaskGroup(of: Void.self) { group in
             for body in bodies { group.addTask { await body.cancel() } }
@@ -75,27 +65,28 @@ public final class Autocancel: LoaderLink {
         await next.reset()
         state.withLock { $0.resets -= 1 }
     }
-}
 
-extension Autocancel: LoadOwner {
-    func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
-        switch result {
-        case .success(var response):
+    private func result(
+        of request: HTTPRequest, next: any HTTPLoader, _ work: OwnedWork, _ slot: Int
+    ) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) {
+            var response = try await next.load(request)
+            // A response that arrives during a reset belongs to the previous user.
+            if work.isCancelled { throw HTTPError(.cancelled, request: response.request) }
             let body = track(response)
-            remove(load, keeping: body)
-            guard let body else { return result }
-            response.body = body.body(length: response.body.length)
+            remove(slot, keeping: body)
+            if let body { response.body = body.body(length: response.body.length) }
             return .success(response)
-        case .failure(let error):
-            remove(load, keeping: nil)
-            guard Task.isCancelled, error.code != .cancelled else { return result }
+        } catch {
+            remove(slot, keeping: nil)
+            guard work.isCancelled || Task.isCancelled, error.code != .cancelled else { return .failure(error) }
             return .failure(HTTPError(.cancelled, request: error.request, underlying: error))
         }
     }
 
-    private func remove(_ load: OwnedLoad, keeping body: TrackedBody?) {
+    private func remove(_ slot: Int, keeping body: TrackedBody?) {
         state.withLock { state in
-            state.remove(load)
+            state.loads.remove(at: slot)
             if let body { state.bodies[ObjectIdentifier(body)] = body }
         }
     }
@@ -106,5 +97,28 @@ extension Autocancel: LoadOwner {
         return TrackedBody(response.body, of: response.request) { [self] body in
             _ = state.withLock { $0.bodies.removeValue(forKey: ObjectIdentifier(body)) }
         }
+    }
+}
+
+/// Values at indices that do not change. The index of a removed value is used again.
+private struct Slots<Value> {
+    private var values: [Value?] = []
+    private var free: [Int] = []
+
+    var count: Int { values.count - free.count }
+    var all: [Value] { values.compactMap { $0 } }
+
+    mutating func insert(_ value: Value) -> Int {
+        guard let index = free.popLast() else {
+            values.append(value)
+            return values.count - 1
+        }
+        values[index] = value
+        return index
+    }
+
+    mutating func remove(at index: Int) {
+        values[index] = nil
+        free.append(index)
     }
 }

@@ -3,13 +3,13 @@ import Synchronization
 
 /// A streamed body that can be ended by code other than its reader.
 ///
-/// It is a class, because the reader and the link that ends it share its state. Each piece is pulled in a separate
-/// task, because the link must not cancel the reader's task.
+/// It is a class, because the reader and the link that ends it share its state. A piece is pulled in the reader's task
+/// if cancelling the body ends the pull, as the transport ensures; otherwise in a separate task, because the link must
+/// not cancel the task of the reader.
 final class TrackedBody: Sendable {
     private enum State {
         case idle(HTTPResponseBody.Iterator)
-        /// The reader awaits the task and passes cancellation on to it. The link that ends the body can cancel it, too.
-        case pulling(Task<Data?, any Error>)
+        case pulling(OwnedWork)
         case cancelled
         case over
     }
@@ -17,11 +17,13 @@ final class TrackedBody: Sendable {
     private let request: HTTPRequest
     private let state: Mutex<State>
     private let onEnd: @Sendable (TrackedBody) -> Void
+    private let lease: ResourceLease?
 
     /// - Parameter onEnd: called once, when no more pieces will be pulled.
     init(_ body: HTTPResponseBody, of request: HTTPRequest, onEnd: @escaping @Sendable (TrackedBody) -> Void) {
         self.request = request
         self.onEnd = onEnd
+        lease = ResourceLedger.lease("the streamed body of \(request.outline), which was neither read nor dropped")
         state = Mutex(.idle(body.makeAsyncIterator()))
     }
 
@@ -38,36 +40,37 @@ final class TrackedBody: Sendable {
     /// code that pulls.
     func cancel() async {
         guard case .pulling(let pull) = end(as: .cancelled) else { return }
-        if !pull.cancelsCaller() { _ = await pull.result }
+        pull.cancel()
+        await pull.ended()
     }
 
     private func next() async throws -> Data? {
-        let pull = try state.withLock { state in
+        let (chunks, pull) = try state.withLock { state in
             guard case .idle(let chunks) = state else { throw refusal(in: state) }
-            let pull = Task { try await self.pull(from: chunks) }
+            let pull = OwnedWork(isDirect: chunks.endsWhenCancelled)
             state = .pulling(pull)
-            return pull
+            return (chunks, pull)
         }
-        return try await withTaskCancellationHandler {
-            try await pull.value
-        } onCancel: {
-            pull.cancel()
+        guard chunks.endsWhenCancelled else {
+            return try await pull.runInTask { await self.pull(from: chunks) }.get()
         }
+        pull.onCancel { chunks.cancel() }
+        return try await pull.run { await self.pull(from: chunks) }.get()
     }
 
-    private func pull(from chunks: HTTPResponseBody.Iterator) async throws -> Data? {
+    private func pull(from chunks: HTTPResponseBody.Iterator) async -> Result<Data?, any Error> {
         var chunks = chunks
         do {
             if let chunk = try await chunks.next() {
                 try goOn(with: chunks)
-                return chunk
+                return .success(chunk)
             }
         } catch {
-            if case .cancelled = end(as: .over) { throw refusal(in: .cancelled) }
-            throw error
+            if case .cancelled = end(as: .over) { return .failure(refusal(in: .cancelled)) }
+            return .failure(error)
         }
-        if case .cancelled = end(as: .over) { throw refusal(in: .cancelled) }
-        return nil
+        if case .cancelled = end(as: .over) { return .failure(refusal(in: .cancelled)) }
+        return .success(nil)
     }
 
     private func goOn(with chunks: HTTPResponseBody.Iterator) throws {
@@ -88,7 +91,10 @@ final class TrackedBody: Sendable {
             }
             return (before, true)
         }
-        if isNew { onEnd(self) }
+        if isNew {
+            lease?.release()
+            onEnd(self)
+        }
         return before
     }
 

@@ -139,6 +139,12 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 }
 
 extension HTTPError {
+    /// The path of the template without its values, such as `users/{}/followers`, for metrics; nil for a plain request. See
+    /// ``RequestPath/route``.
+    public var route: String? { request.observation?.route ?? request.path.route }
+}
+
+extension HTTPError {
     private static let requestIDNames: [HTTPHeaders.Name] = [
         "X-Request-ID", "Request-ID", "X-Amzn-RequestId", "X-Amz-Request-Id", "X-GitHub-Request-Id", "X-MS-Request-Id",
         "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",

@@ -11,10 +11,16 @@
 /// ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which of its calls is the last
 /// one. In that case the sequence ends when a response of known length has been received, or with ``finish()``.
 ///
-/// A slow reader misses intermediate updates. Create one value for each request, and iterate it once.
+/// A slow reader misses intermediate updates. Create one value for each request, and iterate it once. A request can
+/// report to several values. A page sequence and an event stream report their first request; the updates also end if
+/// they end before it.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<TransferProgress>
     private let continuation: AsyncStream<TransferProgress>.Continuation
+    private let identity = Identity()
+
+    /// The identity of the updates, by which a request recognizes updates that it already reports to.
+    fileprivate final class Identity: Sendable {}
 
     /// Creates the sequence for one request.
     public init() {
@@ -25,7 +31,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     public func report(_ progress: TransferProgress) { sink(progress) }
 
     /// The receiving end.
-    var sink: Report { Report(continuation: continuation) }
+    var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
 
     /// Ends the sequence.
     public func finish() { continuation.finish() }
@@ -33,21 +39,28 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// Starts the iteration.
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator { stream.makeAsyncIterator() }
 
-    /// The receiving end of ``ProgressUpdates``.
+    /// The receiving ends of one or more ``ProgressUpdates``.
     struct Report: Sendable {
-        fileprivate let continuation: AsyncStream<TransferProgress>.Continuation
-        /// Whether the end of the request ends the sequence. If it is false, a completed download does.
-        fileprivate var isOwned = false
+        fileprivate struct Receiver: Sendable {
+            let identity: Identity
+            let continuation: AsyncStream<TransferProgress>.Continuation
+            /// Whether the end of the request ends the sequence. If it is false, a completed download does.
+            var isOwned = false
+        }
+
+        fileprivate var receivers: [Receiver]
 
         /// Reports a step.
         func callAsFunction(_ progress: TransferProgress) {
-            continuation.yield(progress)
             let isLast = progress.direction == .download && progress.fractionCompleted == 1
-            if isLast, !isOwned { continuation.finish() }
+            for receiver in receivers {
+                receiver.continuation.yield(progress)
+                if isLast, !receiver.isOwned { receiver.continuation.finish() }
+            }
         }
 
-        /// Ends the sequence.
-        func finish() { continuation.finish() }
+        /// Ends the sequences.
+        func finish() { for receiver in receivers { receiver.continuation.finish() } }
     }
 }
 
@@ -56,10 +69,23 @@ enum ProgressReportOption: HTTPRequestOption {
     static let defaultOptionValue: ProgressUpdates.Report? = nil
 }
 
+extension ProgressUpdates.Report? {
+    /// Returns a report that also reaches the updates. Updates that it already reaches are not added again.
+    func adding(_ updates: ProgressUpdates) -> ProgressUpdates.Report {
+        guard var report = self else { return updates.sink }
+        report.receivers += updates.sink.receivers.filter { added in
+            !report.receivers.contains { $0.identity === added.identity }
+        }
+        return report
+    }
+}
+
 extension HTTPRequest {
     /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
-    /// ``onProgress`` is called as well.
-    public mutating func reportProgress(to updates: ProgressUpdates) { progressReport = updates.sink }
+    /// ``onProgress``, and updates of earlier calls, receive the progress as well.
+    public mutating func reportProgress(to updates: ProgressUpdates) {
+        progressReport = progressReport.adding(updates)
+    }
 
     /// The updates that this request reports to.
     var progressReport: ProgressUpdates.Report? {
@@ -71,13 +97,12 @@ extension HTTPRequest {
     ///
     /// - Returns: the updates to end; nil if the request has no updates, or if an outer caller is already responsible.
     mutating func ownProgressReport() -> ProgressUpdates.Report? {
-        guard options.contains(ProgressReportOption.self), let report = progressReport, !report.isOwned else {
-            return nil
-        }
-        var owned = report
-        owned.isOwned = true
-        progressReport = owned
-        return report
+        guard options.contains(ProgressReportOption.self), var report = progressReport else { return nil }
+        let added = report.receivers.filter { !$0.isOwned }
+        guard !added.isEmpty else { return nil }
+        for index in report.receivers.indices { report.receivers[index].isOwned = true }
+        progressReport = report
+        return ProgressUpdates.Report(receivers: added)
     }
 }
 
@@ -90,7 +115,7 @@ extension HTTPResponse {
             return self
         }
         var response = self
-        response.body = body.passing { next in
+        response.body = body.observing { next in
             try await next()
         } end: {
             report.finish()
@@ -101,5 +126,7 @@ extension HTTPResponse {
 
 extension HTTPRequestOptions {
     /// Reports the progress of the requests of a template; see ``HTTPRequest/reportProgress(to:)``.
-    public mutating func reportProgress(to updates: ProgressUpdates) { self[ProgressReportOption.self] = updates.sink }
+    public mutating func reportProgress(to updates: ProgressUpdates) {
+        self[ProgressReportOption.self] = self[ProgressReportOption.self].adding(updates)
+    }
 }

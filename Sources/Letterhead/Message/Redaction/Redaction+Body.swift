@@ -41,6 +41,13 @@ extension Redaction {
         return Self.visible(redactURLs(isForm ? redactForm(text) : redactJSON(text)))
     }
 
+    /// Returns a whole text body with the values of secret names redacted; nil for binary data and for multipart bodies.
+    func redacted(_ data: Data, headers: HTTPHeaders) -> String? {
+        guard Self.multipart(headers) == nil, let text = Self.utf8(data, isCut: false) else { return nil }
+        let isForm = headers.mediaType?.essence == MediaType.form.essence
+        return redactURLs(isForm ? redactForm(text) : redactJSON(text))
+    }
+
     private static func multipart(_ headers: HTTPHeaders) -> String? {
         let essence = headers.mediaType?.essence
         return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
@@ -48,7 +55,7 @@ extension Redaction {
 
     /// Returns whether bytes that are not valid UTF-8 are likely to be text: compressed, in another charset, or with a
     /// malformed byte.
-    private static func hidesText(_ headers: HTTPHeaders) -> Bool {
+    static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) { return true }
         guard let type = headers.mediaType?.essence else { return false }
         return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
@@ -75,7 +82,7 @@ extension Redaction {
         }
     }
 
-    private func redactForm(_ text: String) -> String {
+    package func redactForm(_ text: String) -> String {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
             return isSecret(parameter: PercentEncoding.unescape(name))

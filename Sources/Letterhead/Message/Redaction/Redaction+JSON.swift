@@ -2,7 +2,7 @@ import Foundation
 
 extension Redaction {
     /// Redacts the JSON value of any kind that follows a secret `"name":`. The document may be truncated or malformed.
-    func redactJSON(_ text: String) -> String {
+    package func redactJSON(_ text: String) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let open = rest.firstIndex(of: JSONBytes.quote) {

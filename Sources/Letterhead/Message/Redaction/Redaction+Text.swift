@@ -3,8 +3,12 @@ import Foundation
 extension Redaction {
     /// `Name: value`.
     func text(of field: HTTPHeaders.Field) -> String {
-        let isSecret = field.isSecret || isSecret(header: field.name)
-        return "\(Self.visible(field.name.rawValue)): \(isSecret ? Self.mark : Self.visible(redactURLs(field.value)))"
+        "\(Self.visible(field.name.rawValue)): \(value(of: field))"
+    }
+
+    /// Returns the value of a header.
+    func value(of field: HTTPHeaders.Field) -> String {
+        field.isSecret || isSecret(header: field.name) ? Self.mark : Self.visible(redactURLs(field.value))
     }
 
     /// Returns one line for each field.
@@ -54,7 +58,7 @@ extension Redaction {
     }
 
     /// Escapes control characters and line separators, so that a value cannot forge a log line.
-    static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
             .joined()
@@ -73,7 +77,7 @@ extension Redaction {
 extension Redaction {
     /// Redacts a text that contains URLs, such as `Location` and `Link`: user and password, and the values of secret
     /// names after `?`, `&`, `;` or `#`.
-    func redactURLs(_ text: String) -> String {
+    package func redactURLs(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]

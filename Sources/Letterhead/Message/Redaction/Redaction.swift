@@ -1,8 +1,8 @@
 /// The names whose values are secret in texts: in descriptions, errors and logs.
 ///
 /// The library uses it for every text about a message. The value of a secret name is written as `<redacted>`; user and
-/// password of a URL are always redacted. A log (``PrintLoader``) contains methods, URLs, headers, statuses and sizes,
-/// and never a body. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
+/// password of a URL are always redacted. A log (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and
+/// at the level `bodies` the first 512 bytes of a body. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
 /// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. Other values are not
 /// redacted, so add your names to a request:
 ///
@@ -54,7 +54,7 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// Returns whether the values of a header are secret.
-    func isSecret(header name: HTTPHeaders.Name) -> Bool {
+    package func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
@@ -71,5 +71,6 @@ public struct Redaction: Sendable, Hashable {
         String(decoding: name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }, as: UTF8.self)
     }
 
-    static let mark = "<redacted>"
+    /// The replacement for a secret value.
+    package static let mark = "<redacted>"
 }

@@ -10,11 +10,18 @@ enum SecretName {
     /// - Parameter name: the unescaped bytes of the name of a header, a query item, a form field or a JSON member.
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
         let parts = parts(of: name)
+        var counted: Bool?
+        /// Whether the name counts tokens. All parts are searched, and only once.
+        func countsTokens() -> Bool {
+            let result = counted ?? parts.contains { counts.contains($0) }
+            counted = result
+            return result
+        }
         for index in parts.indices {
             var joined = ""
             for part in parts[index...].prefix(3) {
                 joined += part
-                if isSecret(joined, in: parts) { return true }
+                if isSecret(joined, countsTokens) { return true }
                 if joined.utf8.count > longest { break }
             }
         }
@@ -23,10 +30,10 @@ enum SecretName {
         return whole.count <= 2 && wholeNames.contains(whole.joined())
     }
 
-    private static func isSecret(_ word: String, in parts: [String]) -> Bool {
+    private static func isSecret(_ word: String, _ countsTokens: () -> Bool) -> Bool {
         if isSecretSingular(word[...]) { return true }
         guard word.utf8.last == UInt8(ascii: "s"), isSecretSingular(word.dropLast()) else { return false }
-        return !word.hasSuffix("tokens") || !parts.contains { counts.contains($0) }
+        return !word.hasSuffix("tokens") || !countsTokens()
     }
 
     private static func isSecretSingular(_ word: Substring) -> Bool {

@@ -16,6 +16,12 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension HTTPRequest {
+    /// The method and the URL without values of the query, for messages.
+    var outline: String {
+        let shown = shown
+        return "\(shown.method.shown) \(redaction.outline(of: shown))"
+    }
+
     /// The header fields that are specific to one user: those that are marked as secret, or are secret by the redaction
     /// of the request or by the standard names. A redaction that shows more in texts makes no field less secret.
     var secretHeaders: [HTTPHeaders.Field] { headers.filter { isSecret($0) } }

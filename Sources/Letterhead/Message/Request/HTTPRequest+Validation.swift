@@ -13,6 +13,7 @@ extension HTTPRequest {
     ///     password.
     ///   - The ``RequestPath`` is valid, and all query values can be written.
     ///   - ``timeout`` and ``idleTimeout`` are greater than zero.
+    ///   - A page that is identified by a URL is requested at the origin of that URL.
     ///   - The members of the body have the types of the requirements of ``HTTPBody``.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
@@ -41,7 +42,7 @@ extension HTTPRequest {
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
         if userInfo != nil { return "the URL contains a user or password; use an authentication link" }
         if !ASCII.isPrintable(path.string) { return "the path contains a character that must be escaped" }
-        return query.brokenRule
+        return query.brokenRule ?? brokenOrigin
     }
 
     var hasHTTPScheme: Bool {

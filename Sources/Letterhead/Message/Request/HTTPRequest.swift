@@ -46,6 +46,11 @@ public struct HTTPRequest: Sendable, Identifiable {
     public var body: any HTTPBody
     /// The settings for the loaders.
     public var options: HTTPRequestOptions
+    /// The template that the request was built from. Its type belongs to a later folder; see `template`.
+    var origination: (any Sendable)?
+    /// Records the events of the load that the request belongs to; nil if no one observes it. A property and not an option,
+    /// so that links find out without a search.
+    var observation: Observation?
 
     /// Creates a GET request over https in which nothing else is set.
     public init() {

@@ -130,7 +130,10 @@ struct HTTPResponseValues: Sendable {
     }
 
     /// A box that distinguishes an explicit nil from an absent value.
-    private struct Stored<Value: Sendable>: Sendable {
+    /// It is a class, because responses are copied more often than their values are set.
+    private final class Stored<Value: Sendable>: Sendable {
         let value: Value
+
+        init(value: Value) { self.value = value }
     }
 }

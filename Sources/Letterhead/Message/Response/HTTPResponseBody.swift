@@ -37,6 +37,13 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         source = .stream(OneTimeStream(length: length, pull: pull, cancel: cancel))
     }
 
+    /// Returns a streamed body of which `cancel` also ends a pull that is in progress.
+    static func received(
+        length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
+    ) -> HTTPResponseBody {
+        HTTPResponseBody(.stream(OneTimeStream(length: length, pull: pull, cancel: cancel, endsPulls: true)))
+    }
+
     /// All bytes if they are in memory; nil for a streamed body.
     public var buffered: Data? {
         if case .data(let data) = source { data } else { nil }
@@ -79,16 +86,37 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         through closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
         end: @escaping @Sendable () -> Void = {}
     ) -> HTTPResponseBody {
+        passing(through: closure, end: end, awaitsOnlyNext: false)
+    }
+
+    /// Returns the same body for a link of the library, whose closure awaits nothing but the next piece. If cancelling
+    /// this body ends its pulls, cancelling the returned one does so as well.
+    func observing(
+        _ closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
+        end: @escaping @Sendable () -> Void = {}
+    ) -> HTTPResponseBody {
+        passing(through: closure, end: end, awaitsOnlyNext: true)
+    }
+
+    private func passing(
+        through closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
+        end: @escaping @Sendable () -> Void, awaitsOnlyNext: Bool
+    ) -> HTTPResponseBody {
         guard case .stream(let stream) = source else { return self }
-        let walk = stream.walk()
-        return HTTPResponseBody(length: stream.length) {
-            let chunk = try await closure { try await walk.next() }
+        let chunks = stream.walk()
+        let pull: @Sendable () async throws -> Data? = {
+            let chunk = try await closure { try await chunks.next() }
             if chunk == nil { end() }
             return chunk
-        } cancel: {
+        }
+        let cancel: @Sendable () -> Void = {
             stream.end(cancelling: true)
             end()
         }
+        return Self(
+            .stream(
+                OneTimeStream(
+                    length: stream.length, pull: pull, cancel: cancel, endsPulls: awaitsOnlyNext && stream.endsPulls)))
     }
 
     /// Whether the body is streamed.
@@ -118,6 +146,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         fileprivate var data: Data?
         fileprivate let walk: OneTimeStream.Walk?
         fileprivate var isWithheld = false
+
+        /// Whether ``cancel()`` ends a pull that is in progress.
+        var endsWhenCancelled: Bool { walk?.endsPulls ?? true }
+
+        /// Ends the iteration, as dropping it does.
+        func cancel() { walk?.cancel() }
 
         /// Returns the next piece, or nil at the end.
         public mutating func next() async throws -> Data? {

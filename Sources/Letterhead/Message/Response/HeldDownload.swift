@@ -64,6 +64,10 @@ extension HTTPRequest {
         return request
     }
 
+    /// Whether a download with a status is saved: it is accepted, and is not a 304, which means that the representation
+    /// that the client already has is current (RFC 9110, 15.4.5).
+    func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
+
     /// Whether this is a download that no caller further up holds.
     private var isOwnDownload: Bool {
         guard options.contains(ResponseDeliveryOption.self), case .file = responseDelivery else { return false }
@@ -99,7 +103,7 @@ extension HTTPResponse {
     /// Returns the draft of a download whose response was replaced by this one; nil if this response has a body, or a
     /// status that is not accepted.
     func draft(in download: HeldDownload?) -> ResponseDraft? {
-        guard let draft = download?.draft, body.buffered?.isEmpty == true, request.accepts(status) else { return nil }
+        guard let draft = download?.draft, body.buffered?.isEmpty == true, request.saves(status) else { return nil }
         return draft
     }
 
@@ -114,7 +118,7 @@ extension HTTPResponse {
     fileprivate func saved(by download: HeldDownload) throws(HTTPError) -> HTTPResponse {
         var response = withoutHold
         guard let draft = draft ?? draft(in: download) else {
-            guard request.accepts(status) else { return response }
+            guard request.saves(status) else { return response }
             throw HTTPError(
                 .cannotSaveResponse, request: response.request, response: response,
                 message: "no file was saved: a link or the template replaced the response of the transport")

@@ -9,11 +9,17 @@ final class OneTimeStream: Sendable {
     }
 
     let length: Int?
+    /// Whether `cancel` ends a pull that is in progress. Otherwise, only cancelling the task of the pull ends it.
+    let endsPulls: Bool
     private let pull: @Sendable () async throws -> Data?
     private let cancel: @Sendable () -> Void
     private let state = Mutex(State.untouched)
 
-    init(length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
+    init(
+        length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void,
+        endsPulls: Bool = false
+    ) {
+        self.endsPulls = endsPulls
         self.length = length
         self.pull = pull
         self.cancel = cancel
@@ -43,6 +49,12 @@ final class OneTimeStream: Sendable {
         }
 
         deinit {
+            if isFirst { stream.end(cancelling: true) }
+        }
+
+        var endsPulls: Bool { stream.endsPulls }
+
+        func cancel() {
             if isFirst { stream.end(cancelling: true) }
         }
 

@@ -14,10 +14,12 @@ final class ResponseDraft: Sendable {
     private let place: URL
     private let draft: URL
     private let state = Mutex(State.pending)
+    private let lease: ResourceLease?
 
     /// Creates a draft from a complete hidden file.
     init(_ draft: URL, for place: URL, count: Int) {
         (self.draft, self.place, self.count) = (draft, place, count)
+        lease = ResourceLedger.lease("the hidden file of the download to \(place.lastPathComponent)")
     }
 
     deinit { discard() }
@@ -42,6 +44,7 @@ final class ResponseDraft: Sendable {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
             state = .placed
+            lease?.release()
         }
     }
 
@@ -52,7 +55,9 @@ final class ResponseDraft: Sendable {
             state = .discarded
             return true
         }
-        if isPending { try? FileManager.default.removeItem(at: draft) }
+        guard isPending else { return }
+        try? FileManager.default.removeItem(at: draft)
+        lease?.release()
     }
 }
 

@@ -18,6 +18,9 @@ public struct RequestPath: Hashable, Sendable {
     /// The escaped path, relative or absolute.
     public let string: String
     let defect: Defect?
+    private let holes: RequestRoute
+    /// The number of bytes of ``string`` that belong to the path itself and not to the prefix of a base URL.
+    private let ownCount: Int
 
     /// The reason that a path is refused.
     enum Defect: String {
@@ -29,12 +32,20 @@ public struct RequestPath: Hashable, Sendable {
 
     /// Creates a path that is already escaped, from the bytes of a URL.
     init(escaped text: String) {
-        string = text
-        defect = nil
+        self.init(escaped: text, holes: RequestRoute(), ownCount: 0)
     }
 
-    private init(written text: String, defect: Defect?) {
+    private init(escaped text: String, holes: RequestRoute, ownCount: Int) {
+        string = text
+        defect = nil
+        (self.holes, self.ownCount) = (holes, ownCount)
+    }
+
+    private init(written text: String, holes: RequestRoute, defect: Defect?) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
+        // Escapes move the values, so the route is unknown then. Few literals contain a character that is escaped.
+        self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
+        ownCount = string.utf8.count
         self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
     }
 
@@ -48,6 +59,17 @@ public struct RequestPath: Hashable, Sendable {
     /// Whether the path is refused because it contains other parts of a URL. No text shows such a path.
     var namesOtherParts: Bool { defect == .host || defect == .query }
 
+    /// The path as it was written, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
+    /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
+    ///
+    /// It identifies the endpoint in metrics and logs, because it has few values. The prefix of a base URL is not part of
+    /// it. It is nil if the path was not written as a literal: that of a URL, and of a redirect; and if a literal contains
+    /// characters that must be escaped.
+    public var route: String? {
+        guard holes.isKnown, !namesOtherParts else { return nil }
+        return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
+    }
+
     /// The segments between the slashes, unescaped.
     public var segments: [String] {
         string.split(separator: "/", omittingEmptySubsequences: true).map { PercentEncoding.unescape($0) }
@@ -56,17 +78,19 @@ public struct RequestPath: Hashable, Sendable {
 
 extension RequestPath: ExpressibleByStringInterpolation {
     /// Creates a path without values.
-    public init(stringLiteral value: String) { self.init(written: value, defect: nil) }
+    public init(stringLiteral value: String) { self.init(written: value, holes: .literal, defect: nil) }
 
     /// Creates a path with values.
     public init(stringInterpolation: StringInterpolation) {
-        self.init(written: stringInterpolation.text, defect: stringInterpolation.defect)
+        self.init(
+            written: stringInterpolation.text, holes: stringInterpolation.holes, defect: stringInterpolation.defect)
     }
 
     /// Collects literals unchanged, and values as escaped segments.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
+        fileprivate var holes = RequestRoute.literal
 
         /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
@@ -76,6 +100,11 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         /// Appends a text or a number as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) { add(value.description) }
+
+        /// Appends a text or a number as one segment, with a name in ``RequestPath/route``.
+        public mutating func appendInterpolation(_ value: some LosslessStringConvertible, name: String) {
+            add(value.description, name: name)
+        }
 
         /// Appends the raw value of an enumeration or an identifier as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
@@ -92,23 +121,45 @@ extension RequestPath: ExpressibleByStringInterpolation {
         /// `files/a%20b/c`. An empty list is refused like an empty value.
         public mutating func appendInterpolation(segments values: some Sequence<some LosslessStringConvertible>) {
             var isFirst = true
+            let start = text.utf8.count
             for value in values {
                 if !isFirst { text += "/" }
-                add(value.description)
+                append(value.description)
                 isFirst = false
             }
             if isFirst { defect = defect ?? .emptyValue }
+            holes.add(from: start, to: text.utf8.count, name: nil)
         }
 
         /// Appends a text with its slashes and escapes. The caller is responsible for its safety.
-        public mutating func appendInterpolation(raw value: String) { text += value }
+        public mutating func appendInterpolation(raw value: String) {
+            let start = text.utf8.count
+            text += value
+            holes.add(from: start, to: text.utf8.count, name: nil)
+        }
 
-        private mutating func add(_ value: String) {
+        private mutating func add(_ value: String, name: String? = nil) {
+            let start = text.utf8.count
+            append(value)
+            holes.add(from: start, to: text.utf8.count, name: name)
+        }
+
+        private mutating func append(_ value: String) {
             if value.isEmpty { defect = defect ?? .emptyValue }
             if value == "." || value == ".." { defect = defect ?? .dotValue }
             text += PercentEncoding.escape(value, .unreserved)
         }
     }
+}
+
+extension RequestPath {
+    /// Paths with the same text are equal, whether or not their routes are known.
+    public static func == (left: RequestPath, right: RequestPath) -> Bool {
+        left.string == right.string && left.defect == right.defect
+    }
+
+    /// Hashes the text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }
 
 extension RequestPath: CustomStringConvertible {
@@ -122,7 +173,9 @@ extension RequestPath {
     ///
     /// A path that begins with a slash is returned unchanged. For an empty path, the prefix is returned.
     func behind(_ prefix: String) -> RequestPath {
-        if string.isEmpty, defect == nil, Self.isAbsolute(prefix) { return RequestPath(escaped: prefix) }
+        if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
+            return RequestPath(escaped: prefix, holes: holes, ownCount: 0)
+        }
         return prefix.withBytes { behind($0) }
     }
 
@@ -136,7 +189,7 @@ extension RequestPath {
                 if string.isEmpty { return }
                 if !text.ends(in: "/") { text.append("/" as Unicode.Scalar) }
                 text.append(string)
-            })
+            }, holes: holes, ownCount: string.utf8.count)
     }
 
     /// Whether the path begins with a slash.

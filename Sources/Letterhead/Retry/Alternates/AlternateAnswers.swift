@@ -9,7 +9,12 @@ struct AlternateAnswers {
 
     /// The start of an attempt, as the number of responses that had arrived by then.
     struct Mark {
-        fileprivate let number: Int
+        /// The mark of an attempt that cannot be retried, and therefore needs no response.
+        static let withoutRetry = Mark(number: nil)
+
+        fileprivate let number: Int?
+
+        var mayUseAnswers: Bool { number != nil }
     }
 
     private var answers: [Key: (number: Int, answer: Answer)] = [:]
@@ -38,7 +43,9 @@ struct AlternateAnswers {
 
     /// Returns the latest response that arrived after an attempt began, or nil.
     func lastAnswer(to key: Key, since mark: Mark) -> Answer? {
-        guard mark.number >= firstNumber, let (number, answer) = answers[key], number > mark.number else { return nil }
+        guard let start = mark.number, start >= firstNumber, let (number, answer) = answers[key], number > start else {
+            return nil
+        }
         return answer
     }
 
@@ -56,7 +63,8 @@ struct AlternateAnswers {
 
     /// Ends an attempt, and returns the responses that no other attempt needs.
     mutating func end(_ mark: Mark) -> [Answer] {
-        leave(mark)
+        guard let start = mark.number else { return [] }
+        leave(start)
         var dropped: [Answer] = []
         while let (number, key) = order.first, attempts.first.map({ number <= $0.number }) ?? true {
             _ = order.popFirst()
@@ -78,11 +86,11 @@ struct AlternateAnswers {
         return dropped
     }
 
-    private mutating func leave(_ mark: Mark) {
+    private mutating func leave(_ number: Int) {
         // The oldest attempts usually end first.
         var index = attempts.startIndex
-        if attempts.first?.number != mark.number { index = position(of: mark.number) }
-        guard index < attempts.endIndex, attempts[index].number == mark.number else { return }
+        if attempts.first?.number != number { index = position(of: number) }
+        guard index < attempts.endIndex, attempts[index].number == number else { return }
         attempts[index].count -= 1
         if attempts[index].count == 0 { emptyCounts += 1 }
         while attempts.first?.count == 0 {

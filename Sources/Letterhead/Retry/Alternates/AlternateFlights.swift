@@ -3,8 +3,8 @@ import Synchronization
 /// The alternate requests that loads share. Concurrent loads wait for one alternate request, and a load whose attempt
 /// began before that request completed uses its response, too.
 ///
-/// This type is a class because all loads of a link share it. A task runs for the loads that wait for it: it is
-/// cancelled when the last of them leaves. A reset cancels and awaits all tasks.
+/// This type is a class because all loads of a link share it. An alternate request is cancelled when the last load stops
+/// waiting for it. A reset cancels and awaits all of them.
 final class AlternateFlights: Sendable {
     /// The scope of one shared request: the sharing value of the caller, and the identity of the original request.
     struct Key: Hashable, Sendable {
@@ -13,25 +13,13 @@ final class AlternateFlights: Sendable {
     }
 
     typealias Answer = Result<HTTPResponse?, any Error>
-
-    /// The result of waiting for an alternate request.
-    enum Outcome: Sendable {
-        case answer(Answer)
-        case cancelled, reset, late
-    }
-
-    private typealias Waiter = OneShot<Outcome>
-
-    private struct Flight {
-        let number: Int
-        var waiters: [Int: Waiter]
-        var task: Task<Void, Never>?
-    }
+    typealias Flight = SingleFlight<Answer>
 
     private struct State {
         var answers = AlternateAnswers()
         var flights: [Key: Flight] = [:]
-        var lastNumber = 0
+        /// Flights that have no waiters any more and whose work has not ended.
+        var closing: [ObjectIdentifier: Flight] = [:]
     }
 
     private let clock: any Clock<Duration>
@@ -40,7 +28,7 @@ final class AlternateFlights: Sendable {
     init(clock: any Clock<Duration>) { self.clock = clock }
 
     /// The number of loads that are waiting.
-    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting } } }
 
     /// The number of stored responses.
     var answerCount: Int { state.withLock { $0.answers.count } }
@@ -49,7 +37,10 @@ final class AlternateFlights: Sendable {
     func begin() -> AlternateAnswers.Mark { state.withLock { $0.answers.begin() } }
 
     /// Ends an attempt. Responses that no other attempt can use are released here, after the lock.
-    func end(_ mark: AlternateAnswers.Mark) { _ = state.withLock { $0.answers.end(mark) } }
+    func end(_ mark: AlternateAnswers.Mark) {
+        guard mark.mayUseAnswers else { return }
+        _ = state.withLock { $0.answers.end(mark) }
+    }
 
     /// Returns the outcome of an alternate request: one that completed after the attempt began, one that is in flight,
     /// or a new one.
@@ -62,65 +53,47 @@ final class AlternateFlights: Sendable {
     func outcome(
         of key: Key, since mark: AlternateAnswers.Mark, within limit: Duration?,
         work: @escaping @Sendable () async -> Answer
-    ) async -> Outcome {
-        if let answer = state.withLock({ $0.answers.lastAnswer(to: key, since: mark) }) { return .answer(answer) }
-        let waiter = Waiter()
-        let number = join(key, with: waiter, work: work)
-        return await waiter.value(within: limit, on: clock) { [self] in
-            leave(key, number: number, as: .late)
-        } onCancel: { [self] in
-            leave(key, number: number, as: .cancelled)
+    ) async -> Flight.Outcome {
+        let (answer, flight, ticket, isNew) =
+            state.withLock { state in
+                if let answer = state.answers.lastAnswer(to: key, since: mark) { return (answer, nil, nil, false) }
+                if let flight = state.flights[key], let ticket = flight.join() { return (nil, flight, ticket, false) }
+                if let abandoned = state.flights[key] { state.closing[ObjectIdentifier(abandoned)] = abandoned }
+                let flight = Flight(needsWaiters: true)
+                state.flights[key] = flight
+                return (nil, flight, flight.join(), true)
+            } as (Answer?, Flight?, Flight.Ticket?, Bool)
+        if let answer { return .value(answer) }
+        guard let flight, let ticket else { return .reset }
+        if isNew {
+            flight.start { [self] in
+                // A reset may have closed the flight before its task began.
+                end(flight, of: key, with: flight.isOpen ? await work() : .failure(CancellationError()))
+            }
         }
+        return await flight.outcome(for: ticket, within: limit, on: clock)
     }
 
-    /// Cancels the requests in flight, ends all waits, and removes the stored responses. Returns when all tasks have
+    /// Cancels the requests in flight, ends all waits, and removes the stored responses. Returns when all requests have
     /// ended, except those that themselves wait for this reset.
     func reset() async {
         let (flights, _) = state.withLock { state in
             defer { state.flights = [:] }
-            return (state.flights.values, state.answers.forget())
+            return (Array(state.flights.values) + Array(state.closing.values), state.answers.forget())
         }
-        let others = flights.compactMap(\.task).filter { !$0.cancelsCaller() }
-        for flight in flights {
-            for waiter in flight.waiters.values { waiter.set(.reset) }
-        }
-        for task in others { await task.value }
+        for flight in flights { flight.reset() }
+        for flight in flights { await flight.ended() }
     }
 
-    private func join(_ key: Key, with waiter: Waiter, work: @escaping @Sendable () async -> Answer) -> Int {
-        state.withLock { state in
-            state.lastNumber += 1
-            let number = state.lastNumber
-            if state.flights[key] != nil {
-                state.flights[key]?.waiters[number] = waiter
-                return number
-            }
-            // The task is created under the lock, so that no reset can miss it. It starts to run on another thread.
-            let task = Task { [self] in end(key, number: number, with: await work()) }
-            state.flights[key] = Flight(number: number, waiters: [number: waiter], task: task)
-            return number
-        }
-    }
-
-    private func end(_ key: Key, number: Int, with answer: Answer) {
+    private func end(_ flight: Flight, of key: Key, with answer: Answer) {
         // The removed values are released after the lock: a deallocator of their data may cancel a load that waits
         // here.
-        let (flight, _) = state.withLock { state -> (Flight?, Answer?) in
-            guard let flight = state.flights[key], flight.number == number else { return (nil, nil) }
+        _ = state.withLock { state -> Answer? in
+            state.closing[ObjectIdentifier(flight)] = nil
+            guard state.flights[key] === flight else { return nil }
             state.flights[key] = nil
-            return (flight, state.answers.add(answer, to: key))
+            return flight.isOpen ? state.answers.add(answer, to: key) : nil
         }
-        for waiter in flight?.waiters.values ?? [:].values { waiter.set(.answer(answer)) }
-    }
-
-    private func leave(_ key: Key, number: Int, as outcome: Outcome) {
-        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: number) else { return (nil, nil) }
-            guard let flight = state.flights[key], flight.waiters.isEmpty else { return (waiter, nil) }
-            state.flights[key] = nil
-            return (waiter, flight.task)
-        }
-        task?.cancel()
-        waiter?.set(outcome)
+        flight.finish(with: answer)
     }
 }

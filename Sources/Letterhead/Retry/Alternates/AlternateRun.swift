@@ -57,7 +57,7 @@ struct AlternateRun {
             }
         }
         switch outcome {
-        case .answer(let answer): return try answer.get()
+        case .value(let answer): return try answer.get()
         case .cancelled: throw EndOfLoad(error: HTTPError(.cancelled, request: original))
         case .reset: throw EndOfLoad(error: HTTPError(.cancelled, request: original, message: "the chain was reset"))
         case .late:
@@ -69,10 +69,12 @@ struct AlternateRun {
     private static func send(
         _ alternate: RetryAlternateRequest, for original: HTTPRequest, next: any HTTPLoader, sharesDeadline: Bool
     ) async throws -> HTTPResponse? {
-        guard var request = try await alternate.make(original) else { return nil }
+        // A copy of the original must not be saved to the file of its download.
+        guard var request = try await alternate.make(original)?.withoutHold else { return nil }
+        if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request[option: AttemptNumberOption.self] = 1
         if sharesDeadline { request.shareDeadline(of: original) }
-        return try await next.load(request)
+        return try await next.load(request, as: "alternate", for: original.observation)
     }
 }
 

@@ -1,5 +1,5 @@
 extension HTTPRetryStrategy {
-    /// Sends another request first, then waits, and then retries the original.
+    /// Sends another request, then waits, and then retries the original.
     ///
     /// ```swift
     /// .after(
@@ -10,14 +10,14 @@ extension HTTPRetryStrategy {
     ///     })
     /// ```
     ///
-    /// The other request passes through the links below the retry. Validators do not see it, it is never retried or
-    /// counted, and its response may have any status. All errors of it are passed to `onError` and not to the caller:
-    /// the original is then retried unchanged.
+    /// The other request passes through the links below the retry. Validators do not receive its response, which may
+    /// have any status. The other request is not retried and does not count as an attempt. Its errors are passed to
+    /// `onError` and not to the caller; the original is then retried unchanged.
     ///
     /// - Parameters:
     ///   - request: creates the other request from the original. If it returns nil, the original is retried at once.
     ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
-    ///   - sharing: the loads that share one request. Default: nil (each load sends its own).
+    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
     ///   - onResponse: receives the response, and may change the original for its next attempts. The identity of the
     ///     original does not change. With `sharing`, it runs once for each load that waited, with the original of that
     ///     load.
@@ -35,7 +35,7 @@ extension HTTPRetryStrategy {
         ) { _, _ in Wait(duration: delay, jitter: .none) }
     }
 
-    /// Runs a task first, then waits, and then retries the original.
+    /// Runs a task, then waits, and then retries the original.
     ///
     /// - Parameters:
     ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.

@@ -40,15 +40,15 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for these times in order, and does not retry after the last one. Negative waits count as zero.
+    /// Waits for these times in order, and ends the retries after the last one. Negative waits count as zero.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
             retry <= delays.count ? Wait(duration: delays[retry - 1], jitter: .none) : nil
         }
     }
 
-    /// Waits for the time that a closure returns for the number of the retry, from 1, and the last result. nil means no
-    /// retry; a negative wait counts as zero.
+    /// Waits for the time that a closure returns. The closure receives the number of the retry, starting at 1, and the
+    /// result of the last attempt. If it returns nil, the request is not retried; a negative wait counts as zero.
     ///
     /// ```swift
     /// .custom { _, result in  // a service that sends the time in seconds since 1970
@@ -64,11 +64,11 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Varies the waits at random, so that clients that failed together do not retry together.
+    /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time.
     ///
     /// - Parameter share: the random share of each wait: 0 keeps the wait, 0.2 waits for 80 to 100 % of it, 1 waits for
-    ///   any time between zero and the whole. It is clamped to 0...1; NaN counts as 0. Default of
-    ///   ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``: 1; of all others: 0.
+    ///   any time between zero and the whole. It is clamped to 0...1; NaN counts as 0. Default: 1 for
+    ///   ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``, and 0 for all others.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let jitter = RetryJitter.upTo(share)
         return replacingPlan(with: { [plan] retry, result in
@@ -84,14 +84,14 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Continues with the waits of another strategy, counted from 1 again.
+    /// Continues with the waits of another strategy, whose retries are counted from 1.
     ///
     /// ```swift
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 …
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition
-    /// of this strategy are kept, and those of `next` are ignored.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The result has the alternate and
+    /// the condition of this strategy; those of `next` are ignored.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }

@@ -1,4 +1,4 @@
-/// Determines how a request is retried: the wait, and the work before the retry.
+/// The way in which a request is retried: the wait, and the work before the retry.
 ///
 /// ```swift
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
@@ -15,7 +15,7 @@
 /// | ``delays(_:)`` | those listed, and then no retry |
 /// | ``after(_:delay:sharing:onResponse:onError:)`` | sends another request first |
 /// | ``afterTask(delay:task:onError:)`` | runs a closure first |
-/// | ``custom(_:)`` | the result of a closure |
+/// | ``custom(_:)`` | those that a closure returns |
 ///
 /// A strategy is a value without state: each load counts its retries from 1 and passes the number to the strategy. The
 /// number of retries is limited by `maximumRetries`, not by the strategy. ``when(_:)`` restricts a strategy, and
@@ -93,16 +93,17 @@ public struct HTTPRetryStrategy: Sendable {
     /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
     /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
     /// that documents it, such as one with a rate limit. It also makes a 403 with `Retry-After` eligible for a retry.
-    /// All other limits of a retry apply (``Retry``): a one-shot body is not sent again, and neither is a request that
-    /// was redirected to a GET.
+    /// All other limits of a retry apply (``Retry``): for example, a one-shot body is not sent again. A request whose
+    /// method was changed by a redirect is not retried either, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy {
         var copy = self
         copy.retriesRefusals = true
         return copy
     }
 
-    /// Returns the strategy as a suggestion of a validator. A wait of the server (`Retry-After`) and the request's own
-    /// strategy take precedence, and if the request cannot be retried, the next validator judges.
+    /// Returns the strategy as a suggestion of a validator. A `Retry-After` of the server and the strategy of the
+    /// request take precedence over a suggestion. If the request cannot be retried, the next validator judges the
+    /// result.
     public func asFallback() -> HTTPRetryStrategy {
         var copy = self
         copy.isFallback = true

@@ -14,8 +14,8 @@ extension HTTPRequest {
 
     /// Marks the request as idempotent, so that it may be retried with any method.
     ///
-    /// The request carries an `Idempotency-Key`, the same in every attempt of a load, by which a server recognizes a
-    /// retry (draft-ietf-httpapi-idempotency-key-header). Mark only requests that the server handles this way.
+    /// The request contains an `Idempotency-Key`, which is the same in every attempt of a load, so that the server can
+    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). Mark only requests to servers that support this.
     ///
     /// - Parameter key: the key, such as one that is stored across launches. Default: nil (a random key for each load).
     public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }

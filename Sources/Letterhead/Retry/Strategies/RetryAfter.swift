@@ -1,13 +1,13 @@
 public import Foundation
 
 extension HTTPHeaders {
-    /// Returns the wait that the server asks for in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil if
+    /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil if
     /// neither has a valid value.
     ///
     /// `Retry-After` is in whole seconds, or a date in one of the three formats of HTTP. A date in the past is zero. A
     /// negative, signed, fractional or otherwise malformed value counts as absent. Of several values, the longest
     /// applies. `Retry-After-Ms`, which some APIs send in addition, is in milliseconds and takes precedence. The wait
-    /// may be very long: limit it.
+    /// may be very long, so limit it.
     ///
     /// - Parameter now: the current date, from which a wait until a date is calculated. Default: the date of the
     ///   system.

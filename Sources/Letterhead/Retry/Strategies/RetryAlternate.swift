@@ -21,10 +21,10 @@ struct RetryAlternateRequest: Sendable {
 extension HTTPRetryStrategy {
     /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
     ///
-    /// Loads share a request if their strategies were created with copies of one value, and with an equal key. Of loads
-    /// that need it at the same time, one sends the alternate request, and all receive its response. Regardless of the
-    /// key, loads share only if their requests have the same origin and identity: every secret header and query item,
-    /// the authentication and the environment.
+    /// Loads share a request if their strategies were created with copies of one value, and with an equal key. If
+    /// several loads need the request at the same time, one of them sends it, and all receive its response. Regardless
+    /// of the key, loads share only if their requests have the same origin and identity: every secret header and query
+    /// item, the authentication and the environment.
     public struct Sharing: Sendable {
         /// An object whose identity only the copies of one value share.
         fileprivate final class Identity: Sendable {}
@@ -48,13 +48,14 @@ extension HTTPRetryStrategy {
         /// The maximum number of alternate requests for one load.
         let maximum: Int
 
-        /// Creates a value that is shared only by its copies.
+        /// Creates a value. Only copies of it share requests.
         ///
         /// - Parameter maximum: the maximum number of alternate requests for one load. Default: 1; a negative number
         ///   counts as zero.
         public init(maximum: Int = 1) { self.maximum = max(maximum, 0) }
 
-        /// Returns this value for one key, such as the name of a user. Only loads with an equal key share.
+        /// Returns a copy of this value for one key, such as the name of a user. Only loads with an equal key share a
+        /// request.
         public func forKey(_ key: String) -> Sharing {
             var copy = self
             copy.name = key

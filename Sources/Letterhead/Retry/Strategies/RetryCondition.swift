@@ -1,4 +1,4 @@
-/// When a strategy applies; joined with `&&`, `||` and `!`.
+/// A condition for a retry. Join conditions with `&&`, `||` and `!`.
 ///
 /// ```swift
 /// let strategy = HTTPRetryStrategy.exponential(base: .seconds(1))
@@ -6,18 +6,18 @@
 /// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
 /// ```
 ///
-/// There are two kinds of conditions. A *selection* describes which outcomes are worth a retry: ``statuses(_:)``,
-/// ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* describes when, and nothing of the
-/// outcome: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and everything negated with `!`. It narrows
-/// ``standard``, alone and as one side of `||`.
+/// There are two kinds of conditions. A *selection* describes the outcomes after which a request is retried:
+/// ``statuses(_:)``, ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* does not depend
+/// on the outcome: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with
+/// `!`. It narrows ``standard``, both alone and as one side of `||`.
 ///
-/// A response whose status counts as success is retried only if ``statuses(_:)`` names that status; a closure alone does not
-/// suffice. Cases that no condition can open are listed at ``Retry``.
+/// A response whose status counts as success is retried only if ``statuses(_:)`` names that status; a closure alone
+/// does not suffice. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
 public struct RetryCondition: Sendable {
     private let holds: @Sendable (RetryContext) -> Bool
-    /// Whether it describes which outcomes are worth a retry.
+    /// Whether the condition is a selection, not a limit.
     private var selects = true
-    /// The statuses that it names, and does not exclude.
+    /// The statuses that ``statuses(_:)`` names in the condition. A negated condition names none.
     private var named: Set<HTTPStatus> = []
 
     /// Creates a condition from a closure, which must not block.
@@ -29,12 +29,12 @@ public struct RetryCondition: Sendable {
         (self.selects, self.named, self.holds) = (selects, named, holds)
     }
 
-    /// Returns whether the condition itself holds.
+    /// Returns whether the condition holds, without the rules of ``Retry``.
     public func holds(in context: RetryContext) -> Bool { holds(context) }
 
     /// Returns whether the strategy of a request applies under this condition.
     ///
-    /// - Parameter isSuggested: whether a validator has already suggested a retry, so that the outcome is judged.
+    /// - Parameter isSuggested: whether a validator has already judged the outcome and suggested a retry.
     func applies(in context: RetryContext, isSuggested: Bool) -> Bool {
         let standard: RetryCondition = isSuggested ? !.repeatedTimeout : .standard
         if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
@@ -43,14 +43,20 @@ public struct RetryCondition: Sendable {
         return (selects || standard.holds(in: context)) && holds(context)
     }
 
-    /// Holds when both hold.
+    /// Returns whether the condition permits a retry that the server has requested. A limit permits it if the limit
+    /// holds. A selection does not permit it, because the selection alone determines after which outcomes a request is
+    /// retried.
+    func permitsRequestedRetry(in context: RetryContext) -> Bool { !selects && holds(context) }
+
+    /// Returns a condition that holds if both conditions hold.
     public static func && (left: RetryCondition, right: RetryCondition) -> RetryCondition {
         RetryCondition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
             left.holds($0) && right.holds($0)
         }
     }
 
-    /// Holds when at least one holds. If only one of them is a selection, the other one narrows ``standard``.
+    /// Returns a condition that holds if at least one of the conditions holds. If only one of them is a selection, the
+    /// other one narrows ``standard``.
     public static func || (left: RetryCondition, right: RetryCondition) -> RetryCondition {
         guard left.selects == right.selects else {
             return left.selects ? left || (.standard && right) : (.standard && left) || right
@@ -60,7 +66,7 @@ public struct RetryCondition: Sendable {
         }
     }
 
-    /// Excludes what the condition describes; the result is a limit.
+    /// Returns a limit that holds if the condition does not hold.
     public static prefix func ! (condition: RetryCondition) -> RetryCondition {
         RetryCondition(selects: false) { !condition.holds($0) }
     }
@@ -73,28 +79,29 @@ extension RetryCondition {
     /// The failures that may be temporary: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
 
-    /// The default of a strategy: ``standardStatuses``, of which 408 only once, and ``standardFailures``.
+    /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
     public static let standard = (.statuses(standardStatuses) && !.repeatedTimeout) || .failures(standardFailures)
 
-    /// A limit that limits nothing: the strategy applies to what is worth a retry by default.
+    /// A limit that always holds: the strategy applies to the outcomes of ``standard``.
     public static let always = RetryCondition(selects: false) { _ in true }
 
-    /// A limit to this many attempts in total, including the first.
+    /// A limit on the number of attempts, including the first.
     public static func attempts(_ count: Int) -> RetryCondition {
         RetryCondition(selects: false) { $0.retry < count }
     }
 
-    /// A limit to the time since the start of the load.
+    /// A limit on the time since the start of the load.
     public static func within(_ limit: Duration) -> RetryCondition {
         RetryCondition(selects: false) { $0.elapsed < limit }
     }
 
-    /// A limit to these methods. A method that is not idempotent also needs `.idempotent()`.
+    /// A limit to requests with these methods. A request whose method is not idempotent must also be marked
+    /// `.idempotent()`.
     public static func methods(_ methods: Set<HTTPMethod>) -> RetryCondition {
         RetryCondition(selects: false) { methods.contains($0.request.method) }
     }
 
-    /// Selects responses with one of these statuses, including one that counts as success.
+    /// Selects responses with one of these statuses, even if a status counts as success.
     public static func statuses(_ statuses: Set<HTTPStatus>) -> RetryCondition {
         RetryCondition(selects: true, named: statuses) { context in
             context.response.map { statuses.contains($0.status) } ?? false
@@ -106,7 +113,8 @@ extension RetryCondition {
         RetryCondition { $0.failure.map { codes.contains($0.code) } ?? false }
     }
 
-    /// A server that timed out twice while waiting for the request does not wait longer (RFC 9110, 15.5.9).
+    /// Selects a second 408. A server that has timed out twice while it waited for the request does not wait longer the
+    /// next time (RFC 9110, 15.5.9).
     static let repeatedTimeout = RetryCondition { context in
         context.response?.status == .requestTimeout && context.earlier.contains { $0.status == .requestTimeout }
     }

@@ -1,4 +1,4 @@
-/// The state of a load after an attempt, from which the decision about a retry is made.
+/// The state of a load after an attempt, on which the decision about a retry depends.
 public struct RetryContext: Sendable {
     /// The request as the retry link received it, including the changes of an alternate.
     public let request: HTTPRequest
@@ -44,8 +44,25 @@ public struct RetryEvent: Sendable, CustomStringConvertible {
     public let strategy: HTTPRetryStrategy
     /// The wait before the retry.
     public let delay: Duration
-    /// All attempts so far. The last one carries the reason for the retry.
+    /// All attempts so far. The last one contains the reason for the retry.
     public let attempts: [HTTPAttempt]
+
+    /// Creates an event, for tests of code that observes retries.
+    ///
+    /// - Parameters:
+    ///   - request: the request that will be retried.
+    ///   - retry: the number of the retry. Default: 1.
+    ///   - result: the result of the attempt before the retry.
+    ///   - strategy: the strategy that determines the wait.
+    ///   - delay: the wait before the retry. Default: zero.
+    ///   - attempts: all attempts so far. Default: empty.
+    public init(
+        request: HTTPRequest, retry: Int = 1, result: Result<HTTPResponse, HTTPError>, strategy: HTTPRetryStrategy,
+        delay: Duration = .zero, attempts: [HTTPAttempt] = []
+    ) {
+        (self.request, self.retry, self.result) = (request, retry, result)
+        (self.strategy, self.delay, self.attempts) = (strategy, delay, attempts)
+    }
 
     /// The last attempt and the retry, without secrets.
     public var description: String {

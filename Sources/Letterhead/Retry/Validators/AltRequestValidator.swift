@@ -1,9 +1,10 @@
-/// Sends another request before the retry, for responses that require it: by default, 401 and 403.
+/// A validator that sends another request after certain responses, by default after a 401 or 403, and then retries the
+/// original request.
 ///
 /// ```swift
 /// AltRequestValidator(
 ///     request: { _, result in
-///         // Another host may answer 401, too. It must not get a token.
+///         // Another host may respond with 401, too. It must not get a token.
 ///         guard try result.get().request.origin == api else { return nil }
 ///         return HTTPRequest(method: .post, url: tokenURL)
 ///     },
@@ -13,19 +14,22 @@
 ///     })
 /// ```
 ///
-/// A header that `onResponse` sets is sent wherever the original goes. Return nil, as in the example, for origins that
-/// must not receive it.
+/// A header that `onResponse` sets is sent with the original request, regardless of its origin. For origins that must
+/// not receive the header, return nil as in the example.
 ///
-/// Use this validator if one request makes another one possible. For tokens, prefer an ``HTTPAuthentication``. Put it
-/// before ``DefaultValidator``. The retry counts, so `maximumRetries` must be at least 1. The request is retried with
-/// any method unless its body is a one-shot body, because a server that responds with 401 or 403 did not process it.
+/// Use this validator if one request must be sent before another one can succeed, and put it before
+/// ``DefaultValidator``. For tokens, prefer an ``HTTPAuthentication``. The retry counts toward the maximum, so
+/// `maximumRetries` must be at least 1. The original request is retried regardless of its method, because a server that
+/// responds with 401 or 403 did not process it. A request with a one-shot body is not retried.
 ///
-/// Loads that need it at the same time share one alternate request: it is sent once, and `onResponse` runs for each
-/// load with its own original. An attempt that began before that request completed uses its response, too. Loads share
-/// only if their originals have the same origin and identity: every secret header and query item, the authentication
-/// and the environment. If another value identifies the user, such as an option, separate users with `key`.
+/// Loads that need an alternate request at the same time share it: the request is sent once, and `onResponse` runs for
+/// each load with the original of that load. An attempt that began before the alternate request completed also uses
+/// the response to it. Loads share only if their originals have the same origin and identity. The identity consists of
+/// every secret header and query item, the authentication and the environment. If another value identifies the user,
+/// such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
-    /// Creates the alternate request from the original and the result of its attempt; nil declines.
+    /// Creates the alternate request from the original and the result of its attempt. If it returns nil, the next
+    /// validator judges.
     public typealias Provider =
         @Sendable (_ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
     /// Receives the response, and may change the original for its next attempts.
@@ -45,13 +49,14 @@ public struct AltRequestValidator: HTTPValidator {
     ///
     /// - Parameters:
     ///   - statuses: the statuses that require the alternate request. Default: 401 and 403.
-    ///   - includesFailures: whether it is also sent after a failure without a response. Default: false.
+    ///   - includesFailures: whether the alternate request is also sent after a failure without a response. Default:
+    ///     false.
     ///   - maximum: the maximum number of alternate requests for one load. After the last one, the load fails with
     ///     `.retriesExhausted` and the response. Default: 1; a negative number counts as zero.
     ///   - delay: the wait between the alternate request and the original. Default: zero; a negative wait counts as
     ///     zero.
-    ///   - key: returns a key; of the loads with the same origin and identity, only those with an equal key share.
-    ///     Default: all of them share.
+    ///   - key: returns a key. Of the loads with the same origin and identity, only those with an equal key share a
+    ///     request. Default: all of them share it.
     ///   - request: creates the alternate request. If it returns nil or throws, the next validator judges. It is called
     ///     for each load, including those that then share another load's request.
     ///   - onResponse: receives the response, which may have any status.

@@ -1,11 +1,12 @@
-/// Fails responses with an unexpected media type, such as the HTML page of a proxy instead of JSON.
+/// A validator that refuses responses with an unexpected media type, such as the HTML page of a proxy instead of JSON.
 ///
 /// ```swift
 /// ContentTypeValidator(["application/json", "application/*+json"])
 /// ```
 ///
-/// Only accepted statuses with a body are checked: the body of an error may have any type. The body of a download is
-/// the saved file. The failure is `.validationFailed`, and its message names the received and the expected types.
+/// Only responses that have an accepted status and a body are checked; an error response may have any type. The body of
+/// a download is the saved file. The failure is `.validationFailed`, and its message names the received and the
+/// expected types.
 public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
     private let allowsMissing: Bool
@@ -31,7 +32,7 @@ public struct ContentTypeValidator: HTTPValidator {
         return .failChain(
             HTTPError(
                 .validationFailed, request: request, response: response,
-                message: "the media type of the body is \(type ?? "missing or malformed"), expected was "
+                message: "the media type of the body is \(type ?? "missing or malformed"), expected "
                     + types.joined(separator: " or ")))
     }
 

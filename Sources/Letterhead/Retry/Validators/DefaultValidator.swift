@@ -1,17 +1,18 @@
-/// Suggests a retry after temporary problems: statuses and failures that are not caused by the request itself.
+/// A validator that suggests a retry after temporary problems: after statuses and failures that are not caused by the
+/// request itself.
 ///
 /// ```swift
 /// var validator = DefaultValidator()
 /// validator.retriableStatuses[.notFound] = .delayed(.seconds(1))   // a resource that is about to appear
-/// validator.retriableStatuses[.internalServerError] = nil          // not those
+/// validator.retriableStatuses[.internalServerError] = nil          // not after a 500
 /// ```
 ///
-/// A server that sends `X-Should-Retry` with an error decides itself whether a retry is suggested.
+/// If an error response contains `X-Should-Retry`, this header field decides whether a retry is suggested.
 ///
 /// The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the request's
-/// own strategy take precedence. If the request cannot be retried, the next validator judges. This happens if no retry
-/// is left (by default, `maximumRetries` is 0) or if the request must not be sent twice. The validator does not fail
-/// statuses: the client does so when it returns the response.
+/// own strategy take precedence. If no retry is left (by default, `maximumRetries` is 0) or the request must not be
+/// sent twice, the next validator judges. This validator does not refuse a response because of its status; the client
+/// checks the status of the final response.
 public struct DefaultValidator: HTTPValidator {
     /// The statuses after which a retry is suggested, each with its strategy.
     ///

@@ -1,9 +1,9 @@
-/// Judges the result of an attempt: a response, or a failure without a response.
+/// A type that judges the result of an attempt: a response, or a failure without a response.
 ///
 /// Pass a list of validators to a client, or to one endpoint with `validated(by:)`. They are called in order, once for
 /// each attempt, until one returns a verdict. Use ``DefaultValidator``, ``ContentTypeValidator``,
-/// ``AltRequestValidator``, or ``ClosureValidator`` for a closure. Implement the protocol for rules of your API, such
-/// as an envelope around every response:
+/// ``AltRequestValidator`` or ``ClosureValidator``, or implement the protocol for rules of your API, such as an
+/// envelope around every response:
 ///
 /// ```swift
 /// struct Envelope: Decodable { var code: Int; var message: String? }
@@ -20,17 +20,17 @@
 /// }
 /// ```
 ///
-/// A validator passes values to the caller as typed options of the response (``HTTPResponse/subscript(option:)``): it
-/// changes a copy and returns ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
+/// To pass a value to the caller, a validator sets a typed option on a copy of the response
+/// (``HTTPResponse/subscript(option:)``) and returns it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
 ///
 /// Laws:
 ///
-/// - A validator keeps no state of a load, because it serves many loads at once. ``HTTPRequest/attemptNumber`` is the
-///   number of the attempt.
+/// - A validator stores no state of a load, because it is called for many loads at the same time.
+///   ``HTTPRequest/attemptNumber`` is the number of the attempt.
 /// - An error that it throws has the same effect as ``HTTPValidatorResult/failChain(_:)``.
-/// - It sees only the head of a streamed response. Reading the body throws ``HTTPBodyError/withheld``, and consumes
-///   nothing.
-public protocol HTTPValidator: Sendable {
+/// - A validator receives only the head of a streamed response. Reading the body throws ``HTTPBodyError/withheld`` and
+///   does not consume any bytes.
+public protocol HTTPValidator: Sendable, _SettingValue {
     /// Judges a response of any status, after all redirects. Default: continues with the next validator.
     ///
     /// - Parameters:
@@ -64,7 +64,7 @@ enum AttemptNumberOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The number of this attempt of the load, for validators and for links below the retry: 1 for the first.
+    /// The number of this attempt of the load, for validators and for links below the retry link: 1 for the first.
     public var attemptNumber: Int { self[option: AttemptNumberOption.self] ?? 1 }
 }
 
@@ -73,7 +73,8 @@ public enum HTTPValidatorResult: Sendable {
     /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
     case nextValidator
 
-    /// Continues with this response in place of the result. The caller receives it, even if the attempt failed.
+    /// Continues with the next validator and with this response in place of the result, even if the attempt failed. If
+    /// no later validator objects, the caller receives this response.
     case nextValidatorWithResponse(HTTPResponse)
 
     /// Fails the load. No other validator is called.
@@ -84,12 +85,12 @@ public enum HTTPValidatorResult: Sendable {
     /// Retries the request with a strategy. No other validator is called.
     ///
     /// The retry is subject to the same limits as any other (``Retry``). If the request cannot be retried, a failure is
-    /// thrown unchanged. A response is thrown inside of an error: `.retriesExhausted` after at least one retry, else
-    /// `.unacceptableStatus`, or `.validationFailed` if its status counts as success.
+    /// thrown unchanged. For a response, an error that contains it is thrown: `.retriesExhausted` after at least one
+    /// retry, else `.unacceptableStatus`, or `.validationFailed` if its status counts as success.
     case retry(HTTPRetryStrategy)
 }
 
-/// A validator made of closures.
+/// A validator that calls closures.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }

@@ -4,11 +4,11 @@
     import Glibc
     import Synchronization
 
-    /// Starts the thread that owns libcurl with the first transfer, and stops it when nobody holds the engine any more.
-    /// A class, since it is the thread's owner.
+    /// Owns the thread that uses libcurl. Starts the thread before the first transfer, and stops it when the engine is
+    /// released. It is a class, because its `deinit` stops the thread.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
-        /// The thread's; nil before the first transfer.
+        /// The mailbox of the thread; nil if no thread was started.
         private let current = Mutex<CurlMailbox?>(nil)
 
         init(_ configuration: TransportConfiguration) { self.configuration = configuration }
@@ -17,11 +17,11 @@
 
         private var mailbox: CurlMailbox? { current.withLock { $0 } }
 
-        /// Leaves a command for the thread; false when it has ended.
+        /// Posts a command to the thread. Returns false if no thread accepts it.
         @discardableResult
         func post(_ command: CurlMailbox.Command) -> Bool { mailbox?.post(command) ?? false }
 
-        /// Ends what is under way.
+        /// Cancels all transfers, closes all connections, and waits until both are done.
         func reset() async {
             guard let mailbox else { return }
             await withCheckedContinuation { continuation in
@@ -29,7 +29,7 @@
             }
         }
 
-        /// Makes sure that a thread runs, another when the last one could not; false when there can be none now.
+        /// Starts a thread unless the current one accepts commands. Returns false if no thread can be started.
         func start() -> Bool {
             current.withLock { current in
                 if let current, current.isOpen { return true }
@@ -38,7 +38,7 @@
             }
         }
 
-        /// The thread holds the mailbox and not the engine, which could otherwise never end.
+        /// Starts a thread. It retains the mailbox and not the engine, which could otherwise never be released.
         private static func startThread(_ mailbox: CurlMailbox) -> Bool {
             let context = Unmanaged.passRetained(mailbox)
             var thread = pthread_t()
@@ -53,7 +53,8 @@
             guard let context else { return nil }
             let mailbox = Unmanaged<CurlMailbox>.fromOpaque(context).takeRetainedValue()
             Thread.current.name = "letterhead.curl"
-            // Signals are for the program's own threads, and a broken connection is an error here, not a SIGPIPE.
+            // All signals are blocked on this thread: other threads of the process handle them, and a broken connection
+            // causes an error instead of a SIGPIPE.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -80,9 +81,9 @@
         }
     }
 
-    /// What callers ask of the thread that owns libcurl. A class: it is the one thing that both sides share.
+    /// The commands from callers to the thread that owns libcurl. It is a class, because both sides share it.
     ///
-    /// The thread is woken only when it sleeps, so that a busy thread costs its callers no system call.
+    /// A command wakes the thread only if it sleeps. While the thread is busy, posting a command needs no system call.
     final class CurlMailbox: Sendable {
         enum Command: Sendable {
             case start(CurlTransfer)
@@ -90,7 +91,7 @@
             case cancel(CurlTransfer)
             case reset(CheckedContinuation<Void, Never>)
             case stop
-            /// The process ends: call the closure, and never touch anything again.
+            /// The process exits: the thread calls the closure, then pauses forever.
             case park(@Sendable () -> Void)
         }
 
@@ -101,15 +102,15 @@
             var isClosed = false
         }
 
-        /// Becomes readable when there is a command; the thread polls it beside its sockets.
+        /// A descriptor that becomes readable to wake the thread. The thread polls it together with its sockets.
         let wakeDescriptor: CInt
         private let state = Mutex(State())
-        /// The thread belongs to the process that started it.
+        /// The process that created the mailbox. The thread does not exist in forks of that process.
         private let lineage = ProcessLineage.current
 
         let configuration: TransportConfiguration
 
-        /// Nil when the process has no descriptor left.
+        /// Creates a mailbox. Returns nil if the process has no descriptor left.
         init?(_ configuration: TransportConfiguration) {
             self.configuration = configuration
             wakeDescriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -118,13 +119,15 @@
 
         deinit { if wakeDescriptor >= 0 { Glibc.close(wakeDescriptor) } }
 
-        /// Whether commands are taken.
+        /// Whether the mailbox accepts commands.
         var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
 
-        /// False in a process that was forked: the thread is not there, and the descriptor wakes that of the parent.
+        /// Whether this process created the mailbox. In a fork, the thread does not exist, and the descriptor would
+        /// wake the thread of the parent process.
         var belongsToProcess: Bool { lineage == ProcessLineage.current }
 
-        /// Leaves a command; false when the thread has ended.
+        /// Adds a command, and wakes the thread if it sleeps. Returns false if the mailbox is closed or belongs to a
+        /// parent process.
         @discardableResult
         func post(_ command: Command) -> Bool {
             guard belongsToProcess else { return false }
@@ -138,12 +141,13 @@
             return isTaken
         }
 
-        /// Takes all commands, in order; `commands` must be empty, and its memory is used in exchange.
+        /// Moves all commands into `commands`, the oldest first. `commands` must be empty; the mailbox reuses its
+        /// memory.
         func take(into commands: inout [Command]) {
             state.withLock { swap(&$0.commands, &commands) }
         }
 
-        /// Notes that the thread is about to sleep; false when there is a command to take first.
+        /// Records that the thread is about to sleep. Returns false if there are commands to execute first.
         func fallAsleep() -> Bool {
             state.withLock { state in
                 state.isAsleep = state.commands.isEmpty
@@ -155,7 +159,7 @@
             state.withLock { $0.isAsleep = false }
         }
 
-        /// Refuses commands from now on, and returns those that came too late to be taken.
+        /// Closes the mailbox, and returns the commands that the thread has not taken.
         func close() -> [Command] {
             state.withLock { state in
                 state.isClosed = true
@@ -166,7 +170,8 @@
 
         private func wake() {
             var one: UInt64 = 1
-            // It can only fail when the counter is full, and then the thread is being woken anyway.
+            // This fails only if the counter is full. In that case, earlier writes have already made the descriptor
+            // readable.
             _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
         }
     }

@@ -3,26 +3,27 @@
     import Glibc
     import Synchronization
 
-    /// Keeps a process from crashing as it exits: the TLS library frees its memory while threads still use it, unless all of
-    /// them are parked by then.
+    /// Prevents a crash when the process exits. The TLS library frees its memory at the exit, while threads may still
+    /// use it. All threads that use libcurl are therefore parked first.
     ///
-    /// Its state is that of the process, because the exit is. A process that was forked has none of the threads, and its exit
-    /// waits for none.
+    /// The state is global, because a process exits as a whole. A forked process has none of the threads, so its exit
+    /// does not wait for them.
     enum CurlExit {
         private struct State {
-            /// The threads of this process and, in a process that was forked, those of the parent.
+            /// The mailboxes of the threads of this process and, in a forked process, those of the parent.
             var mailboxes: [ObjectIdentifier: CurlMailbox] = [:]
-            /// The thread that left last. It is ended when it has been joined: by the one that leaves next, or at the exit.
+            /// The thread that left last. It must be joined: by the next thread that leaves, or at the exit.
             var last: pthread_t?
             var isExiting = false
         }
 
         private static let state = Mutex(State())
 
-        /// Registered once, and after libcurl has begun: what was registered last runs first.
+        /// Registers `parkAll` once, after libcurl has been initialized. Exit handlers run in reverse order of their
+        /// registration, so the threads are parked before the TLS library frees its memory.
         private static let isRegistered: Bool = atexit { CurlExit.parkAll() } == 0
 
-        /// Remembers a thread that uses libcurl. Call it on that thread, once libcurl has begun.
+        /// Records a thread that uses libcurl. Call this on that thread, after libcurl has been initialized.
         static func enter(_ mailbox: CurlMailbox) {
             _ = isRegistered
             let isExiting = state.withLock { state in
@@ -32,7 +33,8 @@
             while isExiting { pause() }
         }
 
-        /// The last that such a thread does, with its mailbox closed. It must be joinable.
+        /// Removes a thread. Call this as the last action of the thread, which must be joinable and must have closed
+        /// its mailbox.
         static func leave(_ mailbox: CurlMailbox) {
             let (isExiting, previous) = state.withLock { state in
                 state.mailboxes[ObjectIdentifier(mailbox)] = nil
@@ -44,8 +46,8 @@
             if let previous { pthread_join(previous, nil) }
         }
 
-        /// Parks all threads, and waits for a second at most: one that hangs must not keep the process. The one that left last
-        /// only has to end.
+        /// Parks all threads, and joins the one that left last, which only has to return. Waits for at most one second,
+        /// so that a thread that hangs does not prevent the exit.
         private static func parkAll() {
             guard let (all, last) = mailboxesAtExit() else { return }
             let done = DispatchSemaphore(value: 0)
@@ -55,7 +57,8 @@
             if let last { pthread_join(last, nil) }
         }
 
-        /// Nil when the lock stays taken: by a thread that was not forked with the process.
+        /// Returns the mailboxes and the thread that left last; nil if the lock stays taken. In a forked process, its
+        /// holder may be a thread that was not forked and never releases it.
         private static func mailboxesAtExit() -> (all: [CurlMailbox], last: pthread_t?)? {
             for _ in 0..<100 {
                 let found = state.withLockIfAvailable { state -> ([CurlMailbox], pthread_t?) in

@@ -1,10 +1,10 @@
 #if os(Linux)
     import Foundation
 
-    /// The transport on Linux: one thread over the system's libcurl, which Foundation's networking links anyway.
+    /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///
-    /// `HTTPClient` uses one for all clients, so that they share connections. Create another one for another configuration,
-    /// and keep it: connections live as long as it does.
+    /// By default, all clients share one transport and therefore its connections. For a different configuration, create
+    /// another transport and keep it: its connections are closed when it is released.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()
@@ -12,36 +12,42 @@
     /// let client = HTTPClient(environment: environment, transport: HTTPClient.makeTransport(configuration))
     /// ```
     ///
-    /// It adds nothing to a request but the lines that frame the message (RFC 9112, 6), `Host`, and the `Accept-Encoding`
-    /// that it decodes. It follows no redirect, keeps no cookie, and never sends a request twice that is not idempotent. Any
-    /// status is a response; everything that is not a whole response is an ``HTTPError``.
-    package final class CurlLoader: HTTPLoader {
+    /// The transport adds only these header fields to a request: those that frame the message (RFC 9112, 6), `Host`,
+    /// and an `Accept-Encoding` for the encodings that it decompresses. It does not follow redirects or store cookies.
+    /// It sends a request whose method is not idempotent a second time only if the server has refused it without
+    /// processing it (RFC 9113, 8.7). A response of any status is returned. If no complete response arrives, an
+    /// ``HTTPError`` is thrown.
+    package final class CurlLoader: HTTPLoader, CancelledFromOutside {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
         private let brokenRule: String?
+        private let lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
 
-        /// The one that clients share.
-        package static let shared = CurlLoader()
+        /// The transport that clients share by default.
+        package static let shared = ResourceLedger.$current.withValue(nil) { CurlLoader() }
 
-        /// Makes a transport; its thread starts with its first request.
+        /// Creates a transport. Its thread starts with its first request.
         ///
-        /// - Parameter configuration: how to connect. Default: see ``TransportConfiguration``. A setting out of its range
-        ///   is `.invalidRequest` at each load.
+        /// - Parameter configuration: how to connect. Default: see ``TransportConfiguration``. If a setting is out of
+        ///   its range, each load throws `.invalidRequest`.
         package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
             self.configuration = configuration
             brokenRule = configuration.brokenRule
             engine = CurlEngine(configuration)
         }
 
-        /// Sends a request and answers when the response is there.
+        /// Sends a request, and returns when the response has arrived: the whole response, or the head of a streamed
+        /// one.
         ///
         /// - Throws: `.invalidRequest` before anything is sent; `.cannotConnect`, `.insecureConnection`,
-        ///   `.connectionLost`, `.timedOut`, `.invalidResponse`, `.responseTooLarge` as things go; `.cancelled` when the
-        ///   task is cancelled, within milliseconds.
+        ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails;
+        ///   `.cancelled` within milliseconds after the task is cancelled.
         @concurrent
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
-            switch await transfer.run() {
+            let outcome = await transfer.run()
+            if let observation = request.observation { observation.record(transfer.facts) }
+            switch outcome {
             case .success:
                 let response = try transfer.response()
                 return transfer.pipe == nil ? response : try await response.delivered(to: transfer.request.value)
@@ -49,7 +55,8 @@
             }
         }
 
-        /// Cancels what is under way, and closes all connections, so that the next request begins as the first one did.
+        /// Cancels all transfers and closes all connections. Later requests reuse no connection or TLS session from
+        /// before.
         package func reset() async { await engine.reset() }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {

@@ -2,17 +2,19 @@
     import CLibcurl
     import Glibc
 
-    // The numbers of `SocketPoller.Readiness` are those of CURL_POLL_IN and CURL_POLL_OUT, and of CURL_CSELECT_IN, OUT and ERR.
+    // libcurl's callbacks for sockets and for its timer, and the wait for both.
     //
-    // Which sockets libcurl wants to be told of, and when it wants to be called: its callbacks, and the wait for both.
+    // The raw values of `SocketPoller.Readiness` equal CURL_POLL_IN and CURL_POLL_OUT, and also CURL_CSELECT_IN,
+    // CURL_CSELECT_OUT and CURL_CSELECT_ERR.
 
     extension CurlLoop {
-        /// Waits for the sockets, and lets libcurl use those that are ready. Does not wait when there is a command to take.
+        /// Waits until a socket is ready, a deadline passes or a command is posted, and lets libcurl use the ready
+        /// sockets. Does not wait if there are commands to execute.
         func sleep() {
             let isAsleep = mailbox.fallAsleep()
             let count = poller.wait(nanoseconds: isAsleep ? waitingTime : 0)
             if isAsleep { mailbox.wakeUp() }
-            // What has arrived came now, and not when the wait began.
+            // The bytes that libcurl reads next arrived just now, not when the wait began.
             tick()
             poller.report(count) { socket, ready in act(on: socket, ready.rawValue) }
         }
@@ -23,7 +25,7 @@
             curl_multi_socket_action(multi, socket, ready, &running)
         }
 
-        /// How many nanoseconds it is until the next deadline; -1 is for ever.
+        /// The number of nanoseconds until the next deadline; -1 if there is none.
         private var waitingTime: Int64 {
             let next = min(libcurlDeadline, ownDeadline)
             guard next != .max else { return -1 }
@@ -38,7 +40,7 @@
             return now
         }
 
-        /// Works with the one to which a callback belongs.
+        /// Calls a closure with the loop to which a callback belongs.
         private static func with(_ context: UnsafeMutableRawPointer?, _ work: (CurlLoop) -> Void) {
             if let context { Unmanaged<CurlLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(work) }
         }
@@ -54,7 +56,7 @@
             return 0
         }
 
-        /// A connection is closed: perhaps long after the handle that opened it is gone.
+        /// Closes the socket of a connection, perhaps long after the handle that opened it was released.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
             CurlLoop.with(context) { $0.poller.forget(socket) }
             return close(socket)
@@ -69,7 +71,8 @@
             return 0
         }
 
-        /// libcurl wants to be called so many milliseconds from now, at once when it is zero, never when it is less.
+        /// Sets the time at which libcurl is called next: after this many milliseconds, immediately if the number is
+        /// zero, or never if it is negative.
         private func setLibcurlTimer(_ milliseconds: Int) {
             guard milliseconds > 0 else { return libcurlDeadline = milliseconds < 0 ? .max : 0 }
             libcurlDeadline = tick() + UInt64(milliseconds) * 1_000_000

@@ -2,25 +2,28 @@
     import CLibcurl
     import Glibc
 
-    /// What owns libcurl: takes commands, waits for sockets, and ends transfers.
+    /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// A class, since libcurl's callbacks hold its address. Only its thread uses it. Its lists are unchecked, since no
-    /// callback of libcurl's comes while one of them changes.
+    /// It is a class, because libcurl's callbacks store its address. Only its thread uses it. Its arrays use unchecked
+    /// exclusivity, because libcurl calls no callback while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
         let mailbox: CurlMailbox
         var multi: OpaquePointer
         let poller: SocketPoller
-        /// The time of this round, in nanoseconds of a clock that never goes back.
+        /// The time that ``tick()`` last read, in nanoseconds of a monotonic clock.
         var now: UInt64 = 0
-        /// When libcurl wants to be called, and when the first of our own time limits may be over.
+        /// The entries of `connectTo`, in memory that libcurl reads.
+        let connectTo: CurlText?
+        /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The origin of the last transfer, which is often that of the next one.
+        /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
-        /// Keeps transfers from libcurl until a connection is free: 8.14 and 8.15 try all waiting transfers again whenever one
-        /// ends (libcurl's issue 18017), and their connect timeout runs meanwhile.
+        /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
+        /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
+        /// wait.
         var queue: ConnectionQueue<CurlWire>
         @exclusivity(unchecked) private var active: [CurlWire] = []
         @exclusivity(unchecked) private var unread: [ReceivePipe] = []
@@ -40,6 +43,7 @@
             configuration = mailbox.configuration
             queue = ConnectionQueue(
                 mostPerOrigin: configuration.maximumConnectionsPerHost, most: configuration.maximumConnections)
+            connectTo = configuration.connectTo.isEmpty ? nil : CurlText(connectTo: configuration.connectTo)
             self.mailbox = mailbox
             self.poller = poller
             self.multi = multi
@@ -53,7 +57,7 @@
             curl_share_cleanup(share)
         }
 
-        /// Works until it is told to stop.
+        /// Runs until the command `.stop`.
         func run() {
             lh_curl_set_close_notify(Self.onCloseNotify, Unmanaged.passUnretained(self).toOpaque())
             defer { lh_curl_set_close_notify(nil, nil) }
@@ -94,7 +98,8 @@
             mailbox.take(into: &commands)
             guard !commands.isEmpty else { return }
             tick()
-            // The oldest first, and moved: a copy costs as much as what is asked of most.
+            // Commands are executed in order, the oldest first. They are removed from the reversed array, because
+            // copying a command costs as much as executing most of them.
             if commands.count > 1 { commands.reverse() }
             while let command = commands.popLast() {
                 switch command {
@@ -129,7 +134,7 @@
             if !wire.isWaiting { add(wire) }
         }
 
-        /// Hands a transfer to libcurl, which has a connection for it or may open one.
+        /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
         private func add(_ wire: CurlWire) {
             wire.endWaiting(at: now)
             guard let transfer = wire.transfer, wire.configure(for: transfer.plan),
@@ -138,20 +143,23 @@
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
 
-        /// Resumes a paused transfer. One that libcurl has finished meanwhile ends with its real outcome: libcurl refuses to
-        /// resume it, and its result waits to be read. So does the failure of a request's body: the server may have responded
-        /// before it.
+        /// Resumes a paused transfer.
+        ///
+        /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
+        /// refuses to resume them. Only a transfer that is still unfinished then fails with the error of its request
+        /// body: the server may have responded before the body failed.
         private func resume(_ wire: CurlWire) {
             let transfer = wire.transfer
             endFinished()
             guard let transfer, wire.transfer === transfer else { return }
             if let failure = wire.bodyFailure { return end(wire, wire.outcome(failing: failure)) }
             let result = CurlResult(rawValue: wire.resume())
-            // libcurl has detached the transfer from its connection, to finish it or to connect again: it goes on by itself.
+            // With `badArgument`, libcurl has detached the transfer from its connection, to finish it or to connect
+            // again. Such a transfer continues without being resumed.
             if result != .ok, result != .badArgument { end(wire, wire.outcome(of: result)) }
         }
 
-        /// Wakes the reader of a streamed body when all that could be read has been.
+        /// Records that a pipe has new bytes. ``flush()`` makes them available to the reader before the thread sleeps.
         func noteUnread(_ pipe: ReceivePipe) {
             if unread.last !== pipe { unread.append(pipe) }
         }
@@ -162,8 +170,8 @@
             unread.removeAll(keepingCapacity: true)
         }
 
-        /// Marks the transfers that share the connection of a TLS session with one that is about to use it; false when there
-        /// are none.
+        /// Records that the other transfers on the connection of a TLS session share it with `wire`, which is about to
+        /// use it. Returns false if there are no other transfers.
         func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
             var isShared = false
             for other in active where other !== wire && other.uses(session) {
@@ -177,10 +185,11 @@
             for wire in active where wire.progress.tlsSession == session { wire.progress.hasCloseNotify = true }
         }
 
-        /// Looks at the time limits again at this time at the latest.
+        /// Ensures that deadlines are checked at this time at the latest.
         func note(_ deadline: UInt64) { ownDeadline = min(ownDeadline, deadline) }
 
-        /// Closes all connections and forgets the sessions of TLS: nothing of what was before is known to a server again.
+        /// Closes all connections and discards the TLS sessions, so that later requests share neither with earlier
+        /// ones.
         private func forgetConnections() {
             guard let newMulti = curl_multi_init() else { return isStopped = true }
             guard let newShare = curl_share_init() else {
@@ -188,7 +197,7 @@
                 return isStopped = true
             }
             let (oldMulti, oldShare) = (multi, share)
-            idle = []  // They hold on to the share.
+            idle = []  // These handles still use the share.
             curl_multi_cleanup(oldMulti)
             curl_share_cleanup(oldShare)
             (multi, share, libcurlDeadline) = (newMulti, newShare, .max)
@@ -211,7 +220,7 @@
             }
         }
 
-        /// Ends what is past its time, and finds out when to look again.
+        /// Ends the transfers whose deadline has passed, and finds the next deadline.
         private func endLate() {
             ownDeadline = .max
             for wire in active.reversed() {
@@ -223,7 +232,8 @@
             }
         }
 
-        /// Takes a transfer from libcurl and answers it; its connection is closed unless all of it had been read.
+        /// Removes a transfer from libcurl and completes it. Unless the whole response was read, libcurl closes the
+        /// connection, or only the stream if the connection uses HTTP/2.
         private func end(_ wire: CurlWire, _ outcome: CurlTransfer.Outcome) {
             let transfer = wire.transfer
             release(wire)

@@ -2,44 +2,45 @@
     import CLibcurl
     import Foundation
 
-    /// A valid request lowered to what libcurl is told: the URL, the lines, how the body goes out, how long it may take.
+    /// A valid request in the form that libcurl needs: the URL, the header lines, the body and the time limits.
     struct CurlPlan: Sendable {
-        /// How the body goes out.
+        /// The source of the request's body.
         enum Content: Sendable {
-            /// There is none, and no length is told.
+            /// No body and no `Content-Length`.
             case none
-            /// From the memory behind the lines, with the head if it fits.
+            /// A small body that is stored after the header lines. libcurl sends it together with the head if both fit.
             case copied(count: Int)
-            /// Pulled from memory that is held.
+            /// A body in memory, from which libcurl pulls pieces.
             case held(Data)
-            /// Pulled from a task that makes it.
+            /// A body that a task produces, and from which libcurl pulls pieces.
             case pulled(SendPipe)
         }
 
         let method: HTTPMethod
         let isSecure: Bool
         let content: Content
-        // Times in nanoseconds, of which the largest number is no limit: for an attempt, for a connection on which nothing
-        // moves, for the first byte of the response, and until the deadline of the whole load.
+        // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the
+        // response, and for the rest of the whole load until its deadline. `UInt64.max` means no limit.
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
         /// In milliseconds.
         let connectTimeout: Int
-        /// How many times as large as it came a body may be when its content coding is undone; nil leaves it coded.
+        /// The maximum ratio of decompressed to compressed bytes of the response; nil if the response is not
+        /// decompressed.
         let decodingRatio: Int?
         private let text: CurlText
-        /// Whether the URL does not end with the target: one of them has what the other has not.
+        /// Whether the request target is stored separately, because the URL does not end with it: the URL has an empty
+        /// path or a fragment.
         private let isTargetApart: Bool
         private let originCount: Int
         private let targetPosition: Int
         private let methodPosition: Int
 
-        /// Bodies up to this size are copied behind the lines.
+        /// The maximum size of a body that is copied after the header lines.
         private static let copyLimit = 64 << 10
 
         /// - Parameters:
-        ///   - body: the bytes as they go out; nil sends none, and tells no length.
-        ///   - configuration: says whether the answer may come in a content coding, unless the request says which, and
-        ///     whether there may be a proxy.
+        ///   - body: the bytes to send. If it is nil, neither a body nor its length is sent.
+        ///   - configuration: the default time limits, whether responses are decompressed, and the proxy.
         init(_ request: HTTPRequest, body: BodyChunks?, _ configuration: TransportConfiguration) {
             method = request.method
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
@@ -82,19 +83,19 @@
             (self.originCount, self.targetPosition, self.methodPosition) = (originCount, targetPosition, methodPosition)
         }
 
-        /// Adds the header fields, and what libcurl would send otherwise.
+        /// Adds the header fields and `Accept-Encoding`, and removes the fields that libcurl would add.
         private static func addLines(
             of request: HTTPRequest, hasBody: Bool, _ configuration: TransportConfiguration,
             to text: inout CurlText.Writer
         ) {
             let headers = request.headers
             for field in headers { text.addLine(field.name.rawValue, field.value) }
-            // A range counts coded bytes, and a part of them cannot be decoded.
+            // A range counts compressed bytes, and a part of them cannot be decompressed.
             if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range) {
                 text.addLine("Accept-Encoding", ContentDecoder.offered)
             }
             if !headers.contains(.accept) { text.addLine("Accept", nil) }
-            // The request of a tunnel has separate lines.
+            // libcurl would add this field to requests to a proxy. The CONNECT request of a tunnel has separate lines.
             if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
                 text.addLine("Proxy-Connection", nil)
             }
@@ -104,7 +105,7 @@
         }
 
         var url: UnsafePointer<CChar> { text.string(at: 0) }
-        /// The URL as the request line has it for a proxy; nil when it is written otherwise there.
+        /// The request target for a proxy, if it equals the URL; nil otherwise.
         var absoluteTarget: UnsafePointer<CChar>? { isTargetApart ? nil : url }
         /// The URL up to its path.
         var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
@@ -120,19 +121,19 @@
 
     /// C strings, a list of lines and the bytes of a body, in one block of memory.
     ///
-    /// A class, since it owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
+    /// It is a class, because it owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
     final class CurlText: @unchecked Sendable {
         private let block: UnsafeMutableRawPointer
         private let strings: UnsafeMutableRawPointer
         private let lineCount: Int
         private let bodyOffset: Int
 
-        /// Strings and lines while they are written, each with the zero at its end.
+        /// Collects strings and lines. Each of them ends with a zero byte.
         struct Writer {
             fileprivate var bytes: [UInt8] = []
             fileprivate var lines: [Int] = []
 
-            /// Where the next string begins.
+            /// The position of the next string.
             var position: Int { bytes.count }
 
             mutating func add(_ string: String) {
@@ -140,7 +141,7 @@
                 bytes.append(0)
             }
 
-            /// Adds a string of at most so many bytes.
+            /// Adds a string of at most `count` bytes.
             mutating func add(atMost count: Int, _ write: (inout ByteText) -> Void) {
                 withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { memory in
                     let written = ByteText.write(to: memory, write)
@@ -149,7 +150,8 @@
                 bytes.append(0)
             }
 
-            /// Adds a header line. An empty value is sent as such; nil removes what libcurl would send.
+            /// Adds a header line. If the value is empty, a field with an empty value is sent. If it is nil, libcurl
+            /// does not send the field that it would add.
             mutating func addLine(_ name: String, _ value: String?) {
                 lines.append(bytes.count)
                 append(name)
@@ -157,7 +159,20 @@
                 add(value ?? "")
             }
 
+            /// Adds a line that is not a header.
+            mutating func addLine(_ text: String) {
+                lines.append(bytes.count)
+                add(text)
+            }
+
             private mutating func append(_ text: String) { text.withBytes { bytes.append(contentsOf: $0) } }
+        }
+
+        /// Creates the list for CURLOPT_CONNECT_TO. Each line contains a host and the address that replaces it.
+        convenience init(connectTo addresses: [String: String]) {
+            self.init(body: Data()) { text in
+                for (host, address) in addresses.sorted(by: { $0.key < $1.key }) { text.addLine("\(host):\(address)") }
+            }
         }
 
         init(body: Data, write: (inout Writer) -> Void) {
@@ -186,7 +201,7 @@
 
         deinit { block.deallocate() }
 
-        /// The string at a position of the writer.
+        /// Returns the string that was written at a position.
         func string(at position: Int) -> UnsafePointer<CChar> {
             UnsafePointer((strings + position).assumingMemoryBound(to: CChar.self))
         }

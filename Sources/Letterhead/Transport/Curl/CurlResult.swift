@@ -3,13 +3,13 @@
 
     extension TransportFailure {
         static let unsupported = TransportFailure(
-            .unknown, "the system's libcurl is too old or refuses what is asked of it; 7.64 or later is needed",
+            .unknown, "the system's libcurl rejects an option of the request; version 7.64 or later is required",
             mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
             .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
     }
 
-    /// The number with which libcurl ends a transfer, and what it means to a caller.
+    /// The result code of a libcurl transfer, and its meaning for a caller.
     struct CurlResult: RawRepresentable, Equatable {
         let rawValue: CInt
 
@@ -19,16 +19,17 @@
         static let badArgument = Self(rawValue: 43)
         static let noResponse = Self(rawValue: 52)
 
-        /// Returns what went wrong. `reason` is libcurl's own text, which names hosts and certificates but no header.
+        /// Returns the failure that the code describes. `reason` is libcurl's own text.
         func failure(reason: String, wasSent: Bool) -> TransportFailure {
-            // libcurl has one number for a connection that breaks and for malformed chunks.
+            // libcurl uses the same code for a broken connection and for malformed chunks.
             if rawValue == 56, reason.contains("chunk") {
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
             }
             let (code, text) = (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
-            // Only failures to reach a server are told in libcurl's words; its words on a response may repeat bytes of it.
+            // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
+            // contain bytes of the response.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
-            // libcurl refuses an upload before it sends it. On a new connection it offers HTTP/1.1 again.
+            // Code 25: libcurl refuses the upload before it sends it. On a new connection, it offers HTTP/1.1 again.
             return TransportFailure(
                 code, isTold && !reason.isEmpty ? "\(text) (\(reason))" : text,
                 mayHaveBeenSent: wasSent && rawValue != 25)
@@ -37,11 +38,12 @@
         private var meaningOnceSent: (HTTPError.Code, String)? {
             switch rawValue {
             case 1: (.invalidResponse, "the response is not HTTP, or a version of it that is not supported")
-            // What libcurl calls a bad argument, a bad option or a bad URL is then in the response.
+            // After the request was sent, a header field of the response causes these codes (bad argument, option or
+            // URL).
             case 3, 4, 43, 45, 48, 49: (.invalidResponse, "the response has a malformed header field")
-            // libcurl reports a header line that is longer than it reads as exhausted memory.
+            // If a header line exceeds its limit, libcurl reports exhausted memory.
             case 27:
-                (.responseTooLarge, "a header line of the response is longer than the 102,400 bytes that libcurl reads")
+                (.responseTooLarge, "a header line of the response exceeds the 102,400 bytes that libcurl accepts")
             default: nil
             }
         }
@@ -52,34 +54,36 @@
 
         private var meaning: (HTTPError.Code, String) {
             switch rawValue {
-            case 1, 3, 4, 43, 45, 48, 49: (.invalidRequest, "the system's libcurl cannot do what was asked")
-            case 5: (.cannotConnect, "the proxy's name was not found")
-            case 6: (.cannotConnect, "the host's name was not found")
+            case 45: (.cannotConnect, "the connection cannot be made from networkInterface")
+            case 1, 3, 4, 43, 48, 49:
+                (.invalidRequest, "the system's libcurl does not support a feature that the request needs")
+            case 5: (.cannotConnect, "the host name of the proxy cannot be resolved")
+            case 6: (.cannotConnect, "the host name cannot be resolved")
             case 7, 96: (.cannotConnect, "the server could not be reached")
-            case 89: (.cannotConnect, "no connection was to be had")
+            case 89: (.cannotConnect, "no connection was available")
             case 97: (.cannotConnect, "the proxy refused or failed")
             case 58, 98: (.insecureConnection, "the client's certificate or key was not accepted")
             case 60: (.insecureConnection, "the server's certificate is not trusted")
             case 77, 82: (.insecureConnection, "a certificate file could not be read")
-            case 90: (.insecureConnection, "the server's public key is none of those pinned")
+            case 90: (.insecureConnection, "the public key of the server does not match pinnedKeys")
             case 91: (.insecureConnection, "the certificate's status is invalid")
-            case 35, 53, 54, 59, 64, 66, 80, 83, 101: (.insecureConnection, "TLS could not be agreed on")
-            case 8: (.invalidResponse, "the answer breaks HTTP")
-            case 18: (.invalidResponse, "the response was cut short")
+            case 35, 53, 54, 59, 64, 66, 80, 83, 101: (.insecureConnection, "the TLS handshake failed")
+            case 8: (.invalidResponse, "the response violates HTTP")
+            case 18: (.invalidResponse, "the response is truncated")
             case 16, 92, 95: (.connectionLost, "the server ended the stream or its connection")
             case 25:
                 (
                     .connectionLost,
                     "the server responded with HTTP/1.0 on this connection, which allows no body of unknown length"
                 )
-            case 52: (.connectionLost, "the server closed the connection without an answer")
+            case 52: (.connectionLost, "the server closed the connection without a response")
             case 55: (.connectionLost, "the connection broke while the request was being sent")
             case 56: (.connectionLost, "the connection broke while the response was arriving")
             case 65: (.connectionLost, "the connection broke, and the body cannot be sent from its start again")
-            case 28: (.timedOut, "the time for connecting is over")
-            // libcurl decodes no content coding for us: what it cannot decode is a transfer coding.
-            case 61: (.invalidResponse, "the response has a transfer coding that was not asked for")
-            case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl reads")
+            case 28: (.timedOut, "the connect timeout passed")
+            // The transport decompresses content codings itself. This code is therefore about a transfer coding.
+            case 61: (.invalidResponse, "the response has a transfer coding that the request did not offer")
+            case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl accepts")
             default: (.unknown, String(cString: curl_easy_strerror(rawValue)))
             }
         }

@@ -2,13 +2,13 @@
     import Foundation
     import Synchronization
 
-    /// One request under way, shared by its caller and the thread that owns libcurl.
+    /// One transfer, shared by its caller and the thread that owns libcurl. It is a class, because both sides share it.
     ///
-    /// It completes exactly once: by the thread or by a cancellation, whichever is first. The body of a streamed response
-    /// arrives after that. A class, since both sides share it.
+    /// It completes exactly once: by the thread or by a cancellation, whichever is first. The body of a streamed
+    /// response arrives after the completion.
     final class CurlTransfer: Sendable {
         enum Outcome {
-            /// The ``reply`` has arrived; of a streamed response its head.
+            /// The ``reply`` has arrived: the whole response, or the head of a streamed one.
             case success
             case failure(TransportFailure)
         }
@@ -18,24 +18,28 @@
             case completed(Outcome)
         }
 
-        /// What is sent.
+        /// The request that is sent.
         let request: SharedRequest
         let plan: CurlPlan
-        /// How many bytes a buffered body may have.
+        /// The maximum number of bytes of a buffered body.
         let limit: Int
-        /// Where a streamed body arrives; nil for a buffered one.
+        /// The pipe that receives a body that is read in pieces; nil if the body is collected in ``reply``.
         let pipe: ReceivePipe?
-        /// Timings and trailers, filled in when the transfer is over.
+        /// Timings and trailers. They are complete when the transfer has ended.
         let facts = TransportFacts()
         private let engine: CurlEngine
         private let state = Mutex(State.pending(nil))
 
-        /// The handle that carries it while it is under way. `nonisolated(unsafe)`: only the thread uses it.
+        /// The handle that carries the transfer until it ends. `nonisolated(unsafe)`: only the thread uses it.
         nonisolated(unsafe) var wire: CurlWire?
-        /// What has arrived, without a streamed body. `nonisolated(unsafe)`: only the thread uses it until the transfer
-        /// completes. After that, only the caller of a buffered response changes it; of a streamed one, both read the head. A
-        /// cancelled caller does not use it. Unchecked: no callback comes while it changes. The caller allocates it: memory that
-        /// one thread allocates and another frees slows both down.
+        /// The parts of the response that have arrived, except for a streamed body.
+        ///
+        /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
+        /// changes it if the response is buffered; if it is streamed, both the thread and the caller read the head. A
+        /// cancelled caller does not use it.
+        ///
+        /// Exclusivity is unchecked, because libcurl calls no callback while it changes. The caller allocates its
+        /// memory, because memory that one thread allocates and another frees slows down both.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
@@ -52,11 +56,12 @@
         private static let usualHeadSize = 480
         private static let smallBodySize = 960
 
-        /// How many bytes may come. Coded, a small body may be a little larger than it is.
+        /// Returns the maximum number of received bytes. A small body may be slightly larger when it is compressed.
         func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
-        /// Starts it and waits until it completes.
+        /// Starts the transfer and waits until it completes.
         func run() async -> Outcome {
+            OwnedWork.onDirectCancel { [self] in cancel() }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     guard keep(continuation) else { return continuation.resume() }
@@ -65,11 +70,12 @@
             } onCancel: {
                 cancel()
             }
-            // Read under the lock: it orders the thread's writes to the reply before the caller's reads.
+            // The outcome is read under the lock, which orders the thread's writes to the reply before the caller's
+            // reads.
             return outcome ?? .failure(.cancelled)
         }
 
-        /// Keeps the continuation until the transfer completes; false when it has.
+        /// Stores the continuation until the transfer completes. Returns false if it has already completed.
         private func keep(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
             state.withLock { state in
                 guard case .pending = state else { return false }
@@ -78,14 +84,14 @@
             }
         }
 
-        /// Nil until it completes.
+        /// The outcome; nil until the transfer completes.
         private var outcome: Outcome? {
             state.withLock { state in
                 if case .completed(let outcome) = state { outcome } else { nil }
             }
         }
 
-        /// The next bytes of a streamed body; nil at the end.
+        /// Returns the next bytes of a streamed body; nil at the end.
         func read() async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
@@ -101,19 +107,20 @@
             return step.bytes.isEmpty ? nil : step.bytes
         }
 
-        /// Whether it has not completed.
+        /// Whether the transfer has not completed.
         var isPending: Bool { outcome == nil }
 
-        /// Resumes it on the thread: there is room for more of the response, or more of the request.
+        /// Resumes the transfer on the thread, when there is room for more of the response or when more of the request
+        /// is available.
         func resume() { engine.post(.resume(self)) }
 
-        /// Ends it at once, and lets the thread close the connection.
+        /// Completes the transfer at once, and lets the thread close its connection.
         func cancel() {
             finish(.failure(.cancelled))
             engine.post(.cancel(self))
         }
 
-        /// Completes it, unless it has completed.
+        /// Completes the transfer unless it has already completed.
         func complete(_ outcome: Outcome) {
             let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard case .pending(let continuation) = state else { return nil }
@@ -123,7 +130,7 @@
             continuation?.resume()
         }
 
-        /// Nothing more will happen: completes it, and ends the bodies of both directions.
+        /// Completes the transfer, and ends the bodies of the request and of the response.
         func finish(_ outcome: Outcome) {
             complete(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
@@ -132,7 +139,7 @@
     }
 
     extension CurlTransfer {
-        /// Makes a response of what has arrived: all of a buffered one, the head of a streamed one.
+        /// Creates the response: from the whole reply if it is buffered, from the head if it is streamed.
         func response() throws(HTTPError) -> HTTPResponse {
             do throws(TransportFailure) {
                 let received = pipe == nil ? reply.body.take() : Data()
@@ -141,7 +148,8 @@
                     streaming: pipe == nil ? nil : { self.streamedBody(of: self.request.value, $0, $1) })
             } catch {
                 cancel()
-                // The status counts although the body cannot be read: the body of a redirect does not matter.
+                // The error includes the head, because the status counts even if the body cannot be read. For example,
+                // the body of a redirect does not matter.
                 var failure = error
                 failure.head = reply.head
                 throw failure.error(for: request.value)
@@ -155,9 +163,9 @@
             let pull = decoder?.pull(source) ?? source
             let total = decoder == nil ? length : nil
             let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
-            return HTTPResponseBody(
+            return .received(
                 length: total,
-                // Without a list of what it captures: with one, it would not run where its reader does.
+                // Without a capture list: with one, the closure would not run in the reader's isolation.
                 pull: {
                     do {
                         let bytes = try await pull()

@@ -3,7 +3,8 @@
     import Glibc
 
     extension CurlWire {
-        /// Sets what is the same for all transfers; false when the system's libcurl refuses any of it.
+        /// Sets the options that are the same for all transfers. Returns false if the system's libcurl rejects one of
+        /// them.
         func prepare() -> Bool {
             var results = setCallbacks()
             results += [
@@ -15,12 +16,12 @@
                 set(.headerOptions, Self.separate), set(.httpVersion, Self.http1),
             ]
             results += prepareConnection()
-            // Since 7.87: without it, ending a transfer waits for the lookup of its host's name.
+            // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
             _ = set(.quickExit, 1)
             return results.allSatisfy { $0 == 0 }
         }
 
-        /// Sets what is a transfer's own; false when the system's libcurl refuses any of it.
+        /// Sets the options of one transfer. Returns false if the system's libcurl rejects one of them.
         func configure(for plan: CurlPlan) -> Bool {
             configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
@@ -31,7 +32,7 @@
         private func configureAddress(for plan: CurlPlan) -> Bool {
             let target = target(of: plan)
             guard lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
-            // With a target of its own, a request needs the URL for its connection only.
+            // If the request target is set, libcurl needs only the origin of the URL.
             guard target != nil else { return setAddress(plan.url, nil) }
             let text = plan.origin
             if let origin = settings.origin, origin.isEqual(to: text) { return true }
@@ -52,17 +53,20 @@
                 settings.isSecure = plan.isSecure
                 let offersHTTP2 = plan.mayShareConnections
                 let results = [
-                    // Without TLS, HTTP/1.1 only: libcurl must not take a status line for the promise to multiplex.
+                    // Without TLS, only HTTP/1.1 is allowed. Otherwise libcurl would multiplex requests if a status
+                    // line claims HTTP/2.
                     set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),
                     set(.pipeWait, offersHTTP2 ? 1 : 0),
                 ]
                 guard results == [0, 0] else { return false }
             }
-            // Since 7.80 libcurl asks before it sends; before that, only a fresh connection keeps it from sending twice.
+            // Since 7.80, libcurl calls back before it sends a request. An older version may send a request twice,
+            // unless the connection is new.
             return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
         }
 
-        /// A body that is streamed is read in larger pieces; a small response does not pay for the memory.
+        /// Sets the size of the receive buffer. A streamed body is read in larger pieces; a buffered response needs
+        /// less memory.
         private func configureBuffer() -> Bool {
             let isStreamed = transfer?.pipe != nil
             guard settings.isStreamed != isStreamed else { return true }
@@ -99,7 +103,7 @@
             }
         }
 
-        /// Takes back the addresses of a transfer's memory.
+        /// Removes the pointers to the transfer's memory from the handle.
         func unconfigure() {
             _ = lh_curl_set_pointer(easy, .httpHeader, nil)
             if !settings.isGet { _ = lh_curl_set_pointer(easy, .postFields, nil) }
@@ -107,7 +111,7 @@
 
         private func set(_ option: CurlOption, _ value: Int) -> CInt { lh_curl_set_long(easy, option, value) }
 
-        /// The proxy gets the lines meant for it, and no others.
+        /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let http1 = 2
@@ -116,15 +120,17 @@
         private static let http2OverTLS = 4
     }
 
-    /// The URL of a request up to its path, parsed by libcurl once: most requests of a handle go where its last one went.
+    /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same
+    /// origin as the previous one.
     ///
-    /// A class, since it owns what libcurl parsed.
+    /// It is a class, because it owns the parsed URL.
     final class CurlOrigin {
         let parsed: OpaquePointer
-        /// With a zero at its end.
+        /// The text of the origin, with a zero byte at its end.
         let text: [CChar]
 
-        /// Nil when libcurl cannot parse it, or takes nothing parsed with a target apart.
+        /// Parses an origin. Returns nil if libcurl cannot parse it, or does not accept a parsed URL together with a
+        /// request target.
         init?(_ text: UnsafeBufferPointer<CChar>) {
             guard CurlQuirks.takesParsedURLs, let parsed = curl_url() else { return nil }
             self.parsed = parsed
@@ -134,7 +140,7 @@
 
         deinit { curl_url_cleanup(parsed) }
 
-        /// Whether this is it.
+        /// Returns whether the text is this origin.
         func isEqual(to other: UnsafeBufferPointer<CChar>) -> Bool {
             guard other.count == text.count - 1, let address = other.baseAddress else { return false }
             return memcmp(text, address, other.count) == 0

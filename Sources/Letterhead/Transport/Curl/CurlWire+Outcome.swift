@@ -3,18 +3,18 @@
     import Glibc
 
     extension CurlWire {
-        /// What became of the transfer, now that libcurl says it is over.
+        /// Returns the outcome of a transfer that libcurl has finished.
         func outcome(of result: CurlResult) -> CurlTransfer.Outcome {
             if let failure = progress.failure { return outcome(failing: failure) }
             guard result == .ok || progress.isAnsweredEarly else {
                 if result == .couldNotConnect, hasNoDescriptor, !wasSent { return outcome(failing: .exhausted) }
-                // Over HTTP/2 libcurl calls it a truncated response when the connection ends before the response has begun.
+                // If an HTTP/2 connection ends before the response has begun, libcurl reports a truncated response.
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
                 let reason = String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }
-            // libcurl takes a connection that was closed inside the head as a response without a body.
+            // If the connection is closed inside the head, libcurl reports a response without a body.
             guard progress.hasHead else {
                 return outcome(failing: TransportFailure(.invalidResponse, "the connection was closed inside the head"))
             }
@@ -28,7 +28,8 @@
                 progress.hasUnauthenticatedEnd = !CurlQuirks.reportsMissingCloseNotify
             }
             if let transfer, !lines.isEmpty {
-                // The caller of a streamed response has gone on with its head; of a buffered one, it parses everything.
+                // The caller of a buffered response parses the whole reply, including the trailers. The caller of a
+                // streamed response has already continued, so its trailers are parsed here.
                 if transfer.pipe == nil {
                     transfer.reply.trailers = lines
                 } else {
@@ -40,7 +41,7 @@
             return .success
         }
 
-        /// A failure with what had arrived of the response.
+        /// Returns a failure with the part of the response that has arrived.
         func outcome(failing failure: TransportFailure) -> CurlTransfer.Outcome {
             var failure = failure
             if progress.hasHead, let transfer {
@@ -50,10 +51,10 @@
             return .failure(failure)
         }
 
-        /// When the transfer is past its time, if nothing more happens.
+        /// The time at which the transfer times out if there is no further activity.
         var deadline: UInt64 { min(progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline) }
 
-        /// What it is when it is past its time.
+        /// The failure of a transfer whose deadline has passed.
         var lateness: TransportFailure {
             let deadline = deadline
             let limit =
@@ -85,12 +86,14 @@
     }
 
     extension CurlWire {
-        /// Reads the timings off the handle, before the next transfer has it.
+        /// Records the metrics of the handle, before the next transfer uses it.
         func noteFacts() {
             guard let facts = transfer?.facts else { return }
             var metrics = TransportMetrics()
             let isNew = number(.connectionsMade) > 0
-            if isNew {
+            let isObserved = transfer?.request.value.observation != nil
+            // A failed attempt to connect has times, too.
+            if isNew || isObserved && !progress.hasAnswer {
                 metrics.nameLookup = time(.nameLookupTime)
                 metrics.connect = time(.connectTime)
                 metrics.secureConnect = time(.tlsTime)
@@ -103,9 +106,39 @@
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
-            // Only of a connection that was used is it sure that its end will be told.
+            // Only if a connection was used, it is certain that libcurl reports its end.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             facts.metrics = metrics
+            if isObserved { noteDetails(facts) }
+        }
+
+        /// Records the details that only observers read.
+        private func noteDetails(_ facts: TransportFacts) {
+            facts.note { details in
+                details.queued = .nanoseconds(progress.waitingTime)
+                details.sent = time(.sentTime)
+            }
+        }
+
+        /// Records the TLS version and cipher while the connection still belongs to the transfer.
+        func noteHead() {
+            guard let transfer, transfer.request.value.observation != nil else { return }
+            var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
+            lh_curl_get_tls_names(easy, &version, &cipher)
+            transfer.facts.note { details in
+                details.tlsVersion = version.map { String(cString: $0) }
+                details.tlsCipher = cipher.map { String(cString: $0) }
+            }
+            // The caller of a streamed response continues before the transfer has ended.
+            if transfer.pipe != nil { noteFacts() }
+        }
+
+        /// Records an interim response (RFC 9110, 15.2).
+        func noteInterim() {
+            guard let transfer, transfer.request.value.observation != nil else { return }
+            transfer.facts.note { [status = progress.status] details in
+                if details.interim.count < 16 { details.interim.append(status) }
+            }
         }
 
         private var address: String? {
@@ -116,13 +149,14 @@
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
-        /// That of the connection, as long as there is one.
+        /// The socket of the connection, as long as there is one.
         private var socket: CInt? {
             var socket: CInt = -1
             return lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
-        /// The time from the start of the request; zero when libcurl has none.
+        /// Returns a time since the start of the request, including the wait for a connection; zero if libcurl has
+        /// none.
         private func time(_ info: CurlInfo) -> Duration {
             let time = offset(info)
             return time == 0 ? .zero : .microseconds(time) + .nanoseconds(progress.waitingTime)

@@ -3,7 +3,7 @@
     import Foundation
 
     extension CurlWire {
-        /// A line of the head or of the trailers, as it came; false ends the transfer.
+        /// Processes a line of the head or of the trailers. Returns false to end the transfer.
         func received(line: UnsafeRawBufferPointer) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
@@ -18,27 +18,32 @@
             }
             if progress.hasHead { return true }
             defer { lines.removeAll(keepingCapacity: true) }
-            if progress.isInterim { return true }
+            if progress.isInterim {
+                noteInterim()
+                return true
+            }
             guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
-            // A streamed body is read at the reader's pace, and only the idle time limit holds for it.
+            // A streamed body is read at the reader's pace, so the timeout of the attempt does not apply to it.
             if transfer.request.value.isOpenEnded(after: HTTPStatus(progress.status)) {
                 progress.attemptDeadline = .max
             }
             transfer.reply.head.append(contentsOf: lines)
+            noteHead()
             if transfer.pipe != nil { transfer.complete(.success) }
             return !isAnsweredEarly()
         }
 
-        /// Takes a status line; false when it claims another protocol than the connection's.
+        /// Processes a status line. Returns false if it is malformed, or claims a different protocol than the
+        /// connection's.
         ///
-        /// libcurl would believe the claim, and send other requests on a connection of HTTP/1.1 before this one's response
-        /// has ended: callers would receive each other's responses.
+        /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
+        /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            // Before 7.80 libcurl does not call before it sends.
+            // Before 7.80, libcurl does not call back before it sends, so the session is recorded here.
             if !asksBeforeSending { progress.tlsSession = tlsSession.session }
             progress.status = line.statusCode ?? 0
-            // Another head follows a response of 1xx, except 101 (RFC 9110, 15.2).
+            // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
             let fault: String? =
@@ -52,15 +57,17 @@
             return accept(unless: fault)
         }
 
-        /// False when something is wrong with the response: libcurl then closes its connection.
+        /// Returns whether there is no fault. If there is one, it becomes the failure of the transfer, and libcurl
+        /// closes the connection.
         private func accept(unless fault: String?) -> Bool {
             if let fault { progress.failure = TransportFailure(.invalidResponse, fault) }
             return fault == nil
         }
 
-        /// Takes a line after the status line; false when it continues a field although there is none.
+        /// Processes a line after the status line. Returns false if the first such line is folded, because there is no
+        /// field that it could continue.
         private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
-            // Most fields begin with another letter.
+            // The names of most other fields begin with a different letter.
             switch ASCII.lowercased(line[0]) {
             case UInt8(ascii: "c"):
                 if line.value(of: "content-encoding:") != nil { progress.isCoded = true }
@@ -75,7 +82,8 @@
             return true
         }
 
-        /// Bytes of the body: how many were taken, or that there is no room yet.
+        /// Processes bytes of the body. Returns the number of bytes that were taken, CURL_WRITE_PAUSE if there is no
+        /// room yet, or 0 to end the transfer.
         func received(body bytes: UnsafeRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
             guard let transfer, progress.failure == nil else { return 0 }
@@ -100,8 +108,9 @@
             return isAnsweredEarly() ? 0 : bytes.count
         }
 
-        /// Whether the server has answered all over HTTP/2 and will not take the rest of the request's body: libcurl would
-        /// wait for it to do so for ever. The stream ends then, and its connection stays.
+        /// Returns whether the server has sent its complete HTTP/2 response and will not read the rest of the request's
+        /// body. libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed,
+        /// and its connection stays open.
         private func isAnsweredEarly() -> Bool {
             guard isSending, progress.isHTTP2, let transfer else { return false }
             var length: Int64 = -1

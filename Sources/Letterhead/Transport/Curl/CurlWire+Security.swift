@@ -4,7 +4,7 @@
     import Glibc
 
     extension CurlWire {
-        /// Sets whom to trust, as whom to introduce oneself, and through whom to go.
+        /// Sets the trusted roots, the pinned keys, the client's identity, the addresses and the proxy.
         func prepareConnection() -> [CInt] {
             let configuration = loop.configuration
             let security = configuration.security
@@ -28,7 +28,24 @@
             if let path = configuration.unixSocketPath {
                 results.append(lh_curl_set_string(easy, .unixSocketPath, path))
             }
-            return results + prepareProxy(configuration.proxy)
+            return results + prepareAddresses(configuration) + prepareProxy(configuration.proxy)
+        }
+
+        private func prepareAddresses(_ configuration: TransportConfiguration) -> [CInt] {
+            var results: [CInt] = []
+            switch configuration.addressFamily {
+            case .any: break
+            case .ipv4: results.append(lh_curl_set_long(easy, .addressFamily, 1))
+            case .ipv6: results.append(lh_curl_set_long(easy, .addressFamily, 2))
+            }
+            if let name = configuration.networkInterface {
+                // Without the prefix, libcurl could mistake the name of an interface for that of a host, or the
+                // reverse.
+                let isAddress = name.utf8.contains(UInt8(ascii: ":")) || name.allSatisfy { $0.isNumber || $0 == "." }
+                results.append(lh_curl_set_string(easy, .interface, "\(isAddress ? "host" : "if")!\(name)"))
+            }
+            if let list = loop.connectTo?.lines { results.append(lh_curl_set_pointer(easy, .connectTo, list)) }
+            return results
         }
 
         private func setRoots(
@@ -54,7 +71,7 @@
             return results
         }
 
-        /// The text that libcurl sends as `text`.
+        /// Returns the text that must be passed to libcurl so that it sends `text`.
         private static func proxyText(_ text: String) -> String {
             CurlQuirks.decodesProxyCredentials ? text.replacing("%", with: "%25") : text
         }
@@ -65,8 +82,8 @@
             }
         }
 
-        /// Whether the end of a TLS connection is all that ended the body. Without close_notify, anyone on the way may have
-        /// truncated it, and libcurl takes it for complete.
+        /// Whether a body over TLS has no other end than that of the connection. Without close_notify, such a body may
+        /// have been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
             guard let plan = transfer?.plan, plan.isSecure, !progress.isHTTP2,
@@ -82,7 +99,7 @@
     }
 
     extension CurlWire {
-        /// Lets libcurl call this handle's methods.
+        /// Registers the callbacks through which libcurl calls the methods of this object.
         func setCallbacks() -> [CInt] {
             let context = Unmanaged.passUnretained(self).toOpaque()
             return [
@@ -97,19 +114,20 @@
             ]
         }
 
-        /// Lets libcurl ask before it sends, which it can since 7.80; false on an older one.
+        /// Registers the callback that libcurl calls before it sends a request. Returns false before 7.80, which has no
+        /// such callback.
         func setPrerequestCallback() -> Bool {
             lh_curl_set_prerequest(easy, onPrerequest, Unmanaged.passUnretained(self).toOpaque()) == 0
         }
 
-        /// The one that carries a transfer of libcurl's.
+        /// Returns the object to which an easy handle belongs.
         static func carried(by easy: OpaquePointer) -> CurlWire? {
             var context: UnsafePointer<CChar>?
             guard lh_curl_get_string(easy, .private, &context) == 0, let context else { return nil }
             return Unmanaged<CurlWire>.fromOpaque(context).takeUnretainedValue()
         }
 
-        /// Works with the one to which a callback belongs, which its loop holds meanwhile.
+        /// Calls a closure with the object to which a callback belongs. The loop retains the object during the call.
         static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlWire) -> Result) -> Result? {
             context.map { Unmanaged<CurlWire>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
@@ -122,7 +140,8 @@
 
     private let onLine: LHCurlWrite = { bytes, size, count, context in
         let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        // Any other number than that of the bytes ends the transfer; an empty line has at least one byte.
+        // A result other than the number of bytes ends the transfer. Every line has at least one byte, so 0 always ends
+        // it.
         return CurlWire.with(context) { $0.received(line: line) } == true ? line.count : 0
     }
 
@@ -143,7 +162,7 @@
 
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
         CurlWire.with(context) { $0.progress.isConnecting = true }
-        // No program inherits it that this process starts.
+        // Programs that this process starts do not inherit the socket.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { CurlWire.with(context) { $0.hasNoDescriptor = true } }

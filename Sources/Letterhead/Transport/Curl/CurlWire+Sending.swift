@@ -3,12 +3,13 @@
     import Foundation
 
     extension CurlWire {
-        /// The request is about to be sent; false stops it.
+        /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.
         func willSend() -> Bool {
             progress.lastActivity = loop.now
             progress.timesSent += 1
             loop.note(deadline)
-            // On a connection that was opened for this request alone, libcurl sends again only if the server refused the stream.
+            // If the previous connection was opened for this request and not shared, libcurl sends again only because
+            // the server refused the stream.
             let wasRefused = progress.isConnectionNew && progress.isHTTP2 && !progress.isConnectionShared
             let connectionsMade = number(.connectionsMade)
             progress.isConnectionNew = connectionsMade > progress.connectionsMade
@@ -17,11 +18,12 @@
             return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.isHTTP2)
         }
 
-        /// Whether the request may be sent a second time, on another connection. libcurl asks for that when a reused connection
-        /// ended before the response began, or when the server refused a stream of HTTP/2.
+        /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
+        /// connection ended before the response began, or if the server refused an HTTP/2 stream.
         ///
-        /// - Parameter isRefused: whether the server has refused the stream, and so has not processed the request (RFC 9113,
-        ///   8.7). On a reused or shared connection that cannot be told from a connection that ended.
+        /// - Parameter isRefused: whether the server certainly refused the stream, and so did not process the request
+        ///   (RFC 9113, 8.7). On a reused or shared connection, a refused stream cannot be distinguished from a
+        ///   connection that ended.
         private func maySendAgain(isRefused: Bool) -> Bool {
             guard let plan = transfer?.plan else { return false }
             guard plan.method.isIdempotent || isRefused else {
@@ -31,7 +33,8 @@
                         + "\(plan.method) is not idempotent and is not sent again")
                 return false
             }
-            // What libcurl has read of the body and not sent is lost; it asks to rewind only what it had sent.
+            // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
+            // bytes that it had sent. The body is therefore always rewound here.
             guard rewind(to: 0) else {
                 progress.failure = TransportFailure(
                     .connectionLost,
@@ -42,8 +45,8 @@
             return true
         }
 
-        /// Reads what TLS negotiated. False when another transfer is under way on a connection that cannot carry two: then
-        /// each could receive the other's response.
+        /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
+        /// uses it. Each of the two could otherwise receive the other's response.
         private func mayUseConnection() -> Bool {
             guard transfer?.plan.isSecure == true else { return true }
             let session: UnsafeRawPointer?
@@ -58,7 +61,8 @@
             return false
         }
 
-        /// Whether the transfer is under way on the connection of a TLS session. One that has ended is detached from it.
+        /// Returns whether the transfer uses the connection of a TLS session. A transfer that has ended is detached
+        /// from it.
         func uses(_ session: UnsafeRawPointer) -> Bool {
             progress.tlsSession == session && tlsSession.session == session
         }
@@ -69,7 +73,8 @@
             return (session, isHTTP2)
         }
 
-        /// Gives the next bytes of the request's body: how many, none at its end, or that there are none yet.
+        /// Copies the next bytes of the request's body. Returns their number, 0 at the end of the body, CURL_READ_PAUSE
+        /// if no bytes are available yet, or CURL_READ_ABORT if there is no body to read or it has failed.
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
             switch transfer?.plan.content {
@@ -95,7 +100,7 @@
             }
         }
 
-        /// Starts the request's body again; false when that cannot be.
+        /// Moves the request's body back to an offset. Returns false if that is not possible.
         func rewind(to offset: Int) -> Bool {
             switch transfer?.plan.content {
             case .held(let data):
@@ -108,13 +113,13 @@
             }
         }
 
-        /// Tells the thread that there is more of the body. It does not keep the transfer alive, so that a body that
-        /// never ends does not either.
+        /// A closure that resumes the transfer when more of the body is available. It refers to the transfer weakly, so
+        /// that a body that never ends does not keep the transfer alive.
         var onMore: @Sendable () -> Void {
             { [weak transfer] in transfer?.resume() }
         }
 
-        /// Why the body could not be made, if it could not.
+        /// The failure of the request's body; nil if it has not failed.
         var bodyFailure: TransportFailure? {
             guard case .pulled(let source) = transfer?.plan.content, let error = source.failure else { return nil }
             return .ofBody(error)

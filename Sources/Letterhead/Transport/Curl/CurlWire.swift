@@ -2,82 +2,87 @@
     import CLibcurl
     import Foundation
 
-    /// One of libcurl's handles and what arrives on it: used for one transfer after the other.
+    /// One of libcurl's easy handles and the state of its transfer. It is used for one transfer after another.
     ///
-    /// A class, since libcurl's callbacks hold its address. It lives on the thread of its ``CurlLoop`` alone.
+    /// It is a class, because libcurl's callbacks store its address. Only the thread of its ``CurlLoop`` uses it.
     final class CurlWire {
         let easy: OpaquePointer
-        /// It owns this, and outlives it.
+        /// The loop that owns this object and outlives it.
         unowned(unsafe) let loop: CurlLoop
-        /// Where libcurl writes its account of what went wrong.
+        /// The memory into which libcurl writes its error text.
         let reasonBuffer: UnsafeMutablePointer<CChar>
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
-        /// Whether libcurl asks before it sends, and so before it sends again.
+        /// Whether libcurl calls back before it sends a request, and therefore also before it sends a request again.
         private(set) var asksBeforeSending = false
-        /// Whether the TLS library reports close_notify. Without it, libcurl takes the end of a connection over OpenSSL for the
-        /// end of the body.
+        /// Whether close_notify can be observed. libcurl with OpenSSL does not require close_notify: it treats the end
+        /// of the connection as the end of the body.
         private(set) var observesCloseNotify = false
 
-        /// The transfer that it carries, and its place among those under way.
+        /// The current transfer, and its index in the loop's list of active transfers.
         private(set) var transfer: CurlTransfer?
         var place = 0
-        /// The origin of the transfer, and its ticket there while it waits for a connection.
+        /// The queue of the transfer's origin, and the transfer's ticket while it waits there for a connection.
         private(set) var lane: ConnectionQueue<CurlWire>.Lane?
         var ticket: ConnectionQueue<CurlWire>.Ticket?
         var isWaiting: Bool { ticket != nil }
         var progress = Progress()
-        /// The lines of the head that arrives, or of the trailers. Unchecked: no callback comes while it changes.
+        /// The received lines of the head, or of the trailers. Exclusivity is unchecked, because libcurl calls no
+        /// callback while they change.
         @exclusivity(unchecked) var lines: [UInt8] = []
-        /// What a request over http without TLS says that it wants.
+        /// The form of the request target for requests without TLS.
         let plainTarget: TransportProxy.PlainTarget
-        /// What was set for the last transfer, and stays set.
+        /// The options that were set for the last transfer and remain set.
         var settings = Settings()
 
-        /// Options that most transfers have alike.
+        /// Options that have the same value for most transfers.
         struct Settings {
             var isGet = false
             var isSecure: Bool?
             var isStreamed = false
-            /// The origin that is set instead of a whole URL. It is kept, because libcurl may read what it parsed later.
+            /// The origin that is set instead of a whole URL. It is retained, because libcurl may read the parsed URL
+            /// later.
             var origin: CurlOrigin?
         }
 
-        /// How far the transfer has come.
+        /// The state of the current transfer.
         struct Progress {
-            /// Why the transfer must end, if it is our reason and not libcurl's.
+            /// The reason to end the transfer, if this transport has detected it and not libcurl.
             var failure: TransportFailure?
             var lastActivity: UInt64 = 0
-            /// How long it waited for a connection.
+            /// The time for which the transfer waited for a connection, in nanoseconds.
             var waitingTime: UInt64 = 0
-            // When the time is over for the whole load, and for this attempt.
+            // The deadlines of the whole load and of this attempt.
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
-            // The request: whether it has a body, how much of the body was sent, and how often the request was sent. More than
-            // once is libcurl's second try on another connection.
+            // The request: whether it has no body, how many bytes of a body in memory were read, and how many times the
+            // request was sent. libcurl may send a request a second time on another connection.
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
-            /// Whether libcurl has begun to look up a name or to open a socket for it.
+            /// Whether libcurl has begun to look up a host name or to open a socket for the transfer.
             var isConnecting = false
-            // How many connections were made for it, whether the last one was, and whether another transfer has used it since.
+            // How many connections were opened for the transfer, whether the current one was, and whether another
+            // transfer has used the current one since.
             var (connectionsMade, isConnectionNew, isConnectionShared) = (0, false, false)
-            /// Whether the connection is one of HTTP/2: as TLS negotiated it, whatever the status line claims.
+            /// Whether TLS negotiated HTTP/2 for the connection, regardless of what the status line claims.
             var isHTTP2 = false
             /// The TLS session of the connection on which the request was sent. Only its address is used.
             var tlsSession: UnsafeRawPointer?
             /// Whether the TLS session has received close_notify.
             var hasCloseNotify = false
-            /// Whether the TLS library cannot report whether close_notify came, and only close_notify would prove the end.
+            /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
+            /// close_notify.
             var hasUnauthenticatedEnd = false
 
-            // The response: its first byte, its whole head, and the sizes of its heads (trailers included) and of its body.
+            // The response: whether its first line and its whole head have arrived, and the number of bytes of its
+            // heads (including trailers) and of its body.
             var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
             /// Whether the response was complete while the body of the request was still being sent.
             var isAnsweredEarly = false
-            // The head that arrives: its status code (0 when malformed), whether another head follows, whether a field has
-            // come, whether the body is encoded, and how it is framed.
+            // The current head: its status code (0 if malformed), whether another head follows, whether a field has
+            // arrived, whether the body is compressed, and how the body is framed.
             var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
 
-            // Whether libcurl waits until it is told that there is room, or more to send.
+            // Whether libcurl has paused receiving because there is no room, or sending because no bytes are available.
             var (isReceivePaused, isSendPaused) = (false, false)
         }
 
@@ -107,14 +112,14 @@
             if case .none = transfer.plan.content { progress.hasNoBody = true }
         }
 
-        /// A connection is free for it.
+        /// Ends the wait for a connection: the transfer may use or open one now.
         func endWaiting(at now: UInt64) {
             ticket = nil
             progress.waitingTime = now - progress.lastActivity
             progress.lastActivity = now
         }
 
-        /// Forgets the transfer, and everything that was kept for it.
+        /// Releases the transfer, and resets all state that belongs to it.
         func end() {
             unconfigure()
             transfer?.wire = nil
@@ -125,7 +130,7 @@
             reasonBuffer.pointee = 0
         }
 
-        /// Lets libcurl go on in both directions; it pauses again by itself where it must.
+        /// Resumes both directions of the transfer. libcurl pauses a direction again if it cannot continue.
         func resume() -> CInt {
             guard progress.isReceivePaused || progress.isSendPaused else { return 0 }
             (progress.isReceivePaused, progress.isSendPaused) = (false, false)
@@ -135,7 +140,7 @@
         }
 
         private static let reasonSize = 256
-        /// How much memory of its lines it keeps, in bytes.
+        /// The maximum capacity of `lines` that is kept for the next transfer, in bytes.
         private static let mostKept = 8192
     }
 #endif

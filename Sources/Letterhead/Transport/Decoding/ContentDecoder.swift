@@ -6,12 +6,11 @@ import Synchronization
 /// A body with an unknown content coding is left unchanged, together with its headers. So is a partial response (206):
 /// a range counts the bytes of the compressed representation (RFC 9110, 14.1.2), so its parts can only be decompressed
 /// after they have been joined.
-/// counts the bytes of the coded representation (RFC 9110, 14.1.2), so that a part of them can only be joined with others.
 struct ContentDecoder: Sendable {
-    /// The value of `Accept-Encoding`.
-    static let offered = "gzip, deflate"
+    /// The value of `Accept-Encoding`: the codings that this process can decompress.
+    static let offered = ContentCoding.allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")
 
-    private let areGzip: [Bool]
+    private let codings: [ContentCoding]
     private let maximumRatio: Int
     private static let maximumCodings = 5
 
@@ -25,10 +24,9 @@ struct ContentDecoder: Sendable {
         guard names.count <= Self.maximumCodings else {
             throw TransportFailure(.invalidResponse, "the body has more than \(Self.maximumCodings) content codings")
         }
-        let known = ["gzip": true, "x-gzip": true, "deflate": false]
-        areGzip = names.compactMap { known[$0] }
+        codings = names.compactMap { ContentCoding(name: $0) }
         self.maximumRatio = maximumRatio
-        if areGzip.isEmpty || areGzip.count < names.count { return nil }
+        if codings.isEmpty || codings.count < names.count { return nil }
     }
 
     /// Returns whether the headers belong to a partial response (206): a `Content-Range` with a range, or a body with
@@ -48,9 +46,9 @@ struct ContentDecoder: Sendable {
 
     /// Returns the decompressed body, with at most `limit` bytes.
     func decode(_ data: Data, upTo limit: Int) throws(TransportFailure) -> Data {
-        let stack = InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio)
+        let stack = DecompressorStack(codings, maximumRatio: maximumRatio)
         var decoded = GrowingBytes()
-        do throws(Inflater.Fault) {
+        do throws(DecompressionFault) {
             stack.feed(data)
             while let piece = try stack.next() {
                 guard decoded.count + piece.count <= limit else { throw .limit }
@@ -66,7 +64,7 @@ struct ContentDecoder: Sendable {
     /// Returns a source of decompressed bytes for a source of compressed bytes. Nothing is decompressed before it is
     /// requested.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
-        let stack = LockedStack(InflaterStack(areGzip: areGzip, maximumRatio: maximumRatio))
+        let stack = LockedStack(DecompressorStack(codings, maximumRatio: maximumRatio))
         return {
             while true {
                 if let piece = try stack.next() { return piece }
@@ -79,7 +77,7 @@ struct ContentDecoder: Sendable {
         }
     }
 
-    fileprivate static func failure(_ fault: Inflater.Fault) -> TransportFailure {
+    fileprivate static func failure(_ fault: DecompressionFault) -> TransportFailure {
         switch fault {
         case .corrupt: TransportFailure(.cannotDecodeResponse, "the compressed body is corrupt")
         case .cutShort: TransportFailure(.cannotDecodeResponse, "the compressed body is truncated")
@@ -90,6 +88,9 @@ struct ContentDecoder: Sendable {
             TransportFailure(
                 .responseTooLarge,
                 "the ratio of decompressed to compressed bytes exceeds its limit; see maximumDecodingRatio")
+        case .window:
+            TransportFailure(
+                .cannotDecodeResponse, "the compressed body requires a window of more than 8 MiB (RFC 9659)")
         case .memory: .noMemory
         }
     }
@@ -97,9 +98,9 @@ struct ContentDecoder: Sendable {
 
 /// The decoders of a body whose reader may move between tasks. It is a class, because the reader's closure shares it.
 private final class LockedStack: Sendable {
-    private let stack: Mutex<InflaterStack>
+    private let stack: Mutex<DecompressorStack>
 
-    init(_ stack: sending InflaterStack) { self.stack = Mutex(stack) }
+    init(_ stack: sending DecompressorStack) { self.stack = Mutex(stack) }
 
     func next() throws -> Data? {
         do { return try stack.withLock { try $0.next() } } catch { throw translated(error) }
@@ -112,6 +113,6 @@ private final class LockedStack: Sendable {
     func feed(_ bytes: Data) { stack.withLock { $0.feed(bytes) } }
 
     private func translated(_ error: any Error) -> any Error {
-        (error as? Inflater.Fault).map(ContentDecoder.failure) ?? error
+        (error as? DecompressionFault).map(ContentDecoder.failure) ?? error
     }
 }

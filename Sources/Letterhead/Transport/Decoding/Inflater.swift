@@ -5,23 +5,15 @@ import Foundation
 ///
 /// It is a class, because zlib's state must not move in memory. It is not `Sendable`: if it is shared, the owner must
 /// lock it.
-final class Inflater {
-    /// The reason that the bytes cannot be decompressed.
-    enum Fault: Error {
-        case corrupt
-        case cutShort
-        case surplus
-        case bomb
-        case limit
-        case memory
-    }
-
+final class Inflater: Decompressor {
     private let isGzip: Bool
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
     /// Whether the end of a member has been reached. Another member may follow.
     private var isAtEnd = false
+    /// Whether zlib has consumed bytes whose output did not fit into the last piece.
+    private var hasMore = false
     /// The number of compressed bytes that were consumed.
     private(set) var consumed = 0
     /// The number of decompressed bytes that were produced.
@@ -44,8 +36,8 @@ final class Inflater {
     func feed(_ bytes: Data) { input = bytes }
 
     /// Returns the next piece, at most 64 KiB; nil if more compressed bytes are needed.
-    func next() throws(Fault) -> Data? {
-        while !input.isEmpty {
+    func next() throws(DecompressionFault) -> Data? {
+        while !input.isEmpty || hasMore {
             if !isOpen { try open() }
             if isAtEnd { try beginMember() }
             let piece = try inflatePiece()
@@ -55,11 +47,11 @@ final class Inflater {
     }
 
     /// Checks that the compressed bytes are complete. No bytes at all are an empty body.
-    func finish() throws(Fault) {
+    func finish() throws(DecompressionFault) {
         if isOpen, !isAtEnd { throw .cutShort }
     }
 
-    private func open() throws(Fault) {
+    private func open() throws(DecompressionFault) {
         // Servers send deflate with and without the zlib header that RFC 9110, 8.4.1.2 requires.
         let window = isGzip ? CZLIB_WINDOW_GZIP : hasZlibHead ? CZLIB_WINDOW_ANY : CZLIB_WINDOW_RAW
         let size = CInt(MemoryLayout<CZlibStream>.size)
@@ -74,7 +66,7 @@ final class Inflater {
     }
 
     /// Begins the next member. A gzip body may consist of several members in sequence (RFC 1952, 2.2).
-    private func beginMember() throws(Fault) {
+    private func beginMember() throws(DecompressionFault) {
         guard isGzip else { throw .surplus }
         czlib_inflate_end(stream)
         (isOpen, isAtEnd) = (false, false)
@@ -82,11 +74,12 @@ final class Inflater {
         try open()
     }
 
-    private func inflatePiece() throws(Fault) -> Data {
+    private func inflatePiece() throws(DecompressionFault) -> Data {
         let source = input
         var code = CInt(CZLIB_OK)
         var left = 0
-        let piece = try Data.filled(count: Self.pieceSize, orThrow: Fault.memory) { output throws(Fault) in
+        let piece = try Data.filled(count: Self.pieceSize, orThrow: DecompressionFault.memory) {
+            output throws(DecompressionFault) in
             source.withUnsafeBytes { bytes in
                 stream.pointee.next_in = bytes.bindMemory(to: UInt8.self).baseAddress
                 stream.pointee.avail_in = UInt32(clamping: bytes.count)
@@ -101,6 +94,7 @@ final class Inflater {
         produced += piece.count
         input = left == 0 ? Data() : input.suffix(left)
         isAtEnd = code == CInt(CZLIB_STREAM_END)
+        hasMore = !isAtEnd && piece.count == Self.pieceSize
         let isFine = code == CInt(CZLIB_OK) || isAtEnd || code == CInt(CZLIB_BUF_ERROR)
         guard isFine else { throw .corrupt }
         return piece

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. The
-/// bound makes a slow reader slow down the server. It is a class, because both sides share it.
+/// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because
+/// of the bound, a slow reader also slows the server down. It is a class, because both sides share it.
 ///
 /// Bytes are copied once, into blocks that are reused when the reader has released them.
 final class ReceivePipe: Sendable {
@@ -174,8 +174,8 @@ extension ReceivePipe.State {
         return isBlocked
     }
 
-    /// Adds a block. If its bytes fit into the previous one, they are copied there and the block is returned: with a
-    /// slow reader, the pipe must not hold many blocks with few bytes each.
+    /// Adds a block. If its bytes fit into the previous one, they are copied there and the block is returned for
+    /// reuse. Otherwise the pipe would hold many blocks with few bytes each if the reader is slow.
     fileprivate mutating func add(_ block: ReceivePipe.Block) -> ReceivePipe.Block? {
         if isCancelled { return block }
         count += block.count

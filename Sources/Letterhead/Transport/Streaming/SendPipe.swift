@@ -54,7 +54,8 @@ final class SendPipe: Sendable {
         self.makeChunks = makeChunks
     }
 
-    /// Starts to produce the body. `onMore` informs the thread when bytes are available again.
+    /// Starts to produce the body. `onMore` is called when the thread has found no bytes and more are available, and
+    /// when the body has ended.
     func start(onMore: @escaping @Sendable () -> Void) {
         let walk = state.withLock { $0.walk }
         let task = Task { [self] in await make(walk, onMore) }
@@ -75,7 +76,7 @@ final class SendPipe: Sendable {
         return true
     }
 
-    /// Reads the next bytes. Called by the thread.
+    /// Reads the next bytes. Called by the thread that sends them.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         let (step, maker, spent) = state.withLock { state in
             let (step, spent) = state.take(into: buffer)
@@ -103,7 +104,7 @@ final class SendPipe: Sendable {
     func close() { abandon(isClosing: true) }
 
     private func abandon(isClosing: Bool) {
-        // As above, the rest of the body is released outside the lock.
+        // As in `read`, the rest of the body is released outside the lock.
         let old = state.withLock { state in
             let next = State(isClosed: state.isClosed || isClosing, walk: state.walk + 1)
             return exchange(&state, with: next)

@@ -28,7 +28,7 @@ final class URLSessionExchange: Sendable {
     let configuration: TransportConfiguration
     private let upload: URLSessionUpload
     private let uploadMeter: ProgressMeter?
-    private let facts = TransportFacts()
+    let facts = TransportFacts()
     private let startedAt = ContinuousClock.now
     let state = Mutex(State())
 

@@ -13,6 +13,8 @@ struct URLSessionInbox {
     }
 
     private var pieces: [Data] = []
+    /// The number of pieces at the start of the list that have been taken.
+    private var taken = 0
     /// The waiting readers, in order. Several tasks may read one body.
     private var readers: [Reader] = []
     private var end: Result<Data?, any Error>?
@@ -32,11 +34,18 @@ struct URLSessionInbox {
     /// Returns the next piece or the end. It returns nil if the reader has to wait; the reader is then added to the
     /// waiting ones.
     mutating func ask(_ reader: Reader) -> Result<Data?, any Error>? {
-        guard let piece = pieces.first else {
+        guard taken < pieces.count else {
             if end == nil { readers.append(reader) }
             return end
         }
-        pieces.removeFirst()
+        let piece = pieces[taken]
+        pieces[taken] = Data()
+        taken += 1
+        // Removing pieces one by one would move all others each time.
+        if taken * 2 >= pieces.count {
+            pieces.removeFirst(taken)
+            taken = 0
+        }
         heldBytes -= piece.count
         return .success(piece)
     }
@@ -64,10 +73,11 @@ struct URLSessionInbox {
 
     /// Returns all buffered pieces as one; nil if the memory does not suffice.
     mutating func takeAll() -> Data? {
-        defer { (pieces, heldBytes) = ([], 0) }
-        if pieces.count == 1 { return pieces[0] }
+        defer { (pieces, taken, heldBytes) = ([], 0, 0) }
+        let rest = pieces[taken...]
+        if let only = rest.first, rest.count == 1 { return only }
         var bytes = GrowingBytes()
-        for piece in pieces { guard bytes.append(piece) else { return nil } }
+        for piece in rest { guard bytes.append(piece) else { return nil } }
         return bytes.take()
     }
 }

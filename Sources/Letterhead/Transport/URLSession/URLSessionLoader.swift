@@ -33,13 +33,14 @@ package final class URLSessionLoader: HTTPLoader {
     // A class, because it owns the session's connections and closes them when it is released.
 
     /// The default loader of all clients.
-    package static let shared = URLSessionLoader()
+    package static let shared = ResourceLedger.$current.withValue(nil) { URLSessionLoader() }
 
     private let configuration: TransportConfiguration
     private let exchanges = URLSessionExchanges()
     private let session: URLSession
     private let makeSession: @Sendable (URLSessionRelay) -> URLSession
     private let cachePolicy: URLRequest.CachePolicy
+    private let lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
 
     /// Creates a loader with a new session.
     ///
@@ -95,6 +96,7 @@ package final class URLSessionLoader: HTTPLoader {
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
         let response = try await exchange.run(over: own ?? session, in: exchanges)
+        if let observation = request.observation { observation.record(exchange.facts) }
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
@@ -122,7 +124,7 @@ extension HTTPRequest {
     /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
         if let brokenTransportRule { return brokenTransportRule }
-        if connectTimeout != nil { return "URLSession has no means for connectTimeout" }
+        if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
         return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
     }
 }

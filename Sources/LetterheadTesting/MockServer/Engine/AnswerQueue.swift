@@ -2,7 +2,7 @@ import Synchronization
 
 /// The queued responses.
 final class AnswerQueue: Sendable {
-    // A class, because tests add responses while the server's thread removes them.
+    // This type is a class because tests add responses while the server's thread removes them.
     private struct Entry {
         let number: Int
         let answer: MockServer.Answer

@@ -6,7 +6,7 @@ import Foundation
 /// It never blocks: ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
 /// for.
 final class ServerConnection {
-    // A class, because it has identity. Only the loop's thread uses it.
+    // This type is a class because it has identity. Only the loop's thread uses it.
 
     /// The state of the connection.
     enum State {

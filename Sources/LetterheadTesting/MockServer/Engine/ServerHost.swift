@@ -3,7 +3,7 @@ import Letterhead
 
 /// The shared state of all connections of one server.
 final class ServerHost {
-    // A class, because all connections share the number of running tasks. Only the loop's thread uses it.
+    // This type is a class because all connections share the number of running tasks. Only the loop's thread uses it.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
     let journal: ServerJournal

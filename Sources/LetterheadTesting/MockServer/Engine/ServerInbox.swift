@@ -2,7 +2,7 @@ import Synchronization
 
 /// The messages for the loop. Posting a message ends the loop's wait.
 final class ServerInbox: Sendable {
-    // A class, because all tasks and threads post to the same inbox.
+    // This type is a class because all tasks and threads post to the same inbox.
     private struct State {
         var messages: [ServerMessage] = []
         var loopWaits = false

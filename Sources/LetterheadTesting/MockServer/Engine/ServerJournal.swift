@@ -2,7 +2,7 @@ import Synchronization
 
 /// The record of a server, and the tasks that wait for a change of it.
 final class ServerJournal: Sendable {
-    // A class, because the loop's thread writes what tests read.
+    // This type is a class because the loop's thread writes what tests read.
     private struct State {
         var record = MockServer.Record()
         var version = 0

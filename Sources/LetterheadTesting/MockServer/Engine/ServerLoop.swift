@@ -17,7 +17,7 @@ import Foundation
 /// the concurrency pool, so a closure that blocks does not delay other connections. The loop's thread is not part of
 /// that pool.
 final class ServerLoop {
-    // A class, because it is the state of one thread.
+    // This type is a class because it is the state of one thread.
     private let listener: ListeningSocket
     private let host: ServerHost
     private let makeStream: StreamMaker

@@ -20,7 +20,7 @@ protocol ServerStream: AnyObject {
 
 /// A connection without encryption.
 final class PlainStream: ServerStream {
-    // A class, because it represents one connection. Only the loop's thread uses it.
+    // This type is a class because it represents one connection. Only the loop's thread uses it.
     let socket: SystemSocket
     let hasUnsentBytes = false
     let security: MockServer.Security? = nil

@@ -3,7 +3,7 @@
 /// `@unchecked Sendable`: it is created on one thread and used only by the loop's thread to create sessions. Nothing
 /// changes after `init`, and OpenSSL allows contexts to be used on any thread.
 final class TLSContext: @unchecked Sendable {
-    // A class, because it owns an OpenSSL object and frees it.
+    // This type is a class because it owns an OpenSSL object and frees it.
     let library: OpenSSL
     private let context: OpenSSL.Object
 

@@ -1,7 +1,7 @@
 /// A connection with TLS. OpenSSL converts bytes in memory, and the socket is handled here, so that no OpenSSL call
 /// blocks or raises SIGPIPE.
 final class TLSStream: ServerStream {
-    // A class, because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
+    // This type is a class because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
     let socket: SystemSocket
     private(set) var traffic = (received: 0, sent: 0)
     private(set) var security: MockServer.Security?

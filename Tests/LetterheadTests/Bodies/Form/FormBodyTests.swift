@@ -19,12 +19,12 @@ import Testing
         #expect(try text(FormBody(items)) == "a=&b=1&a=2")
     }
 
-    @Test func `a space can be a plus, and a plus is escaped`() throws {
+    @Test func `a space can be written as a plus, and a plus is escaped`() throws {
         #expect(try text(FormBody(["a": "Hello, +"], spaces: .plus)) == "a=Hello%2C+%2B")
         #expect(try text(FormBody(["n m": 1, "b": true], spaces: .plus)) == "n+m=1&b=1")
     }
 
-    @Test func `items of all kinds are named and written`() throws {
+    @Test func `items of all types are named and written`() throws {
         let maybe: String? = nil
         let body = FormBody(["p4": ["a", "b"], "p5": ["k": false], "n": 1.5, "o": maybe, "u": UInt8(7)])
         #expect(try text(body).removingPercentEncoding == "p4[]=a&p4[]=b&p5[k]=0&n=1.5&o=&u=7")
@@ -35,7 +35,7 @@ import Testing
         #expect(try text(FormBody(dictionary: ["z": 1, "p": ["b": 2, "a": 1]])) == "p%5Ba%5D=1&p%5Bb%5D=2&z=1")
     }
 
-    @Test func `a form is empty only without items`() throws {
+    @Test func `only a form without items is empty`() throws {
         #expect(FormBody([:]).isEmpty && FormBody([URLQueryItem]()).isEmpty)
         #expect(!FormBody(["": ""]).isEmpty)
         #expect(try text(FormBody(["": ""])) == "=")
@@ -57,7 +57,7 @@ import Testing
         ("🌎", "%F0%9F%8C%8E"), ("/?#", "%2F%3F%23"), ("[]", "%5B%5D"), ("@:;,$", "%40%3A%3B%2C%24"),
         ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
         ("\u{7F}", "%7F"), ("\u{80}", "%C2%80"), ("\u{FFFD}", "%EF%BF%BD"),
-    ]) func `the serialiser of the URL standard is an option`(value: String, escaped: String) throws {
+    ]) func `the serializer of the URL Standard is available`(value: String, escaped: String) throws {
         #expect(
             try text(FormBody([URLQueryItem(name: value, value: value)], encoder: .whatwg)) == "\(escaped)=\(escaped)")
         #expect(try text(FormBody(encoding: [value: value], encoder: .whatwg)) == "\(escaped)=\(escaped)")

@@ -24,7 +24,7 @@ import Testing
             .removingPercentEncoding
     }
 
-    @Test func `a value is written in the order of its properties, with names within names`() throws {
+    @Test func `properties are written in order, with nested names`() throws {
         #expect(
             try decoded(Order())
                 == "title=x y&isNew=1&items[][name]=a&items[][count]=1&items[][name]=b&items[][count]=2"
@@ -32,7 +32,7 @@ import Testing
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
     }
 
-    @Test func `every style can be another`() throws {
+    @Test func `every style can be changed`() throws {
         let encoder = FormEncoder(
             arrays: .indexed, nesting: .dots, booleans: .words, dates: .milliseconds, nils: .empty)
         #expect(
@@ -41,7 +41,7 @@ import Testing
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
     }
 
-    @Test func `arrays can use their name for each value, and dates be seconds`() throws {
+    @Test func `arrays can be written with a repeated name, and dates in seconds`() throws {
         let encoder = FormEncoder(arrays: .repeated, dates: .seconds)
         #expect(try decoded(["tags": ["r", "s"]], encoder) == "tags=r&tags=s")
         #expect(try decoded(["at": Date(timeIntervalSince1970: 1.5)], encoder) == "at=1.5")
@@ -54,14 +54,14 @@ import Testing
         #expect(try decoded(["d": [2: "b", 1: "a"]]) == "d[1]=a&d[2]=b")
     }
 
-    @Test func `a value and its dictionary make the same pairs`() throws {
+    @Test func `a value and an equal dictionary are encoded to the same pairs`() throws {
         struct Pair: Encodable, Sendable { var p4 = ["a", "b"], p5 = ["k": false] }
         #expect(try decoded(Pair()) == "p4[]=a&p4[]=b&p5[k]=0")
         let body = FormBody(dictionary: ["p4": ["a", "b"], "p5": ["k": false]])
         #expect(try body.encode() == FormBody(encoding: Pair()).encode())
     }
 
-    @Test func `nil within a dictionary or an array is left out, or empty`() throws {
+    @Test func `nil within a dictionary or an array is omitted, or empty`() throws {
         #expect(try decoded(["a": nil, "b": 1] as [String: Int?]) == "b=1")
         #expect(try decoded(["a": nil, "b": 1] as [String: Int?], FormEncoder(nils: .empty)) == "a=&b=1")
     }
@@ -80,12 +80,12 @@ import Testing
         #expect(throws: EncodingError.self) { try FormBody(encoding: "a").encode() }
     }
 
-    @Test func `a form can be made by any door for encoders`() throws {
+    @Test func `a form encoder can be used with EncodedBody`() throws {
         let body = EncodedBody(["a": 1], encoder: FormEncoder(), contentType: .form)
         #expect(try body.encode() == Data("a=1".utf8))
     }
 
-    @Test func `a class and its base class both stand in the form`() throws {
+    @Test func `the properties of a class and of its base class are written`() throws {
         #expect(try decoded(Derived()) == "own=2&super[base]=1")
     }
 
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `nil of every kind is written as empty when asked for`() throws {
+    @Test func `nil of every type is written as empty with nils set to empty`() throws {
         struct Nothing: Encodable {
             var a: Int?, b: Bool?, c: Double?, d: String?, e: UInt8?, f: Date?, g: Float?
         }
@@ -152,7 +152,7 @@ import Testing
         #expect(try decoded(Named(name: name), FormEncoder(keys: .snakeCase)) == "\(snake)[]=1&\(snake)=v")
     }
 
-    @Test func `properties are renamed at every depth, and the keys of dictionaries stay`() throws {
+    @Test func `properties are renamed at every depth, and the keys of dictionaries are not`() throws {
         #expect(
             try decoded(["myKey": Item(name: "a", count: 1)], FormEncoder(keys: .custom { $0.uppercased() }))
                 == "myKey[NAME]=a&myKey[COUNT]=1")
@@ -172,13 +172,13 @@ import Testing
     @Test(arguments: [
         (FormEncoder.Nils.omitted, "level=high"), (.empty, "note=&level=high"), (.null, "note=null&level=high"),
     ])
-    func `nil is left out, empty or the word null`(nils: FormEncoder.Nils, form: String) throws {
+    func `nil is omitted, empty or the word null`(nils: FormEncoder.Nils, form: String) throws {
         struct Values: Encodable, Sendable { var note: String?, level = Level.high }
         #expect(try decoded(Values(), FormEncoder(nils: nils)) == form)
     }
 
     @Test(arguments: [(FormEncoder.Spaces.percent, "%20"), (.plus, "+")])
-    func `the unreserved characters can stay unescaped`(spaces: FormEncoder.Spaces, space: String) throws {
+    func `the unreserved characters can be left unescaped`(spaces: FormEncoder.Spaces, space: String) throws {
         let encoder = FormEncoder(spaces: spaces, escaping: .unreserved)
         let form = try encoder.encode(["k": "aZ0-_.~* é"])
         #expect(String(decoding: form, as: UTF8.self) == "k=aZ0-_.~%2A\(space)%C3%A9")
@@ -198,7 +198,7 @@ import Testing
         var at = Date(timeIntervalSince1970: 0)
     }
 
-    @Test func `a value is written as a literal is`() {
+    @Test func `a query from a value equals the literal`() {
         let query = QueryParameters(encoding: Filter())
         let literal: QueryParameters = [
             "text": "a b&=é+", "labels": ["x", "y"], "isOpen": true, "none": Int?.none, "range[low]": 1.5,
@@ -216,7 +216,7 @@ import Testing
                 + "&at=1970-01-01T00%3A00%3A00Z")
     }
 
-    @Test func `a value that cannot be encoded has the request refused`() throws {
+    @Test func `a request with a value that cannot be encoded is refused`() throws {
         for query in [QueryParameters(encoding: [1, 2]), QueryParameters(encoding: ["secret": Double.nan])] {
             var request = try HTTPRequest("https://h.example")
             request.query = query

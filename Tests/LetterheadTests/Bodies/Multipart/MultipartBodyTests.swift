@@ -36,7 +36,7 @@ import Testing
         #expect(body.additionalHeaders["Content-Type"] == "multipart/form-data; boundary=b")
     }
 
-    @Test func `an alternative holds the same content in several formats, the best one last, and needs no names`()
+    @Test func `alternative parts need no names and keep their order`()
         throws
     {
         let body = try MultipartBody(
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         ("b", "multipart/form-data; boundary=b"), ("a:b", "multipart/form-data; boundary=\"a:b\""),
         ("a b", "multipart/form-data; boundary=\"a b\""),
-    ]) func `a boundary is quoted where it must be`(boundary: String, type: String) throws {
+    ]) func `a boundary is quoted if necessary`(boundary: String, type: String) throws {
         #expect(try MultipartBody([], boundary: boundary).additionalHeaders["Content-Type"] == type)
     }
 
@@ -84,7 +84,7 @@ import Testing
             body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
     }
 
-    @Test func `a body within a body brings its headers`() async throws {
+    @Test func `a nested body has its headers`() async throws {
         let inner = try MultipartBody([.text("x")], kind: .mixed, boundary: "in")
         let body = try MultipartBody(
             [.body(inner, name: "files"), .body(JSONBody([1]), name: "json")], boundary: "out")

@@ -30,17 +30,17 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "x", count: 70), "a", "09azAZ'()+_,-./:=?", "a b"])
-    func `a boundary within the standard is taken`(boundary: String) throws {
+    func `a boundary within the standard is accepted`(boundary: String) throws {
         #expect(try MultipartBody([], boundary: boundary).boundary == boundary)
         #expect(MultipartBody([], uncheckedBoundary: boundary).boundary == boundary)
     }
 
-    @Test func `a template without a boundary gets a random one`() {
+    @Test func `a template without a boundary has a random one`() {
         #expect(MultipartBody([], uncheckedBoundary: nil).boundary.utf8.count == 32)
     }
 
     @Test(arguments: ["--B", "--B--", "\r\n--B--", "x\n--B", "x\r--Bcd", "--\r\n--B"])
-    func `a given boundary inside a content is refused`(content: String) async throws {
+    func `a custom boundary that a part contains is refused`(content: String) async throws {
         let parts: [MultipartPart] = [.text("", name: "a"), .data(Data(content.utf8), name: "b")]
         #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, boundary: "B") }
         #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, uncheckedBoundary: "B").chunks() }
@@ -50,13 +50,15 @@ import Testing
     }
 
     @Test(arguments: ["x--B", "\r\n--A", "\r\n-B", "\r\n- -B", "B\r\n--"])
-    func `what only looks like a delimiter passes`(
+    func `a text that only resembles a delimiter is accepted`(
         content: String
     ) throws {
         #expect(throws: Never.self) { try MultipartBody([.text(content, name: "a")], boundary: "B").encode() }
     }
 
-    @Test(arguments: 1...9) func `a given boundary cut over pieces of a stream is found`(size: Int) async throws {
+    @Test(arguments: 1...9) func `a custom boundary that is split over pieces of a stream is found`(size: Int)
+        async throws
+    {
         let content = Array("text\r\n--boundary--".utf8)
         let pieces = stride(from: 0, to: content.count, by: size).map {
             Data(content[$0..<min($0 + size, content.count)])
@@ -71,7 +73,7 @@ import Testing
         await #expect(throws: Never.self) { try await MultipartBody([part], boundary: "boundary-2").walked() }
     }
 
-    @Test func `a boundary that the content holds is not used, the next one is`() throws {
+    @Test func `if a part contains a random boundary, the next one is used`() throws {
         var foreseen = CountingGenerator()
         let first = MultipartBody([], using: &foreseen).boundary
         var again = CountingGenerator()

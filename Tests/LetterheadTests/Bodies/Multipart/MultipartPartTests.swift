@@ -22,21 +22,22 @@ import Testing
         ("plain", "plain"), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"),
         ("\r\r\n\n", "%0D%0D%0A%0A"), ("..\\..\\x", "..\\..\\x"), ("100%.gif", "100%.gif"), ("é🌎.x", "é🌎.x"),
         ("\0", "\0"),
-    ]) func `a filename is escaped as HTML specifies, its line breaks kept apart`(name: String, escaped: String) throws
-    {
+    ]) func `a filename is escaped as HTML specifies, with distinct escapes for CR and LF`(
+        name: String, escaped: String
+    ) throws {
         let part = MultipartPart.text("x", name: "n", filename: name, contentType: "a/b")
         #expect(
             try head(part)
                 == "Content-Disposition: form-data; name=\"n\"; filename=\"\(escaped)\"\r\nContent-Type: a/b")
     }
 
-    @Test func `a text is written in the charset that its media type names`() throws {
+    @Test func `a text is encoded in the charset of its media type`() throws {
         let part = MultipartPart.text("é", name: "n", contentType: "text/plain; charset=iso-8859-1")
         let body = try MultipartBody([part], boundary: "b").encode()
         #expect(body.contains(0xE9) && !body.contains(0xC3))
     }
 
-    @Test func `a text that its charset cannot hold is an error`() throws {
+    @Test func `a text that its charset cannot represent is an error`() throws {
         let part = MultipartPart.text("🌎", name: "n", headers: ["Content-Type": "text/plain; charset=iso-8859-1"])
         #expect(throws: HTTPBodyError.self) { try MultipartBody([part], boundary: "b").encode() }
     }
@@ -66,14 +67,14 @@ import Testing
         #expect(message.hasPrefix("part 2 ") && !message.contains("Injected"))
     }
 
-    @Test func `custom headers win over those that are derived`() throws {
+    @Test func `custom headers take precedence over derived ones`() throws {
         let own: HTTPHeaders = ["Content-Disposition": "form-data; name=x; y=z", "Content-Type": "a/b", "X-C": "d"]
         #expect(
             try head(.text("x", filename: "a.png", contentType: "image/png", headers: own))
                 == "Content-Disposition: form-data; name=x; y=z\r\nContent-Type: a/b\r\nX-C: d")
     }
 
-    @Test func `a file that cannot be sent is named by its part`() throws {
+    @Test func `the error of a file that cannot be sent names its part`() throws {
         let missing = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-missing-\(UUID())")
         let body = MultipartBody([.text("a", name: "a"), .file(at: missing, name: "f")])
         let error = #expect(throws: HTTPBodyError.self) { try body.chunks() }
@@ -81,7 +82,7 @@ import Testing
         #expect(body.contentLength == nil)
     }
 
-    @Test func `a file that grows while it is sent breaks the body off`() async throws {
+    @Test func `a file that grows while it is sent is an error that names its part`() async throws {
         let directory = try TemporaryDirectory()
         let file = try directory.file("a.bin", noise(100_000))
         var walk = try MultipartBody([.file(at: file, name: "f")]).chunks().makeAsyncIterator()
@@ -104,7 +105,7 @@ import Testing
         #expect(error.map { "\($0)" }?.contains("Content-Disposition") == true)
     }
 
-    @Test func `the kind of a multipart body is chosen at either door`() throws {
+    @Test func `the kind of a multipart body can be set on the modifier and on the builder`() throws {
         let parts = [MultipartPart.text("x", name: "a")]
         let template = Endpoint<HTTPResponse>("a").with {
             $0.method = .post

@@ -55,7 +55,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
                 $0.serverEnvironment = URL(string: "https://a.test").map { ServerEnvironment(baseURL: $0) }
             },
         ] as [@Sendable (inout HTTPRequest) -> Void])
-    func `requests that differ are loaded apart`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
+    func `requests that differ are loaded separately`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
         var other = request()
         change(&other)
         let changed = other
@@ -69,7 +69,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `methods that are not safe are loaded apart`(method: HTTPMethod) async throws {
+    func `requests with unsafe methods are loaded separately`(method: HTTPMethod) async throws {
         let chain = link --> held
         async let first = chain.load(request(method: method))
         async let second = chain.load(request(method: method))
@@ -78,7 +78,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         _ = try await (first, second)
     }
 
-    @Test func `a key of the caller's joins what it names, but not across users`() async throws {
+    @Test func `requests with the same key share a load, but not across users`() async throws {
         var requests = [request("/1", method: .post), request("/2", method: .post), request("/3", method: .post)]
         for index in requests.indices { requests[index].deduplication = .key("k") }
         requests[2].headers["Authorization"] = "Bearer other"
@@ -98,7 +98,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         for task in tasks { _ = try await task.value }
     }
 
-    @Test func `headers that may differ are not compared`() async throws {
+    @Test func `ignored headers are not compared`() async throws {
         let link = Deduplicate(ignoring: ["X-Trace"])
         let chain = link --> held
         let requests = ["1", "2"].map { trace in
@@ -115,7 +115,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         _ = try await (first, second)
     }
 
-    @Test(arguments: [0, 1, 2]) func `one that leaves leaves the others alone, the first like any`(
+    @Test(arguments: [0, 1, 2]) func `a cancelled request does not affect the others, even if it is the first`(
         index: Int
     ) async throws {
         let tasks = await start([request(), request(), request()])
@@ -128,7 +128,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(held.started.count == 1)
     }
 
-    @Test func `the load is cancelled when the last one leaves, and no request joins it any more`() async throws {
+    @Test func `the load is cancelled with its last request, and no request joins it any more`() async throws {
         let tasks = await start([request(), request()])
         await held.waitForRunning(1)
         for task in tasks { task.cancel() }
@@ -141,7 +141,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(try await next[0].value.status == .ok)
     }
 
-    @Test func `a failure is shared with the requests named, and not kept`() async throws {
+    @Test func `a failure is shared with each request in its error, and not stored`() async throws {
         let mock = MockLoader().then { request in
             await until { [link] in link.waiting == 2 }
             throw HTTPError(.connectionLost, request: request)
@@ -173,13 +173,13 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(try await second.value.status == .ok)
     }
 
-    @Test func `a third request after the end is sent`() async throws {
+    @Test func `a request after the end of a load is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         for _ in 0..<3 { _ = try await (link --> mock).load(request()) }
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `a streamed response goes to one, and the other loads its own`() async throws {
+    @Test func `a streamed response is not shared, and the other request is sent`() async throws {
         let mock = MockLoader { request in
             await until { [link] in link.waiting == 2 || link.running == 0 }
             let chunks = Chunks(3)
@@ -192,7 +192,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `a request that asks for a stream shares with none`() async throws {
+    @Test func `a streaming request shares no load`() async throws {
         var streamed = request()
         streamed.responseDelivery = .streamed
         let sent = streamed

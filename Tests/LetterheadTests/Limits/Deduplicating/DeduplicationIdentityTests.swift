@@ -29,6 +29,48 @@ private func loads(
 }
 
 @Suite(.timeLimit(.minutes(3))) struct DeduplicationIdentityTests {
+    @Test(arguments: ["authentication", "named", "cookies", "environment"])
+    func `clients never share a load over one link, because their users may differ`(difference: String) async throws {
+        let (link, held) = (Deduplicate(), HeldLoader())
+        func client(_ user: String) -> HTTPClient {
+            switch difference {
+            case "authentication":
+                HTTPClient(
+                    environment: .of("https://a.test"), authentication: .bearer(Secret(user)), links: link,
+                    transport: held)
+            case "named":
+                HTTPClient(
+                    environment: .of("https://a.test"), authentication: .composite(["user": .bearer(Secret(user))]),
+                    links: link, transport: held)
+            case "cookies":
+                HTTPClient(environment: .of("https://a.test"), cookies: CookieJar(), links: link, transport: held)
+            default: HTTPClient(environment: .of("https://\(user).test"), links: link, transport: held)
+            }
+        }
+        let (first, second) = (client("a"), client("b"))
+        let template = Endpoint("me").with { if difference == "named" { $0.options.authentication = .named("user") } }
+        async let one = first.send(template)
+        async let other = second.send(template)
+        await until { link.waiting == 2 }
+        await held.waitForRunning(link.running)
+        #expect(link.running == 2)
+        held.open()
+        _ = try await (one, other)
+    }
+
+    @Test func `copies of a client share a load`() async throws {
+        let (link, held) = (Deduplicate(), HeldLoader())
+        let client = HTTPClient(environment: .of("https://a.test"), links: link, transport: held)
+        let copy = client
+        async let one = client.send(Endpoint("me"))
+        async let other = copy.send(Endpoint("me"))
+        await until { link.waiting == 2 }
+        await held.waitForRunning(link.running)
+        #expect(link.running == 1)
+        held.open()
+        _ = try await (one, other)
+    }
+
     @Test(
         arguments: [
             { $0.headers["Authorization"] = "b" }, { $0.headers["Cookie"] = "b" }, { $0.headers["X-Api-Key"] = "b" },
@@ -49,7 +91,7 @@ private func loads(
             { $0.requiredScopes = ["b"] }, { $0.serverEnvironment = .of("https://a.test", headers: ["X-User": "b"]) },
             { $0.host = "b.test" }, { $0.scheme = "http" }, { $0.port = 8443 },
         ] as [@Sendable (inout HTTPRequest) -> Void])
-    func `a key joins no requests of different users or origins`(
+    func `requests of different users or origins do not share by key`(
         change: @Sendable (inout HTTPRequest) -> Void
     ) async throws {
         #expect(try await loads(request(), request(change)) == 2)
@@ -62,7 +104,7 @@ private func loads(
             { $0.authentication = .apiKey("b", queryName: "own") },
             { $0.serverEnvironment = .of("https://a.test", headers: ["X-User": "b"]) },
         ] as [@Sendable (inout HTTPRequest) -> Void])
-    func `a key joins what one user asks for`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
+    func `requests of one user share by key`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
         let other = request {
             change(&$0)
             $0.path = "/other"
@@ -83,13 +125,13 @@ private func loads(
         #expect(try await loads(login("a"), login("a")) == 1)
     }
 
-    @Test func `a key joins requests that differ only in a header that the link ignores`() async throws {
+    @Test func `requests that differ only in an ignored header share by key`() async throws {
         let requests = ["a", "b"].map { value in request { $0.headers["X-Trace"] = value } }
         #expect(try await loads(requests[0], requests[1], over: Deduplicate(ignoring: ["X-Trace"])) == 1)
         #expect(try await loads(requests[0], requests[1]) == 2)
     }
 
-    @Test func `a secret header is compared, though it is to be ignored`() async throws {
+    @Test func `a secret header is compared even if it is ignored`() async throws {
         let names: [HTTPHeaders.Name] = ["Authorization", "Cookie", "X-Access-Token", "X-Own"]
         for name in names {
             let requests = ["a", "b"].map { value in
@@ -102,7 +144,7 @@ private func loads(
         }
     }
 
-    @Test func `equal credentials that were given beforehand are equal wherever they are written`() async throws {
+    @Test func `equal credentials are equal regardless of where they are created`() async throws {
         func signed(_ token: Secret, _ allowed: [URL]? = nil) -> HTTPRequest {
             request {
                 $0.deduplication = .automatic

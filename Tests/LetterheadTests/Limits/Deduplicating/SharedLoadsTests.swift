@@ -4,12 +4,6 @@ import Testing
 @testable import Letterhead
 
 @Suite struct SharedLoadsTests {
-    private struct Owner: LoadOwner {
-        func end(_ load: OwnedLoad, with result: Result<HTTPResponse, HTTPError>) -> Result<HTTPResponse, HTTPError>? {
-            nil
-        }
-    }
-
     /// The expected state of a load: its requests, whether new requests join it, and which of them wait.
     private struct Expected {
         let path: Int
@@ -23,7 +17,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var loads = SharedLoads()
         var expected: [ObjectIdentifier: Expected] = [:]
-        var kept: [ObjectIdentifier: OwnedLoad] = [:]
+        var kept: [ObjectIdentifier: OwnedWork] = [:]
         var order: [ObjectIdentifier] = []
         // One at a time or few, and many at a time: a load that is alone is kept apart from the others.
         let (paths, finishing) = seed % 2 == 0 ? (UInt64(1), UInt64(5)..<8) : (3, 7..<8)
@@ -38,7 +32,7 @@ import Testing
                 let sent = request
                 let key = try #require(DeduplicationKey(sent, ignoring: []))
                 let waiter = SharedLoads.Waiter()
-                let place = loads.join(key, waiter) { OwnedLoad(sent, next: MockLoader(), owner: Owner()) }
+                let place = loads.join(key, waiter) { OwnedWork() }
                 let id = ObjectIdentifier(place.load)
                 let open = expected.first { $0.value.path == path && $0.value.isOpen }
                 #expect(place.isFirst == (open == nil) && (open == nil || open?.key == id))

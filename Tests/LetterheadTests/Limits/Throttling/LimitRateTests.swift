@@ -30,7 +30,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         return tasks
     }
 
-    @Test func `so many start at once, and the others one by one as time passes`() async throws {
+    @Test func `the allowed number starts at once, and the others follow at the rate`() async throws {
         let link = LimitRate(2, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start((1...5).map { request("/\($0)") }, link, mock)
@@ -45,7 +45,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(clock.sleeps == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])
     }
 
-    @Test func `hosts are limited apart`() async throws {
+    @Test func `hosts are limited separately`() async throws {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let chain = link --> MockLoader { .ok($0) }
         _ = try await chain.load(request())
@@ -53,13 +53,13 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(clock.sleeps.isEmpty)
     }
 
-    @Test func `a request may pass by`() async throws {
+    @Test func `a request can opt out`() async throws {
         let chain = LimitRate(1, per: .seconds(1), clock: clock) --> MockLoader { .ok($0) }
         for _ in 0..<5 { _ = try await chain.load(request("/", .never)) }
         #expect(clock.sleeps.isEmpty)
     }
 
-    @Test func `the higher priority goes first`() async throws {
+    @Test func `the higher priority is sent first`() async throws {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start(
@@ -80,7 +80,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
             (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
             (200, ["RateLimit": #""default";r=0;t=30"#]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]),
-        ] as [(Int, HTTPHeaders)]) func `the whole host is held back when the server asks for it`(
+        ] as [(Int, HTTPHeaders)]) func `all requests to a host wait if the server requests a pause`(
             status: Int, headers: HTTPHeaders
         ) async throws
     {
@@ -99,7 +99,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(clock.sleeps == [.seconds(30)])
     }
 
-    @Test func `those in line are held back, too`() async throws {
+    @Test func `requests in the queue wait for a pause, too`() async throws {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let held = HeldLoader()
         let mock = MockLoader { .ok($0) }.then { request in
@@ -120,7 +120,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         for task in tasks { _ = try await task.value }
     }
 
-    @Test func `a server cannot hold longer than is allowed`() async throws {
+    @Test func `a pause of the server is limited`() async throws {
         let link = LimitRate(longestHold: .seconds(10), clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
@@ -140,7 +140,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(error?.mayHaveBeenSent == false && clock.sleeps.isEmpty && link.waiting == 0)
     }
 
-    @Test(arguments: [false, true]) func `a hold sends away at once who is in line and cannot go in time any more`(
+    @Test(arguments: [false, true]) func `a pause fails at once the queued requests whose deadline it passes`(
         isFirst: Bool
     ) async throws {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
@@ -163,7 +163,9 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         await #expect(throws: HTTPError.self) { try await tasks[1].value }
     }
 
-    @Test(arguments: [1, 2]) func `who is cancelled leaves its place to the others`(index: Int) async throws {
+    @Test(arguments: [1, 2]) func `a cancelled request leaves the queue, and the others continue`(index: Int)
+        async throws
+    {
         let link = LimitRate(1, per: .seconds(1), clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start((0...3).map { request("/\($0)") }, link, mock)
@@ -179,7 +181,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(mock.requests.count == 3 && link.waiting == 0)
     }
 
-    @Test func `a reset fails all waiting requests, and forgets what was learned`() async throws {
+    @Test func `a reset fails all waiting requests, and removes the reported limits`() async throws {
         let link = LimitRate(clock: clock)
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "60"]) }
@@ -195,7 +197,7 @@ private func request(_ path: RequestPath = "/", host: String = "a.test", _ throt
         #expect(try await (link --> mock).load(request()).status == .ok)
     }
 
-    @Test func `the line may be bounded`() async throws {
+    @Test func `the queue can be limited`() async throws {
         let link = LimitRate(1, per: .seconds(1), queueLimit: 1, clock: clock)
         let mock = MockLoader { .ok($0) }
         let tasks = await start([request("/1"), request("/2")], link, mock)

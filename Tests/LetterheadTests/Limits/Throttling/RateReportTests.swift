@@ -33,7 +33,7 @@ import Testing
                     "anthropic-ratelimit-requests-reset": "2027-01-15T08:00:01Z",
                 ], 0, 30
             ),
-        ] as [(HTTPHeaders, Int, Double)]) func `what is left of a window is read from its many forms`(
+        ] as [(HTTPHeaders, Int, Double)]) func `the remaining requests of a window are read in every form`(
             headers: HTTPHeaders, remaining: Int, seconds: Double
         )
     {
@@ -57,15 +57,15 @@ import Testing
         #expect(report(headers) == nil)
     }
 
-    @Test(arguments: [403, 429, 503]) func `a retry after is a hold on these statuses`(status: Int) {
+    @Test(arguments: [403, 429, 503]) func `a Retry-After is a pause for 403, 429, 503 and 529`(status: Int) {
         #expect(report(["Retry-After": "5"], status: HTTPStatus(status))?.hold == .seconds(5))
     }
 
-    @Test func `milliseconds of an overloaded server are a hold`() {
+    @Test func `Retry-After-Ms of an overloaded server is a pause`() {
         #expect(report(["retry-after-ms": "1500"], status: 529)?.hold == .milliseconds(1500))
     }
 
-    @Test func `no number is too large`() {
+    @Test func `large numbers do not overflow`() {
         let huge = String(repeating: "9", count: 400)
         #expect(report(["X-RateLimit-Remaining": "\(huge)", "X-RateLimit-Reset": "5"]) == nil)
         #expect(
@@ -75,7 +75,7 @@ import Testing
 }
 
 @Suite struct RateBucketTests {
-    @Test func `it never lets more go in any window than twice the count, and refills evenly`() {
+    @Test func `no window allows more than twice the count, and the bucket refills evenly`() {
         var bucket = RateBucket(count: 10, per: .seconds(1))
         var (now, gone): (Duration, [Duration]) = (.zero, [])
         for _ in 0..<100 {
@@ -87,7 +87,7 @@ import Testing
         #expect(gone[99] == .milliseconds(9_000))
     }
 
-    @Test func `of one window the smallest remainder counts, and a new window begins anew`() throws {
+    @Test func `the smallest remainder of a window applies, until a new window begins`() throws {
         var bucket = RateBucket(count: .max, per: .seconds(1))
         func learn(_ remaining: Int, _ reset: Int, at now: Int) {
             var report = RateReport(
@@ -107,7 +107,7 @@ import Testing
 }
 
 @Suite struct RateStateTests {
-    @Test func `lanes that know nothing any more are forgotten`() {
+    @Test func `queues without a state are removed`() {
         var state = RateState<Int>(RateBucket(count: 1, per: .seconds(1)), longestHold: .seconds(60))
         for index in 0..<10_000 {
             let passes = state.pass(.named("\(index)"), at: .seconds(index))

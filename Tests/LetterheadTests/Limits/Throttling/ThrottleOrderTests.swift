@@ -15,6 +15,8 @@ import Testing
                 Throttle(limit: 4) --> link --> mock,
                 Throttle(limit: 4) --> (ModifyRequest { _ in } --> (link --> mock)),
                 (Throttle(limit: 4) --> link).named("both") --> mock,
+                Throttle(limit: 4) --> AnyLoader(link --> mock),
+                Throttle(limit: 4) --> (ModifyRequest { _ in } --> AnyLoader(AnyLoader(link --> mock))),
             ]
             for chain in chains {
                 let request = try HTTPRequest.to("https://a.test")
@@ -42,5 +44,21 @@ import Testing
         let mixed = total --> LimitRate() --> mock
         await #expect(throws: HTTPError.self) { try await mixed.load(try .to("https://a.test")) }
         #expect(mock.requests.count == 2 * chains.count && total.running == 0)
+    }
+
+    @Test func `a throttle checks each chain below it, even if chains have the same type`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let request = try HTTPRequest.to("https://a.test")
+        let narrow = AnyLoader(Throttle(limit: 2, per: .host) --> mock)
+        let total = Throttle(limit: 4)
+        for _ in 1...2 {
+            #expect(try await (total --> AnyLoader(mock)).load(request).status == .ok)
+            #expect(try await (total --> ModifyRequest { _ in } --> AnyLoader(mock)).load(request).status == .ok)
+            await #expect(throws: HTTPError.self) { try await (total --> narrow).load(request) }
+            await #expect(throws: HTTPError.self) {
+                try await (total --> ModifyRequest { _ in } --> narrow).load(request)
+            }
+        }
+        #expect(mock.requests.count == 4)
     }
 }

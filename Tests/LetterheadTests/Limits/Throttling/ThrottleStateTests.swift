@@ -59,7 +59,7 @@ import Testing
         #expect(state.running == 0 && state.waiting == 0 && state.laneCount == 0)
     }
 
-    @Test func `the queue is served by priority, then by time, without those that left`() {
+    @Test func `the queue is ordered by priority and arrival, without cancelled requests`() {
         var line = WaitingLine<String>()
         for (place, (name, priority)) in [("a", 0), ("b", 1), ("c", 0), ("d", 1), ("e", -1)].enumerated() {
             line.join(name, at: UInt64(place), priority: priority)

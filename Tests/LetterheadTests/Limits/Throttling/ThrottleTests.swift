@@ -33,7 +33,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         return tasks
     }
 
-    @Test func `two hundred loads never pass a limit of three, and use it`() async throws {
+    @Test func `two hundred loads never exceed a limit of three, and reach it`() async throws {
         let throttle = Throttle(limit: 3)
         let chain = throttle --> gate
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -49,7 +49,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(gate.peak == 3 && throttle.running == 0 && throttle.waiting == 0)
     }
 
-    @Test func `who came first goes first`() async throws {
+    @Test func `the queue is in order of arrival`() async throws {
         let throttle = Throttle(limit: 1)
         let paths = (0..<20).map { "/\($0)" }
         let tasks = await start(paths.map { request("\(raw: $0)") }, throttle)
@@ -76,7 +76,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(gate.started == ["/first", "/high", "/high2", "/a", "/b", "/low"])
     }
 
-    @Test func `a request may pass by, and counts for nothing`() async throws {
+    @Test func `a request can opt out, and is not counted`() async throws {
         let throttle = Throttle(limit: 0)
         async let response = (throttle --> gate).load(request("/free", .never))
         await gate.waitForRunning(1)
@@ -98,7 +98,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         for task in tasks { _ = try await task.value.get() }
     }
 
-    @Test func `lowering the limit ends nothing, and starts no load until there is room`() async throws {
+    @Test func `lowering the limit ends no load, and starts none until a slot is free`() async throws {
         let throttle = Throttle(limit: 3)
         let tasks = await start((1...4).map { request("/\($0)") }, throttle)
         throttle.limit = 1
@@ -113,7 +113,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         for task in tasks { _ = try await task.value.get() }
     }
 
-    @Test func `who is cancelled leaves the line, and the others keep their places`() async throws {
+    @Test func `a cancelled request leaves the queue, and the others keep their order`() async throws {
         let throttle = Throttle(limit: 1)
         let tasks = await start((1...4).map { request("/\($0)") }, throttle)
         tasks[2].cancel()
@@ -147,7 +147,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(throttle.running == 0)
     }
 
-    @Test func `a slot is free after a cancellation while it ran`() async throws {
+    @Test func `a slot is free after its load is cancelled`() async throws {
         let throttle = Throttle(limit: 1)
         let tasks = await start([request("/1")], throttle)
         await gate.waitForRunning(1)
@@ -170,7 +170,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(throttle.running == 0 && throttle.waiting == 0 && gate.started == ["/1"])
     }
 
-    @Test func `the line may be bounded`() async throws {
+    @Test func `the queue can be limited`() async throws {
         let throttle = Throttle(limit: 1, queueLimit: 1)
         let tasks = await start([request("/1"), request("/2")], throttle)
         let error = await #expect(throws: HTTPError.self) { try await (throttle --> gate).load(request("/3")) }
@@ -199,7 +199,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func `hosts are counted apart, and forgotten`() async throws {
+    @Test func `hosts are counted separately, and then removed`() async throws {
         let throttle = Throttle(limit: 1, per: .host)
         var other = request("/other")
         other.host = "b.test"
@@ -213,7 +213,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(gate.started.sorted() == ["/1", "/2", "/other"] && gate.started.last == "/2")
     }
 
-    @Test func `keys are counted apart, and one that throws is an error`() async throws {
+    @Test func `keys are counted separately, and one that throws is an error`() async throws {
         struct NoKey: Error {}
         let throttle = Throttle(
             limit: 1,
@@ -229,7 +229,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         for task in tasks { _ = try await task.value.get() }
     }
 
-    @Test func `a load with a deadline waits until then`() async throws {
+    @Test func `a load waits until its deadline`() async throws {
         let throttle = Throttle(limit: 0, clock: clock)
         let chain = Deadline(.seconds(5), clock: clock) --> throttle --> gate
         let task = Task { try await chain.load(request("/")) }
@@ -242,7 +242,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(error?.mayHaveBeenSent == false && throttle.waiting == 0 && clock.sleepers == 0)
     }
 
-    @Test func `a slot that comes before the deadline is used, and the alarm is called off`() async throws {
+    @Test func `a slot that is free before the deadline is used, and the timer is cancelled`() async throws {
         let throttle = Throttle(limit: 0, clock: clock)
         let chain = Deadline(.seconds(5), clock: clock) --> throttle --> gate
         let task = Task { try await chain.load(request("/")) }
@@ -254,7 +254,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(try await task.value.status == .ok)
     }
 
-    @Test(arguments: [true, false]) func `a streamed response keeps its slot until it is read or dropped`(
+    @Test(arguments: [true, false]) func `a streamed response holds its slot until it is read or dropped`(
         isRead: Bool
     ) async throws {
         let throttle = Throttle(limit: 1)
@@ -272,7 +272,7 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         _ = response
     }
 
-    @Test func `a request from within a load does not deadlock when it passes by`() async throws {
+    @Test func `a request from within a load does not deadlock if it opts out`() async throws {
         let throttle = Throttle(limit: 1)
         let inner = throttle --> MockLoader { .ok($0) }
         let outer = throttle --> MockLoader { _ in try await inner.load(request("/inner", .never)) }

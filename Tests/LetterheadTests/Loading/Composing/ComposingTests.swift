@@ -47,26 +47,26 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     private let below = Note("below")
     private let mock = MockLoader { .ok($0) }
 
-    @Test func `the chosen link runs, and nil passes by`() async throws {
+    @Test func `the chosen link runs, and nil skips it`() async throws {
         let chain = Choose { [a, b] in $0[option: Lane.self].map { $0 == "a" ? a : b } } --> below --> mock
         for lane in ["a", "b", "a", nil] { _ = try await chain.load(request(lane)) }
         #expect(a.loads == 2 && b.loads == 1 && below.loads == 4)
     }
 
-    @Test func `the links it knows are reset once, and what is below them once`() async {
+    @Test func `the possible links and the next loader are reset once`() async {
         let chain = Choose(among: ["a": a --> b, "b": b]) { $0[option: Lane.self] } --> below --> mock
         await chain.reset()
         #expect(a.resets == 1 && b.resets == 1 && below.resets == 1)
     }
 
-    @Test func `the links that a closure gave are reset once, however often it gave them`() async throws {
+    @Test func `the links that a closure has returned are reset once`() async throws {
         let chain = Choose { [a, b] in $0[option: Lane.self] == "a" ? a --> b : nil } --> below --> mock
         for lane in ["a", "a", nil] { _ = try await chain.load(request(lane)) }
         await chain.reset()
         #expect(a.resets == 1 && b.resets == 1 && below.resets == 1)
     }
 
-    @Test func `a link that a closure gave is not kept alive`() async throws {
+    @Test func `a link that a closure has returned is not retained`() async throws {
         weak var link: Note?
         do {
             let made = Note()
@@ -78,7 +78,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(link == nil)
     }
 
-    @Test func `a name that is not there, and a closure that throws, fail the load`() async throws {
+    @Test func `an unknown name and a closure that throws fail the load`() async throws {
         let named = Choose(among: ["a": a]) { $0[option: Lane.self] } --> mock
         let unknown = await #expect(throws: HTTPError.self) { try await named.load(request("c")) }
         #expect(unknown?.code == .invalidRequest)
@@ -94,7 +94,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     private let below = Note("below")
     private let mock = MockLoader { .ok($0) }
 
-    @Test func `the link runs when the condition holds`() async throws {
+    @Test func `the link runs if the condition holds`() async throws {
         let chain = When({ $0.method == .get }, link, otherwise: other) --> below --> mock
         var post = request()
         post.method = .post
@@ -112,7 +112,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(link.loads == 1)
     }
 
-    @Test func `a reset reaches both links and what is below, once`() async {
+    @Test func `a reset reaches both links and the next loader once`() async {
         await (When({ _ in false }, link, otherwise: other) --> below --> mock).reset()
         #expect(link.resets == 1 && other.resets == 1 && below.resets == 1)
     }
@@ -128,7 +128,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     private let part = Note("part")
     private let below = Note("below")
 
-    @Test func `the closure goes through the part or past it`() async throws {
+    @Test func `the closure calls the contained link or skips it`() async throws {
         let chain =
             Around(part) { try await $0[option: Lane.self] == nil ? $2.load($0) : $1.load($0) }
             --> below --> MockLoader { .ok($0) }
@@ -196,7 +196,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(links.map(\.resets) == [1, 1, 1, 1, 1, 1])
     }
 
-    @Test func `an object that stands in several places of a chain is reset once`() async throws {
+    @Test func `an object at several positions of a chain is reset once`() async throws {
         let note = Note("n")
         let around = Around(note) { request, inside, _ in try await inside.load(request) }
         let chain =

@@ -61,7 +61,7 @@ import Testing
         #expect(try await chunks.next() == nil)
     }
 
-    @Test func `a body that is dropped, read in part or not, is not kept`() async throws {
+    @Test func `a body that is dropped, partly read or unread, is not retained`() async throws {
         var response: HTTPResponse? = try await load()
         var chunks = response?.body.makeAsyncIterator()
         #expect(try await chunks?.next() != nil && link.running == 1)
@@ -73,7 +73,7 @@ import Testing
         #expect(link.running == 0 && stalling.ends.withLock { $0 } == 2)
     }
 
-    @Test func `a body that ends or fails comes through unchanged, and is not kept`() async throws {
+    @Test func `a body that ends or fails is delivered unchanged, and is not retained`() async throws {
         struct Odd: Error {}
         let chunks = Chunks(3)
         let whole =
@@ -93,13 +93,34 @@ import Testing
         #expect(link.running == 0)
     }
 
-    @Test func `cancelling the reader ends its pull`() async throws {
+    @Test func `cancelling the reader ends its read`() async throws {
         let response = try await load()
         let reader = Task { try await response.body.data() }
         for await pull in stalling.pulls.stream where pull == 2 { break }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
         #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a client's reset ends requests over the wire, and not the tasks of the callers`(
+        runsCodeOfCaller: Bool
+    ) async throws {
+        let (pieces, feed) = AsyncStream<Data>.makeStream()
+        let server = try await MockServer.start { _ in MockServer.Response(chunks: pieces) }
+        let client = HTTPClient(
+            transformers: runsCodeOfCaller ? [ModifyResponse { _ in }] : [],
+            transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let request = HTTPRequest(url: server.url)
+        let loads = (0..<3).map { _ in Task { try await client.send(request) } }
+        try await server.record { $0.requests.count == 3 }
+        await client.reset()
+        for load in loads {
+            let error = await #expect(throws: HTTPError.self) { try await load.value }
+            #expect(error?.code == .cancelled && !load.isCancelled)
+        }
+        feed.finish()
+        await server.stop()
     }
 
     @Test func `a client's reset ends a download over the wire, and its connection`() async throws {

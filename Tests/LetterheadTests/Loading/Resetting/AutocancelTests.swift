@@ -7,7 +7,7 @@ import Testing
         @TaskLocal static var name = "none"
     }
 
-    @Test func `a reset cancels what runs, and returns when all of it has ended`() async throws {
+    @Test func `a reset cancels the running loads, and returns when all have ended`() async throws {
         let held = HeldLoader()
         let link = Autocancel()
         let chain = link --> held
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `loads that end in any order are forgotten, and the others are not`() async throws {
+    @Test func `loads are removed when they end, in any order`() async throws {
         let held = HeldLoader()
         let link = Autocancel()
         let chain = link --> held
@@ -45,7 +45,7 @@ import Testing
         for task in [tasks[1], tasks[3]] { await #expect(throws: HTTPError.self) { try await task.value } }
     }
 
-    @Test func `what a cancelled load throws is told as cancelled`() async throws {
+    @Test func `any error of a cancelled load is reported as cancelled`() async throws {
         struct Odd: Error {}
         let chain =
             Autocancel()
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.code == .cancelled && held.running == 0)
     }
 
-    @Test func `after a reset the chain works, and nothing is kept`() async throws {
+    @Test func `after a reset the chain works, and no load is retained`() async throws {
         let link = Autocancel()
         let chain = link --> MockLoader { .ok($0) }
         await chain.reset()
@@ -77,7 +77,7 @@ import Testing
         #expect(link.running == 0)
     }
 
-    @Test func `the priority and the locals of the task reach the loader`() async throws {
+    @Test func `the priority and the task-local values reach the loader`() async throws {
         let chain =
             Autocancel()
             --> MockLoader { request in
@@ -90,7 +90,7 @@ import Testing
         }.value
     }
 
-    @Test func `errors and responses pass unchanged`() async throws {
+    @Test func `errors and responses are not changed`() async throws {
         let chain =
             Autocancel()
             --> MockLoader()
@@ -147,7 +147,7 @@ import Testing
 
     /// Who, within a load, awaits the reset of the chain.
     enum Inside: CaseIterable {
-        case theLoad, aChild, aReader
+        case theLoad, aChild, aTask, aReader
     }
 
     @Test(arguments: Inside.allCases) func `a load may await the reset that ends it`(inside: Inside) async throws {
@@ -156,6 +156,7 @@ import Testing
         let end = AnyLoader { request in
             switch inside {
             case .theLoad: await whole.value?.reset()
+            case .aTask: await Task { await whole.value?.reset() }.value
             case .aChild: async let reset: Void? = whole.value?.reset(); _ = await reset
             case .aReader:
                 return HTTPResponse(
@@ -176,6 +177,22 @@ import Testing
         #expect(error?.code == .cancelled)
         await until { deduplicate.running == 0 && autocancel.running == 0 }
         whole.change { $0 = nil }
+    }
+
+    @Test func `a response that arrives after a reset has begun is not returned`() async throws {
+        let link = Autocancel()
+        let chain =
+            link
+            --> AnyLoader { request in
+                try? await Task.sleep(for: .seconds(3_600))
+                return .ok(request)
+            }
+        let request = try HTTPRequest.to("https://a.test")
+        let load = Task { try await chain.load(request) }
+        await until { link.running == 1 }
+        await chain.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled && !load.isCancelled)
     }
 
     @Test func `a load may await a reset that another task began`() async throws {

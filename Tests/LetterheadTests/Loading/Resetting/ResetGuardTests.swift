@@ -17,7 +17,7 @@ import Testing
         #expect(try await chain.load(request).status == .ok)
     }
 
-    @Test func `a reset during a reset wipes nothing twice, and returns with the first`() async throws {
+    @Test func `a reset during a reset does not reset again, and returns with the first`() async throws {
         let (resetGuard, slow) = (ResetGuard(), HeldReset())
         let chain = resetGuard --> slow --> MockLoader()
         let reset = { @Sendable in

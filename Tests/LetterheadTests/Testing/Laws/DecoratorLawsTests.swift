@@ -4,23 +4,23 @@ import LetterheadTesting
 import Testing
 
 @Suite struct DecoratorLawsTests {
-    @Test func `a decorator that writes nothing is its base`() async {
+    @Test func `a decorator that changes nothing equals its base`() async {
         let violations = await DecoratorLaws { PagedNothing(base: $0) }.violations()
         #expect(violations == [])
     }
 
-    @Test func `a custom decorator keeps the laws for the member that it changes`() async throws {
+    @Test func `a custom decorator obeys the laws for the member that it changes`() async throws {
         try await DecoratorLaws(changing: [.headers]) { PagedTrace(base: $0) }.check()
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `every decorator of the library keeps the laws`(
+    @Test(arguments: BuiltInDecorator.all) func `every decorator of the library obeys the laws`(
         decorator: BuiltInDecorator
     ) async {
         let laws = DecoratorLaws(changing: decorator.changed, precedence: decorator.precedence) { decorator.wrap($0) }
         #expect(await laws.violations() == [], "\(decorator.name)")
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `two decorators keep the laws in either order`(
+    @Test(arguments: BuiltInDecorator.all) func `two decorators obey the laws in either order`(
         outer: BuiltInDecorator
     ) async {
         for inner in BuiltInDecorator.all {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `three decorators keep the laws in any order`(
+    @Test(arguments: BuiltInDecorator.all) func `three decorators obey the laws in any order`(
         outer: BuiltInDecorator
     ) async {
         for middle in BuiltInDecorator.all {
@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [
         (DecoratorLaws.Precedence.base, TemplateMember.headers), (.both, .headers), (.base, .query), (.both, .query),
-    ]) func `a decorator that wins where it was not to is reported`(
+    ]) func `a decorator that takes precedence against its declaration is reported`(
         precedence: DecoratorLaws.Precedence, member: TemplateMember
     ) async {
         let laws = DecoratorLaws(changing: [member], precedence: precedence) {
@@ -91,7 +91,7 @@ import Testing
         #expect(await laws.violations().map(\.member) == [member])
     }
 
-    @Test func `a decorator that yields where it should win is reported`() async {
+    @Test func `a decorator that should take precedence and does not is reported`() async {
         let adding = DecoratorLaws(changing: [.headers]) { $0.addingHeader("X-Own", "1") }
         #expect(await adding.violations().map(\.law) == ["precedence"])
         let filling = DecoratorLaws(changing: [.query, .parameters, .page]) { $0.paginated() }
@@ -111,20 +111,20 @@ import Testing
         #expect(violations.first?.description.contains("PageForwarding") == true)
     }
 
-    @Test func `a next page that is the same, or wears no decorator, is reported`() async {
+    @Test func `a next page that is the same or loses the decorator is reported`() async {
         let stuck = await DecoratorLaws { BrokenDecorator.Stuck(base: $0) }.violations()
         #expect(stuck.contains { $0.law == "pages" && $0.member == .page })
         let undressed = await DecoratorLaws(changing: [.headers]) { BrokenDecorator.Undressed(base: $0) }.violations()
         #expect(undressed.contains { $0.law == "pages" && $0.member == .headers })
     }
 
-    @Test func `a walk that ends early or resumes elsewhere is reported`() async {
+    @Test func `a page sequence that ends early or resumes at another page is reported`() async {
         let violations = await DecoratorLaws { BrokenDecorator.Resuming(base: $0) }.violations()
         #expect(violations.map(\.law) == ["pages", "pages"])
         #expect(violations.map(\.member) == [.page, .page])
     }
 
-    @Test func `a check throws all that is broken, a line each`() async throws {
+    @Test func `a check throws all violations, one on each line`() async throws {
         let error = await #expect(throws: LawViolations.self) {
             try await DecoratorLaws { BrokenDecorator.Unpaged(base: BrokenDecorator.Method(base: $0)) }.check()
         }

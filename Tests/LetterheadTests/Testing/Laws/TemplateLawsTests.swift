@@ -93,7 +93,7 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         try await TemplateLaws.violations(of: template, sources: #filePath).compactMap(\.member)
     }
 
-    @Test func `a sound template breaks no law`() async throws {
+    @Test func `a valid template violates no law`() async throws {
         try await TemplateLaws.check(Sound(login: "ada", boundary: nil), sources: #filePath)
         #expect(try await members(of: Sound(login: "ada", boundary: "b")) == [])
     }
@@ -106,7 +106,7 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         #expect(try await TemplateLaws.violations(of: Parent()).map(\.member) == [.query])
     }
 
-    @Test func `a stored member is reported once, though the source tells it too`() async throws {
+    @Test func `a stored member is reported once, even if it is also found in the source`() async throws {
         #expect(try await members(of: StoredHeaders(headers: [:])) == [.headers])
     }
 
@@ -116,7 +116,7 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         #expect(try await members(of: Generic(value: 1)) == [.options])
     }
 
-    @Test func `an extension in the file is looked at too`() async throws {
+    @Test func `an extension in the file is checked, too`() async throws {
         #expect(try await members(of: ComputedQuery()) == [.query])
     }
 
@@ -143,7 +143,7 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         #expect(try await TemplateLaws.violations(of: ComputedHeaders(), sources: folder).map(\.member) == [.headers])
     }
 
-    @Test func `a source that does not declare the template passes for nothing`() async throws {
+    @Test func `a source that does not declare the template is reported`() async throws {
         let other = (#filePath as NSString).deletingLastPathComponent + "/BrokenDecorators.swift"
         let violations = try await TemplateLaws.violations(of: ComputedHeaders(), sources: other)
         #expect(violations.first?.description.contains("ComputedHeaders is not declared in") == true)
@@ -152,7 +152,7 @@ private struct Generic<Value: Sendable>: RequestTemplate {
         }
     }
 
-    @Test func `a violation tells both types and what becomes of the member`() async throws {
+    @Test func `a violation names both types and the effect on the member`() async throws {
         let error = await #expect(throws: LawViolations.self) {
             try await TemplateLaws.check(ComputedHeaders(), sources: #filePath)
         }

@@ -1,0 +1,18 @@
+import Bookshop
+import Foundation
+import Letterhead
+import LetterheadTesting
+import LetterheadTestingSupport
+import Testing
+
+/// The client of an app is often a constant. In tests its transport is a `ScopedLoader`, and each test has its own stubs.
+private let shared = Bookshop(transport: ScopedLoader())
+
+@Suite(.stubbed) struct SharedClientTests {
+    @Test(arguments: 1...10)
+    func `parallel tests do not see the stubs of others`(number: Int) async throws {
+        let stubs = try #require(StubLoader.current)
+        stubs.on(GetBook.self, times: 1) { Book(isbn: $0.isbn, title: "Volume \(number)") }
+        #expect(try await shared.book("1").title == "Volume \(number)")
+    }
+}

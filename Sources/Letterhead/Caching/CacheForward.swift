@@ -1,0 +1,80 @@
+import Foundation
+import Synchronization
+
+/// A request that is sent to the server, and whose response is stored if that is allowed.
+struct CacheForward: Sendable {
+    let exchange: CacheExchange
+    let key: CacheKey
+
+    private var cache: ResponseCache { exchange.cache }
+    private var request: HTTPRequest { exchange.request }
+
+    /// Sends the request, and stores the response.
+    func response() async throws(HTTPError) -> HTTPResponse {
+        let start = cache.seconds
+        let ticket = cache.state.withLock { $0.begin(key.url) }
+        do throws(HTTPError) {
+            return store(try await exchange.next.load(request), ticket: ticket, start: start)
+        } catch {
+            _ = cache.state.withLock { $0.end(ticket) }
+            throw error
+        }
+    }
+
+    /// Stores a response that is in memory, or a streamed one while it is read.
+    func store(_ response: HTTPResponse, ticket: CacheState.Ticket, start: Int64) -> HTTPResponse {
+        var response = response
+        let head = CachedHead(response, to: request, requestTime: start, responseTime: cache.seconds)
+        do throws(CacheRules.Refusal) {
+            try CacheRules.checkStorable(head, to: request)
+        } catch {
+            _ = cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = CacheDecision(outcome: .missed, reason: error.rawValue)
+            return response
+        }
+        guard let data = response.body.buffered else { return streaming(response, head, ticket) }
+        guard cache.state.withLock({ $0.isCurrent(ticket) }) else {
+            _ = cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = CacheDecision(outcome: .missed, reason: CacheRules.Refusal.outdated.rawValue)
+            return response
+        }
+        response.cacheDecision = save(data, head)
+        // An invalidation during the save has not found the response.
+        if !cache.state.withLock({ $0.end(ticket) }) { _ = cache.guarded { try cache.storage.remove(url: key.url) } }
+        return response
+    }
+
+    private func save(_ data: Data, _ head: CachedHead) -> CacheDecision {
+        let isSaved = cache.guarded {
+            let writer = try cache.storage.write(head, for: key)
+            guard try writer.append(data) else { return false }
+            try writer.finish()
+            return true
+        }
+        switch isSaved {
+        case true?: return CacheDecision(outcome: .stored)
+        case false?: return CacheDecision(outcome: .missed, reason: CacheRules.Refusal.tooLarge.rawValue)
+        case nil: return CacheDecision(outcome: .missed, reason: "the store failed")
+        }
+    }
+
+    /// Returns the response with a body whose pieces are stored while it is read.
+    private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
+        var response = response
+        guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
+            _ = cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = CacheDecision(outcome: .missed, reason: "the store failed")
+            return response
+        }
+        let recording = CacheRecording(writer, ticket: ticket, cache: cache)
+        response.body = response.body.passing { next in
+            let piece = try await next()
+            if let piece { recording.append(piece) } else { recording.finish() }
+            return piece
+        } end: {
+            recording.discard()
+        }
+        response.cacheDecision = CacheDecision(outcome: .stored, reason: "when its body has been read")
+        return response
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// The readers of a cache for programs that feed them with arbitrary bytes.
+package enum CacheReading {
+    /// Reads a text as every header that a cache reads.
+    package static func read(_ text: String) {
+        var request = HTTPRequest()
+        for name in ["Range", "Accept-Language", "Cache-Control", "Pragma"] {
+            request.headers.append(.init(name), text)
+        }
+        var headers = HTTPHeaders()
+        for name in ["Cache-Control", "Expires", "Date", "Age", "Vary", "Last-Modified", "ETag", "Connection"] {
+            headers.append(HTTPHeaders.Name(name), text)
+        }
+        let response = HTTPResponse(request: request, status: .ok, headers: headers)
+        let head = CachedHead(response, to: request, requestTime: 0, responseTime: 0)
+        _ = CacheFreshness(head, now: 10)
+        _ = CacheRules.use(of: head, for: CacheDemand(request), now: 10)
+        try? CacheRules.checkStorable(head, to: request)
+        _ = CachedRange.range(text, count: 100)
+        _ = head.updated(by: response, requestTime: 0, responseTime: 0)
+    }
+
+    /// Reads bytes as the file of a head and as its name, with and without a valid checksum.
+    package static func readFile(_ bytes: [UInt8]) {
+        _ = FileCacheHead(bytes)
+        let checksum = CacheChecksum.of(bytes)
+        let signed = bytes + (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
+        if let head = FileCacheHead(signed) { _ = head.data }
+        _ = bytes.withUnsafeBufferPointer { FileCacheName($0) }
+    }
+
+    /// The bytes of a head, as far as they are text, and a name.
+    package static var samples: [String] {
+        let head = CachedHead(
+            status: 200, headers: ["ETag": "a"], requestTime: 1, responseTime: 2, varied: [.init(name: "a", value: nil)]
+        )
+        let file = FileCacheHead(url: "https://a.example/", head: head, bodyCount: 3, bodyChecksum: 4)
+        let name = FileCacheName(CacheKey(url: "u", identity: ""), varied: [], body: 1, bodyCount: 3)
+        return [String(decoding: file.data.dropLast(8), as: UTF8.self), name.head]
+    }
+}

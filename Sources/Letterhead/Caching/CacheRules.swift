@@ -1,0 +1,139 @@
+import Foundation
+
+/// The decisions of a private cache (RFC 9111): pure functions of messages and the time.
+enum CacheRules {
+    /// The reason for which a response is not stored.
+    enum Refusal: String, Error, Sendable {
+        case method = "the method of the request is not GET or QUERY"
+        case requestForbids = "the request has Cache-Control: no-store"
+        case responseForbids = "the response has Cache-Control: no-store"
+        case partial = "the response is partial or has no content of its own"
+        case notUnderstood = "the response must be understood, and its status is not known"
+        case varies = "the response has Vary: *"
+        case notCacheable = "the status is not cacheable without explicit freshness"
+        case useless = "the response has neither a lifetime nor a validator"
+        case download = "the body is saved to a file"
+        case body = "the body of the request cannot be compared"
+        case tooLarge = "the body is larger than the store accepts"
+        case outdated = "the response was invalidated while it was received"
+    }
+
+    // MARK: Storing (RFC 9111, 3)
+
+    /// Checks whether a response may be stored.
+    static func checkStorable(_ head: CachedHead, to request: HTTPRequest) throws(Refusal) {
+        guard request.method == .get || request.method == .query else { throw .method }
+        if CacheControl(request.headers).contains("no-store") { throw .requestForbids }
+        if head.status < 200 || [206, 304, 416].contains(head.status) { throw .partial }
+        let control = head.control
+        if control.contains("must-understand") {
+            // `no-store` is for caches that do not know `must-understand` (RFC 9111, 5.2.2.3).
+            guard understood.contains(head.status) else { throw .notUnderstood }
+        } else if control.contains("no-store") {
+            throw .responseForbids
+        }
+        guard Vary.names(in: head.headers) != nil else { throw .varies }
+        let freshness = CacheFreshness(head, now: head.responseTime)
+        let isExplicit = control.contains("max-age") || head.headers.contains(.expires)
+        guard isExplicit || isHeuristicallyCacheable(head) else { throw .notCacheable }
+        guard freshness.lifetime > 0 || head.headers.contains(.eTag) || head.headers.contains(.lastModified) else {
+            throw .useless
+        }
+    }
+
+    /// Whether the head that a 304 has updated may replace the stored one. The update may forbid to store the response, and
+    /// it may name other fields in `Vary`, for which the values of the original request are not known.
+    static func mayKeep(_ head: CachedHead, insteadOf stored: CachedHead) -> Bool {
+        if head.control.contains("no-store"), !head.control.contains("must-understand") { return false }
+        return Vary.names(in: head.headers) == stored.varied.map(\.name)
+    }
+
+    /// Whether the lifetime of a response may be estimated (RFC 9110, 15.1; RFC 9111, 5.2.2.9).
+    static func isHeuristicallyCacheable(_ head: CachedHead) -> Bool {
+        cacheable.contains(head.status) || head.control.contains("public")
+    }
+
+    private static let cacheable: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    private static let understood = cacheable.union([302, 303, 307, 400, 401, 403, 421, 429, 451, 500, 502, 503, 504])
+
+    // MARK: Reusing (RFC 9111, 4)
+
+    /// The use of a stored response.
+    enum Use: Equatable {
+        /// It is the response.
+        case fresh
+        /// It is the response, although it is stale. If the flag is set, it is validated in the background.
+        case stale(validatesLater: Bool)
+        /// The server is asked whether it is still valid.
+        case validate
+    }
+
+    /// Decides whether a stored response that was selected by its key may be reused.
+    static func use(of head: CachedHead, for demand: CacheDemand, now: Int64) -> Use {
+        let freshness = CacheFreshness(head, now: now)
+        let control = head.control
+        if control.contains("no-cache") { return .validate }
+        if demand.validates {
+            // Reloading does not validate what never changes (RFC 8246, 2).
+            return freshness.isFresh && control.contains("immutable") ? .fresh : .validate
+        }
+        if let limit = demand.maxAge, freshness.age > limit { return .validate }
+        if freshness.isFresh {
+            return freshness.lifetime - freshness.age >= demand.minFresh ? .fresh : .validate
+        }
+        if control.contains("must-revalidate") { return .validate }
+        if let limit = demand.maxStale, freshness.staleness <= limit { return .stale(validatesLater: false) }
+        if let window = control.seconds("stale-while-revalidate"), freshness.staleness <= window, demand.isPlain {
+            return .stale(validatesLater: true)
+        }
+        return .validate
+    }
+
+    /// Whether a stale response may replace an error of the server or of the connection (RFC 5861, 4).
+    static func mayReplaceError(_ head: CachedHead, for demand: CacheDemand, now: Int64) -> Bool {
+        let control = head.control
+        if control.contains("no-cache") || control.contains("must-revalidate") || demand.validates { return false }
+        let limits = [control.seconds("stale-if-error"), demand.staleIfError, demand.maxStale].compactMap { $0 }
+        guard let limit = limits.max() else { return false }
+        return CacheFreshness(head, now: now).staleness <= limit
+    }
+
+    /// Whether a status counts as an error for stale-if-error.
+    static func isError(_ status: HTTPStatus) -> Bool { [500, 502, 503, 504].contains(status.code) }
+
+    // MARK: Validating (RFC 9111, 4.3)
+
+    /// Returns the request with the validators of a stored response.
+    static func validating(_ request: HTTPRequest, _ head: CachedHead, reload: Bool) -> HTTPRequest {
+        var request = request
+        if let tag = head.headers[.eTag] { request.headers[.ifNoneMatch] = tag }
+        if let date = head.headers[.lastModified] { request.headers[.ifModifiedSince] = date }
+        if reload, !request.headers.contains(.cacheControl) { request.headers[.cacheControl] = "max-age=0" }
+        return request
+    }
+
+    /// Whether a 304 belongs to a stored response: a strong validator of the 304 must be the stored one.
+    static func confirms(_ response: HTTPResponse, _ head: CachedHead) -> Bool {
+        guard let tag = response.headers[.eTag], !tag.hasPrefix("W/") else { return true }
+        return head.headers[.eTag] == tag
+    }
+
+    // MARK: Invalidating (RFC 9111, 4.4)
+
+    /// Returns the URLs whose stored responses an exchange makes invalid: the target, and those of `Location` and
+    /// `Content-Location` with the same origin.
+    static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
+        guard !request.method.isSafe, (200..<400).contains(response.status.code),
+            let target = CacheKey.url(of: request)
+        else { return [] }
+        let base = URLParts(target)
+        let others = [HTTPHeaders.Name.location, .contentLocation].compactMap { response.headers[$0] }
+            .map { base.resolving(URLParts($0)) }
+            .filter { HTTPOrigin($0) == request.origin && $0.scheme != nil }
+            .compactMap { parts -> String? in
+                guard let url = URL(string: parts.string, encodingInvalidCharacters: false) else { return nil }
+                return CacheKey.url(of: HTTPRequest(url: url))
+            }
+        return [target] + others
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+
+/// The file of a stored head: a mark, the key's URL, the head, the facts about the body, and a checksum.
+///
+/// Numbers are little-endian. A text is its length in 4 bytes, followed by its UTF-8 bytes.
+struct FileCacheHead: Equatable {
+    var url: String
+    var head: CachedHead
+    var bodyCount: Int
+    var bodyChecksum: UInt64
+
+    private static let mark: UInt32 = 0x3143_484C  // "LHC1"
+    /// The largest file that is read. Transports accept headers of at most 1 MiB.
+    static let longest = 4 << 20
+
+    /// The bytes of the file.
+    var data: Data {
+        var writer = Writer()
+        writer.number(Self.mark)
+        writer.text(url)
+        writer.number(UInt32(truncatingIfNeeded: head.status))
+        writer.number(UInt64(bitPattern: head.requestTime))
+        writer.number(UInt64(bitPattern: head.responseTime))
+        writer.number(UInt64(bitPattern: Int64(bodyCount)))
+        writer.number(bodyChecksum)
+        writer.number(UInt32(head.headers.count))
+        for field in head.headers {
+            writer.text(field.name.rawValue)
+            writer.text(field.value)
+        }
+        writer.number(UInt32(head.varied.count))
+        for field in head.varied {
+            writer.text(field.name)
+            writer.number(UInt32(field.value == nil ? 0 : 1))
+            writer.text(field.value ?? "")
+        }
+        writer.number(CacheChecksum.of(writer.bytes))
+        return Data(writer.bytes)
+    }
+
+    init(url: String, head: CachedHead, bodyCount: Int, bodyChecksum: UInt64) {
+        (self.url, self.head, self.bodyCount, self.bodyChecksum) = (url, head, bodyCount, bodyChecksum)
+    }
+
+    /// Reads a file. Returns nil if a single byte differs from what was written.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count > 8 else { return nil }
+        var end = Reader(bytes: bytes, index: bytes.count - 8)
+        guard end.number(UInt64.self) == CacheChecksum.of(bytes.dropLast(8)) else { return nil }
+        var reader = Reader(bytes: Array(bytes.dropLast(8)), index: 0)
+        guard reader.number(UInt32.self) == Self.mark, let url = reader.text(), let status = reader.number(UInt32.self),
+            let requestTime = reader.number(UInt64.self), let responseTime = reader.number(UInt64.self),
+            let count = reader.number(UInt64.self), let checksum = reader.number(UInt64.self),
+            let headers = reader.headers(), let varied = reader.varied(), reader.isAtEnd, count <= UInt64(Int.max)
+        else { return nil }
+        self.url = url
+        head = CachedHead(
+            status: Int(status), headers: headers, requestTime: Int64(bitPattern: requestTime),
+            responseTime: Int64(bitPattern: responseTime), varied: varied)
+        (bodyCount, bodyChecksum) = (Int(count), checksum)
+    }
+
+    private struct Writer {
+        var bytes: [UInt8] = []
+
+        mutating func number(_ value: some FixedWidthInteger) {
+            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+
+        mutating func text(_ text: String) {
+            number(UInt32(text.utf8.count))
+            bytes.append(contentsOf: text.utf8)
+        }
+    }
+
+    private struct Reader {
+        let bytes: [UInt8]
+        var index: Int
+
+        var isAtEnd: Bool { index == bytes.count }
+
+        mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+            let size = MemoryLayout<Number>.size
+            guard bytes.count - index >= size else { return nil }
+            defer { index += size }
+            return Number(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index, as: type) })
+        }
+
+        mutating func text() -> String? {
+            guard let count = number(UInt32.self), Int(count) <= bytes.count - index else { return nil }
+            defer { index += Int(count) }
+            return String(decoding: bytes[index..<index + Int(count)], as: UTF8.self)
+        }
+
+        mutating func headers() -> HTTPHeaders? {
+            guard let count = number(UInt32.self), Int(count) <= bytes.count / 8 else { return nil }
+            var headers = HTTPHeaders()
+            for _ in 0..<count {
+                guard let name = text(), let value = text() else { return nil }
+                headers.append(HTTPHeaders.Name(name), value)
+            }
+            return headers
+        }
+
+        mutating func varied() -> [CachedHead.VariedField]? {
+            guard let count = number(UInt32.self), Int(count) <= bytes.count / 12 else { return nil }
+            var varied: [CachedHead.VariedField] = []
+            for _ in 0..<count {
+                guard let name = text(), let isSet = number(UInt32.self), let value = text() else { return nil }
+                varied.append(CachedHead.VariedField(name: name, value: isSet == 0 ? nil : value))
+            }
+            return varied
+        }
+    }
+}
+
+/// A checksum of 64 bits, which finds damaged files. It is no protection against an attacker who can write them.
+struct CacheChecksum: Sendable {
+    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private var pending: UInt64 = 0
+    private var pendingCount: UInt64 = 0
+    private var count: UInt64 = 0
+
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var checksum = CacheChecksum()
+        let isDone: Void? = bytes.withContiguousStorageIfAvailable { checksum.append(UnsafeRawBufferPointer($0)) }
+        if isDone == nil { Array(bytes).withUnsafeBytes { checksum.append($0) } }
+        return checksum.value
+    }
+
+    /// Appends bytes. The value does not depend on the pieces.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        var index = 0
+        while pendingCount > 0, index < bytes.count { push(bytes, &index) }
+        while index + 8 <= bytes.count {
+            mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+            index += 8
+        }
+        while index < bytes.count { push(bytes, &index) }
+        count &+= UInt64(bytes.count)
+    }
+
+    /// The checksum of all bytes.
+    var value: UInt64 {
+        var last = self
+        last.mix(last.pending)
+        last.mix(last.count)
+        last.state ^= last.state >> 29
+        return last.state
+    }
+
+    private mutating func push(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) {
+        pending |= UInt64(bytes[index]) << (8 * pendingCount)
+        pendingCount += 1
+        index += 1
+        guard pendingCount == 8 else { return }
+        mix(pending)
+        (pending, pendingCount) = (0, 0)
+    }
+
+    private mutating func mix(_ word: UInt64) {
+        state = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
+        state ^= state >> 32
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// The name of the file of a head. It contains hashes, so that a folder can be indexed without reading its files, and
+/// the name of the file of the body.
+struct FileCacheName: Hashable, Sendable {
+    /// The first 128 bits of the hash of the URL.
+    let url: FileCacheURL
+    /// Hashes of the credentials, of the names that `Vary` contains, and of the values of these fields.
+    let identity, varyNames, varyValues: UInt64
+    /// The random name of the body. It differs for each stored response.
+    let body: UInt64
+    /// The number of bytes of the body.
+    let bodyCount: UInt64
+
+    init(_ key: CacheKey, varied: [CachedHead.VariedField], body: UInt64, bodyCount: Int) {
+        url = FileCacheURL(key.url)
+        identity = Self.hash(key.identity)
+        (varyNames, varyValues) = Self.hashes(of: varied)
+        (self.body, self.bodyCount) = (body, UInt64(bodyCount))
+    }
+
+    init(url: FileCacheURL, numbers: [UInt64]) {
+        self.url = url
+        (identity, varyNames, varyValues) = (numbers[0], numbers[1], numbers[2])
+        (body, bodyCount) = (numbers[3], numbers[4])
+    }
+
+    static func hashes(of varied: [CachedHead.VariedField]) -> (names: UInt64, values: UInt64) {
+        guard !varied.isEmpty else { return (0, 0) }
+        let names = varied.map(\.name).joined(separator: ",")
+        let values = varied.map { $0.value.map { "=\($0)" } ?? "" }.joined(separator: "\n")
+        return (hash(names), hash(values))
+    }
+
+    /// Returns the first 64 bits of the hash of a text; 0 for an empty text.
+    static func hash(_ text: String) -> UInt64 {
+        text.isEmpty ? 0 : SHA256Hash.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// `URL-IDENTITY-NAMES-VALUES-BODY-COUNT.head`, in hexadecimal.
+    var head: String {
+        ([url.high, url.low, identity, varyNames, varyValues, body].map { Self.hex($0) }
+            + [String(bodyCount, radix: 16)]).joined(separator: "-") + ".head"
+    }
+
+    /// The name of the file of the body.
+    var bodyFile: String { Self.hex(body) + ".body" }
+
+    /// Parses the name of a head.
+    init?(_ name: UnsafeBufferPointer<UInt8>) {
+        guard name.count > 5, name.suffix(5).elementsEqual(".head".utf8) else { return nil }
+        var numbers: [UInt64] = []
+        var (number, digits): (UInt64, Int) = (0, 0)
+        for byte in name.dropLast(5) {
+            if byte == UInt8(ascii: "-") {
+                numbers.append(number)
+                (number, digits) = (0, 0)
+            } else {
+                guard let digit = Self.digit(byte), digits < 16 else { return nil }
+                number = number << 4 | digit
+                digits += 1
+            }
+        }
+        numbers.append(number)
+        guard numbers.count == 7, numbers[6] <= UInt64(Int.max) else { return nil }
+        self.init(url: FileCacheURL(high: numbers[0], low: numbers[1]), numbers: Array(numbers[2...]))
+    }
+
+    static func hex(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        switch byte {
+        case 0x30...0x39: UInt64(byte - 0x30)
+        case 0x61...0x66: UInt64(byte - 0x61 + 10)
+        default: nil
+        }
+    }
+}
+
+/// 128 bits of the hash of a URL.
+struct FileCacheURL: Hashable, Sendable {
+    let high, low: UInt64
+
+    init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    init(_ url: String) {
+        let hash = SHA256Hash.hash(Array(url.utf8))
+        high = hash[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = hash[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The number of the folder in which its files are, from 0 to 255.
+    var shard: Int { Int(high >> 56) }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Synchronization
+
+/// Responses in the files of a folder: a head and a body for each response, in 256 folders.
+///
+/// There is no journal: the index is built from the names of the files. Another process may add and remove files at any
+/// time; a folder that another process has changed is listed again. This type is a class because all requests share the
+/// index.
+final class FileCacheStorage: CacheStorage {
+    private struct State {
+        var index = FileCacheIndex()
+        /// The time of the change of each folder that the index reflects; nil before it was listed.
+        var listed = [Int64?](repeating: nil, count: 256)
+        /// The time of the last comparison of each folder.
+        var compared = [Int64](repeating: 0, count: 256)
+        /// The names of request fields, by their hash.
+        var varyNames: [UInt64: [String]] = [0: []]
+        /// The bytes that were written since all folders were last compared with the index.
+        var written = 0
+    }
+
+    /// A body up to this number of bytes is returned in memory.
+    private static let memoryLimit = 1 << 20
+
+    private let folder: FileCacheFolder
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// Creates the store and its index.
+    init(folder: URL, bytes: Int) throws {
+        self.folder = try FileCacheFolder(folder)
+        limit = max(0, bytes)
+        state.withLock { state in
+            for shard in 0..<256 { refresh(shard, &state) }
+            evict(&state)
+        }
+    }
+
+    /// The bytes and the number of all entries in the index.
+    var size: (bytes: Int, entries: Int) { state.withLock { ($0.index.bytes, $0.index.count) } }
+
+    func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry? {
+        let url = FileCacheURL(key.url)
+        let identity = FileCacheName.hash(key.identity)
+        if let entry = try findListed(key, url, identity, varied) { return entry }
+        // Responses that another process stores become visible within a second.
+        let isChanged = state.withLock { state in
+            Self.now - state.compared[url.shard] > 1_000_000_000 && refresh(url.shard, &state)
+        }
+        return isChanged ? try findListed(key, url, identity, varied) : nil
+    }
+
+    private func findListed(
+        _ key: CacheKey, _ url: FileCacheURL, _ identity: UInt64, _ varied: ([String]) -> [CachedHead.VariedField]
+    ) throws -> CachedEntry? {
+        var wanted: [UInt64: (values: UInt64, fields: [CachedHead.VariedField])] = [:]
+        var found: (name: FileCacheName, file: FileCacheHead)?
+        for name in state.withLock({ $0.index.names(of: url) }) where name.identity == identity {
+            if wanted[name.varyNames] == nil {
+                guard let names = try varyNames(of: name) else { continue }
+                let fields = varied(names)
+                wanted[name.varyNames] = (FileCacheName.hashes(of: fields).values, fields)
+            }
+            guard let wish = wanted[name.varyNames], wish.values == name.varyValues,
+                let file = try head(of: name), file.url == key.url, file.head.varied == wish.fields,
+                file.head.responseTime > found?.file.head.responseTime ?? .min
+            else { continue }
+            found = (name, file)
+        }
+        guard let (name, file) = found, let body = try body(of: name, file) else { return nil }
+        use(name)
+        return CachedEntry(key: key, head: file.head, body: body, id: name.body)
+    }
+
+    func write(_ head: CachedHead, for key: CacheKey) throws -> any CacheWriting {
+        try FileCacheWriter(head, for: key, in: folder, limit: limit / 4) { [self] name, count in
+            isStored(name, headCount: count)
+        }
+    }
+
+    func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry {
+        let updated = CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id)
+        guard let name = name(of: entry), let old = try self.head(of: name) else { return updated }
+        let file = FileCacheHead(
+            url: entry.key.url, head: head, bodyCount: old.bodyCount, bodyChecksum: old.bodyChecksum)
+        // A head that was removed meanwhile would come back without its body.
+        guard folder.exists(name.head, inShard: name.url.shard) else { return updated }
+        let data = file.data
+        try FileCacheWriter.write(data, as: name.head, in: folder, shard: name.url.shard)
+        state.withLock { $0.index.insert(name, headCount: data.count, lastUse: Self.now) }
+        return updated
+    }
+
+    func remove(_ entry: CachedEntry) {
+        if let name = name(of: entry) { state.withLock { remove(name, &$0) } }
+    }
+
+    func remove(url: String) {
+        let url = FileCacheURL(url)
+        state.withLock { state in
+            refresh(url.shard, &state)
+            for name in state.index.names(of: url) { remove(name, &state) }
+        }
+    }
+
+    func removeAll() {
+        state.withLock { state in
+            folder.removeAll()
+            state = State()
+        }
+    }
+
+    // MARK: Entries
+
+    private func name(of entry: CachedEntry) -> FileCacheName? {
+        state.withLock { $0.index.names(of: FileCacheURL(entry.key.url)) }.first { $0.body == entry.id }
+    }
+
+    private func varyNames(of name: FileCacheName) throws -> [String]? {
+        if let names = state.withLock({ $0.varyNames[name.varyNames] }) { return names }
+        guard let file = try head(of: name) else { return nil }
+        let names = file.head.varied.map(\.name)
+        state.withLock { $0.varyNames[name.varyNames] = names }
+        return names
+    }
+
+    /// Reads a head. Returns nil if another process has removed it.
+    private func head(of name: FileCacheName) throws -> FileCacheHead? {
+        guard let descriptor = try folder.opened(name.head, inShard: name.url.shard) else {
+            state.withLock { remove(name, &$0) }
+            return nil
+        }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_size > 0, facts.st_size <= FileCacheHead.longest else {
+            throw damaged(name)
+        }
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(facts.st_size)) { buffer, count in
+            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        guard let file = FileCacheHead(bytes), file.bodyCount == Int(name.bodyCount) else { throw damaged(name) }
+        return file
+    }
+
+    private func body(of name: FileCacheName, _ file: FileCacheHead) throws -> CachedBody? {
+        guard let descriptor = try folder.opened(name.bodyFile, inShard: name.url.shard) else {
+            // The body is removed after its head, so a head without a body is a remnant.
+            state.withLock { remove(name, &$0) }
+            return nil
+        }
+        let body = CacheFileBody(descriptor, count: file.bodyCount)
+        if file.bodyCount <= Self.memoryLimit {
+            guard let data = body.data(checksum: file.bodyChecksum) else { throw damaged(name) }
+            return .data(data)
+        }
+        guard body.isIntact(checksum: file.bodyChecksum) else { throw damaged(name) }
+        return .file(body)
+    }
+
+    /// Removes a damaged response, and returns the error for it.
+    private func damaged(_ name: FileCacheName) -> FileCacheFolder.Failure {
+        state.withLock { remove(name, &$0) }
+        return FileCacheFolder.Failure("has removed a damaged file", code: EIO)
+    }
+
+    private func remove(_ name: FileCacheName, _ state: inout State) {
+        state.index.remove(name)
+        folder.remove(name.head, inShard: name.url.shard)
+        folder.remove(name.bodyFile, inShard: name.url.shard)
+    }
+
+    private func use(_ name: FileCacheName) {
+        let time = Self.now
+        let last = state.withLock { $0.index.use(name, at: time) }
+        // The time on the disk is for other processes and for the next start; a minute is exact enough.
+        if let last, time - last > 60_000_000_000 { folder.touch(name.head, inShard: name.url.shard) }
+    }
+
+    private func isStored(_ name: FileCacheName, headCount: Int) {
+        state.withLock { state in
+            let old = state.index.names(of: name.url).filter {
+                // A listing of the folder may already have found the new one.
+                $0 != name && $0.identity == name.identity && $0.varyNames == name.varyNames
+                    && $0.varyValues == name.varyValues
+            }
+            state.index.insert(name, headCount: headCount, lastUse: Self.now)
+            for name in old { remove(name, &state) }
+            state.written += headCount + Int(name.bodyCount)
+            // Other processes may have written as much, so their files are counted from time to time.
+            if state.written > limit / 64 {
+                state.written = 0
+                for shard in 0..<256 { refresh(shard, &state) }
+            }
+            evict(&state)
+        }
+    }
+
+    private func evict(_ state: inout State) {
+        guard state.index.bytes > limit else { return }
+        for name in state.index.oldest(over: limit - limit / 32) { remove(name, &state) }
+    }
+
+    /// Lists a folder again if it has changed. Returns whether it has.
+    @discardableResult
+    private func refresh(_ shard: Int, _ state: inout State) -> Bool {
+        state.compared[shard] = Self.now
+        guard let time = folder.changeTime(ofShard: shard), time != state.listed[shard] else { return false }
+        let listed = folder.list(shard: shard, now: Self.now)
+        // Changes within one tick of the file system's clock have the same time.
+        state.listed[shard] = Self.now - time > 50_000_000 ? time : nil
+        let names = Set(listed.map(\.name))
+        for name in state.index.names(inShard: shard) where !names.contains(name) { state.index.remove(name) }
+        for file in listed { state.index.insert(file.name, headCount: file.headCount, lastUse: file.modified) }
+        return true
+    }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,92 @@
+public import Foundation
+
+extension CookieJar {
+    /// A cookie of a server (RFC 6265bis, 5.7). No description contains its value.
+    public struct Cookie: Hashable, Sendable {
+        /// The restriction of a cookie to requests that come from pages of its own site. A jar stores the restriction
+        /// but does not apply it, because only in a browser can one site embed another.
+        public enum SameSite: String, Hashable, Sendable {
+            /// `SameSite=Strict`.
+            case strict = "Strict"
+            /// `SameSite=Lax`.
+            case lax = "Lax"
+            /// `SameSite=None`.
+            case unrestricted = "None"
+        }
+
+        /// The name. It can be empty.
+        public let name: String
+        /// The value. Do not write it to logs.
+        public internal(set) var value: String
+        /// The host or the domain that receives the cookie, in lower case and without a leading dot.
+        public let domain: String
+        /// Whether only ``domain`` itself receives the cookie, and not its subdomains.
+        public let isHostOnly: Bool
+        /// The path of the requests that receive the cookie. They also receive it for paths below it.
+        public let path: String
+        /// The time at which the cookie is removed; nil for a session cookie.
+        public internal(set) var expires: Date?
+        /// Whether the cookie is sent over https only.
+        public let isSecure: Bool
+        /// Whether the cookie has the attribute `HttpOnly`, which hides it from scripts in a browser.
+        public let isHTTPOnly: Bool
+        /// The value of `SameSite`; nil if the server did not set one.
+        public let sameSite: SameSite?
+        /// The time at which the cookie was first set.
+        public internal(set) var created: Date
+        var lastUsed: Date
+        /// Orders cookies that were created at the same time.
+        var order: UInt64 = 0
+
+        /// Creates a cookie.
+        ///
+        /// - Parameters:
+        ///   - name: the name.
+        ///   - value: the value.
+        ///   - domain: the host or the domain. A leading dot is removed.
+        ///   - isHostOnly: whether only the domain itself receives the cookie, and not its subdomains. Default: true.
+        ///   - path: the path. Default: `/`.
+        ///   - expires: the time at which the cookie is removed. Default: nil (a session cookie).
+        ///   - isSecure: whether the cookie is sent over https only. Default: true.
+        ///   - isHTTPOnly: whether the cookie has the attribute `HttpOnly`. Default: true.
+        ///   - sameSite: the value of `SameSite`. Default: nil.
+        public init(
+            _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
+            expires: Date? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true, sameSite: SameSite? = nil
+        ) {
+            self.init(
+                name: name, value: value, domain: CookieRules.canonical(domain: domain), isHostOnly: isHostOnly,
+                path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: sameSite,
+                now: Date(timeIntervalSince1970: 0))
+        }
+
+        init(
+            name: String, value: String, domain: String, isHostOnly: Bool, path: String, expires: Date?,
+            isSecure: Bool, isHTTPOnly: Bool, sameSite: SameSite?, now: Date
+        ) {
+            (self.name, self.value, self.domain, self.isHostOnly) = (name, value, domain, isHostOnly)
+            (self.path, self.expires, self.isSecure, self.isHTTPOnly) = (path, expires, isSecure, isHTTPOnly)
+            (self.sameSite, created, lastUsed) = (sameSite, now, now)
+        }
+
+        /// The number of bytes of the name and the value, which is limited to 4096.
+        var size: Int { name.utf8.count + value.utf8.count }
+
+        func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
+        func hasSameKey(as other: Cookie) -> Bool {
+            name == other.name && domain == other.domain && path == other.path && isHostOnly == other.isHostOnly
+        }
+    }
+}
+
+extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name, the domain and the path.
+    public var description: String {
+        "\(Redaction.visible(name))=\(Redaction.mark) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// A mirror with the description only, so that `dump` prints no value.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -1,0 +1,180 @@
+public import Foundation
+import Synchronization
+
+/// The cookies of one client (RFC 6265bis). It stores the cookies of responses, and sends them with later requests.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, cookies: CookieJar())
+/// try await client.send(Login(user: "ada"))        // the response sets a session cookie
+/// try await client.send(GetProfile())              // the request has it
+/// await client.reset()                             // removes all cookies
+/// ```
+///
+/// A jar is empty when it is created, and belongs to the clients that it is passed to: the process has no shared jar.
+/// As part of a client, it is used for each attempt and for each hop of a redirect. A jar stores at most 180 cookies of
+/// one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. It refuses a cookie whose
+/// name and value have more than 4096 bytes, and stores a cookie for at most 400 days.
+///
+/// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
+/// and above a ``ResponseCache``.
+public final class CookieJar: LoaderLink {
+    // This type is a class because all requests of a client share the cookies.
+
+    let table = Mutex(CookieTable())
+    let isPublicSuffix: @Sendable (String) -> Bool
+    let onError: @Sendable (any Error) -> Void
+    let now: @Sendable () -> Date
+    let file: CookieFile?
+
+    /// Creates an empty jar. Its cookies are in memory only.
+    ///
+    /// - Parameters:
+    ///   - now: returns the current time. Default: the system's.
+    ///   - isPublicSuffix: returns whether cookies must not be set for a domain, because it contains hosts of several
+    ///     owners, such as `co.uk`. The domain is in lower case. Default: false. A single label or an IP address is
+    ///     always treated as a public suffix. A cookie for a public suffix is accepted only from the host of the same
+    ///     name, and is not sent to subdomains. If your client sends requests to hosts that you do not trust, pass a
+    ///     closure that searches the Public Suffix List.
+    public init(
+        now: @escaping @Sendable () -> Date = { Date() },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) {
+        (self.now, self.isPublicSuffix, file, onError) = (now, isPublicSuffix, nil, { _ in })
+    }
+
+    /// Creates a jar that stores its cookies in a file, and loads the cookies of that file.
+    ///
+    /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
+    /// cookie is set, changed or removed. Session cookies are neither saved nor loaded. Several processes can use one
+    /// file: a process saves only its own changes and keeps those of the others. A file that is damaged, or that other
+    /// users can write, is treated as empty.
+    ///
+    /// - Parameters:
+    ///   - file: the URL of the file. Its directory is created when the cookies are saved.
+    ///   - now: returns the current time. Default: the system's.
+    ///   - isPublicSuffix: see ``init(now:isPublicSuffix:)``.
+    ///   - onError: receives the error if the file cannot be read or written, on the thread that uses the file.
+    ///     Requests do not fail because of it.
+    public init(
+        file: URL, now: @escaping @Sendable () -> Date = { Date() },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
+        onError: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        (self.now, self.isPublicSuffix, self.onError) = (now, isPublicSuffix, onError)
+        self.file = CookieFile(file)
+        do {
+            let loaded = try CookieFile(file).load(at: now())
+            table.withLock { table in for cookie in loaded { table.set(cookie, at: now()) } }
+        } catch {
+            onError(error)
+        }
+    }
+
+    /// The cookies that have not expired, sorted by domain, path and name.
+    public var cookies: [Cookie] { table.withLock { $0.cookies(at: now()) } }
+
+    /// Stores a cookie. It replaces a cookie with the same name, domain and path. If the new cookie has expired, the
+    /// existing cookie is only removed.
+    public func set(_ cookie: Cookie) {
+        let time = now()
+        var cookie = cookie
+        cookie.created = time
+        table.withLock { _ = $0.set(cookie, at: time) }
+        save([cookie])
+    }
+
+    /// Removes the cookie with the same name, domain and path.
+    public func remove(_ cookie: Cookie) {
+        guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
+        removed.expires = Date(timeIntervalSince1970: 0)
+        save([removed])
+    }
+
+    /// Removes all cookies, and deletes the file.
+    public func removeAll() {
+        table.withLock { $0.removeAll() }
+        do { try file?.delete() } catch { onError(error) }
+    }
+
+    /// Adds the cookies of the jar to the request, and stores the cookies of the response.
+    ///
+    /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let target = CookieTarget(request) else { return try await next.load(request) }
+        let cookies = table.withLock { $0.cookies(for: target, at: now()) }
+        do throws(HTTPError) {
+            var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
+            store(&response)
+            return response
+        } catch {
+            if var response = error.response { store(&response) }
+            throw error
+        }
+    }
+
+    /// Removes all cookies, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        await next.reset()
+        removeAll()
+    }
+
+    /// Writes the changes to the file.
+    ///
+    /// - Parameter changed: the cookies that were set. Those that have expired are removed from the file.
+    private func save(_ changed: [Cookie]) {
+        guard let file, !changed.isEmpty else { return }
+        do { try file.save(changed, at: now()) } catch { onError(error) }
+    }
+}
+
+extension CookieJar {
+    /// Stores the cookies that the server has set in a response. Those of a stored response are not new.
+    private func store(_ response: inout HTTPResponse) {
+        let fields = response.newSetCookies
+        guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
+        let time = now()
+        var changed: [Cookie] = []
+        let decisions = fields.map { field in
+            let decision = decide(on: field, from: target, at: time)
+            if case .success(let cookie) = decision.result { changed += change(cookie, at: time) }
+            return decision
+        }
+        response[option: CookieDecisions.self] = decisions
+        save(changed)
+    }
+
+    private func decide(on field: String, from target: CookieTarget, at time: Date) -> CookieDecision {
+        guard let parsed = SetCookie(field) else { return CookieDecision(name: "", result: .failure(.malformed)) }
+        do throws(CookieRules.Refusal) {
+            let cookie = try CookieRules.cookie(parsed, from: target, now: time, isPublicSuffix: isPublicSuffix)
+            if !cookie.isSecure, !target.isSecure, table.withLock({ $0.hidesSecure(cookie) }) { throw .overlaysSecure }
+            return CookieDecision(name: parsed.name, result: .success(cookie))
+        } catch {
+            return CookieDecision(name: parsed.name, result: .failure(error))
+        }
+    }
+
+    /// Stores a cookie. Returns it if the file must be changed.
+    private func change(_ cookie: Cookie, at time: Date) -> [Cookie] {
+        let old = table.withLock { table in
+            let old = table.cookie(like: cookie)
+            table.set(cookie, at: time)
+            return old
+        }
+        // A server that sets the same cookie in each response moves its expiry by seconds only.
+        if let old, old.value == cookie.value,
+            let (before, after) = old.expires.flatMap({ a in cookie.expires.map { (a, $0) } }),
+            abs(after.timeIntervalSince(before)) < 3600, !cookie.hasExpired(at: time)
+        {
+            return []
+        }
+        return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
+    }
+}
+
+extension CookieJar: CustomStringConvertible, CustomReflectable {
+    /// The names, domains and paths of the cookies.
+    public var description: String { "CookieJar(\(cookies.map(\.description).joined(separator: ", ")))" }
+    /// A mirror with the description only, so that `dump` prints no value.
+    public var customMirror: Mirror { Mirror(describing: self, as: .class) }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.
+enum CookieRules {
+    /// The longest time that a cookie is stored: 400 days, in seconds.
+    static let longestLife: Int64 = 400 * 86_400
+
+    /// The reason for which a cookie is not stored.
+    enum Refusal: String, Error, Sendable {
+        case malformed = "the field is malformed, or its name and value have more than 4096 bytes"
+        case otherDomain = "the domain of the cookie does not include the host of the request"
+        case publicSuffix = "the domain of the cookie is a public suffix, a single label or an IP address"
+        case insecure = "a cookie with Secure must be set over https"
+        case overlaysSecure = "a cookie with Secure and the same name exists, and the request is not https"
+        case prefix = "the cookie does not fulfill the conditions of its __Host- or __Secure- prefix"
+    }
+
+    /// The prefixes of names that promise a property of the cookie. They are compared without regard to case.
+    enum Prefix {
+        case host, secure
+
+        init?(_ name: String) {
+            let start = ASCII.lowercased(String(decoding: name.utf8.prefix(9), as: UTF8.self))
+            if start.hasPrefix("__host-") {
+                self = .host
+            } else if start == "__secure-" {
+                self = .secure
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Returns the cookie of a field in the response to a request.
+    static func cookie(
+        _ field: SetCookie, from target: CookieTarget, now: Date, isPublicSuffix: (String) -> Bool
+    ) throws(Refusal) -> CookieJar.Cookie {
+        let scope = try scope(field.domain, host: target.host, isPublicSuffix: isPublicSuffix)
+        if field.isSecure, !target.isSecure { throw .insecure }
+        switch Prefix(field.name) {
+        case .secure where !field.isSecure: throw .prefix
+        case .host where !field.isSecure || !scope.isHostOnly || field.path != "/": throw .prefix
+        default: break
+        }
+        return CookieJar.Cookie(
+            name: field.name, value: field.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
+            path: field.path ?? defaultPath(of: target.path), expires: expiry(of: field, now: now),
+            isSecure: field.isSecure, isHTTPOnly: field.isHTTPOnly, sameSite: field.sameSite, now: now)
+    }
+
+    private static func scope(
+        _ domain: String?, host: String, isPublicSuffix: (String) -> Bool
+    ) throws(Refusal) -> (domain: String, isHostOnly: Bool) {
+        guard let domain, !domain.isEmpty else { return (host, true) }
+        // Such a domain would send the cookie to hosts of other owners. For the host itself it means the host only.
+        if !domain.contains(".") || isAddress(domain) || isPublicSuffix(domain) {
+            guard domain == host else { throw .publicSuffix }
+            return (host, true)
+        }
+        guard domainMatches(host, domain) else { throw .otherDomain }
+        return (domain, false)
+    }
+
+    /// Returns the time at which a cookie is removed; nil for a session cookie. `Max-Age` takes precedence.
+    private static func expiry(of field: SetCookie, now: Date) -> Date? {
+        let present = Int64(now.timeIntervalSince1970)
+        let end: Int64
+        if let maxAge = field.maxAge {
+            end = maxAge <= 0 ? 0 : present + min(maxAge, longestLife)
+        } else if let expires = field.expires {
+            end = min(expires, present + longestLife)
+        } else {
+            return nil
+        }
+        return Date(timeIntervalSince1970: Double(end))
+    }
+
+    /// Returns whether a host is a domain or one of its subdomains (RFC 6265bis, 5.1.3).
+    static func domainMatches(_ host: String, _ domain: String) -> Bool {
+        if host == domain { return true }
+        return host.utf8.count > domain.utf8.count && host.hasSuffix(domain) && !isAddress(host)
+            && host.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
+    }
+
+    /// Returns whether the path of a request is the path of a cookie or below it (RFC 6265bis, 5.1.4).
+    static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
+            || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    /// Returns the directory of the path of a request.
+    static func defaultPath(of path: String) -> String {
+        guard path.hasPrefix("/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
+        else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Returns a domain in lower case, without a leading dot.
+    static func canonical(domain: String) -> String {
+        ASCII.lowercased(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
+    }
+
+    /// Returns whether a host is an IPv4 address, or an IPv6 address in brackets.
+    static func isAddress(_ host: String) -> Bool {
+        if host.hasPrefix("[") { return true }
+        // The last label of a host name is not a number (WHATWG URL, 3.5).
+        guard let last = host.split(separator: ".").last else { return false }
+        return last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+/// The parts of a request that determine its cookies.
+struct CookieTarget: Sendable {
+    /// The host in lower case.
+    let host: String
+    /// The path, beginning with a slash.
+    let path: String
+    let isSecure: Bool
+
+    /// Returns nil if the request has no host.
+    init?(_ request: HTTPRequest) {
+        guard let host = request.host, !host.isEmpty else { return nil }
+        let path = request.path.string
+        self.init(
+            host: host, path: path.hasPrefix("/") ? path : "/" + path,
+            isSecure: ASCII.equalIgnoringCase(request.scheme, "https"))
+    }
+
+    init(host: String, path: String, isSecure: Bool) {
+        // A dot at the end of a host name is part of its DNS notation only.
+        let name = ASCII.lowercased(host)
+        self.host = name.hasSuffix(".") ? String(name.dropLast()) : name
+        (self.path, self.isSecure) = (path, isSecure)
+    }
+}

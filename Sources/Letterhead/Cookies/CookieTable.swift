@@ -1,0 +1,127 @@
+import Foundation
+
+/// The cookies of a jar, by domain, with the limits of their number. Callers hold a lock.
+struct CookieTable {
+    /// The largest number of cookies of one domain, and of all.
+    static let limits = (domain: 180, all: 3000)
+
+    private var domains: [String: [CookieJar.Cookie]] = [:]
+    private(set) var count = 0
+    private var lastOrder: UInt64 = 0
+
+    /// All cookies that have not expired, sorted by domain, path and name.
+    func cookies(at now: Date) -> [CookieJar.Cookie] {
+        domains.values.joined().filter { !$0.hasExpired(at: now) }
+            .sorted { ($0.domain, $0.path, $0.name) < ($1.domain, $1.path, $1.name) }
+    }
+
+    /// Stores a cookie, or removes the stored one if the new one has expired.
+    ///
+    /// - Returns: whether the cookie is stored afterwards.
+    @discardableResult
+    mutating func set(_ cookie: CookieJar.Cookie, at now: Date) -> Bool {
+        var cookie = cookie
+        let old = remove(cookie)
+        guard !cookie.hasExpired(at: now) else { return false }
+        if let old {
+            (cookie.created, cookie.order) = (old.created, old.order)
+        } else {
+            lastOrder += 1
+            cookie.order = lastOrder
+        }
+        cookie.lastUsed = now
+        domains[cookie.domain, default: []].append(cookie)
+        count += 1
+        evict(of: cookie.domain, at: now)
+        return true
+    }
+
+    /// Returns the stored cookie with the same name, domain and path.
+    func cookie(like cookie: CookieJar.Cookie) -> CookieJar.Cookie? {
+        domains[cookie.domain]?.first { $0.hasSameKey(as: cookie) }
+    }
+
+    /// Returns whether a cookie that is set without https would hide a cookie with Secure (RFC 6265bis, 5.7, step 16).
+    func hidesSecure(_ cookie: CookieJar.Cookie) -> Bool {
+        domains.contains { domain, cookies in
+            (CookieRules.domainMatches(domain, cookie.domain) || CookieRules.domainMatches(cookie.domain, domain))
+                && cookies.contains {
+                    $0.isSecure && $0.name == cookie.name && CookieRules.pathMatches(cookie.path, $0.path)
+                }
+        }
+    }
+
+    /// Returns the cookies for a request in the order of the header (RFC 6265bis, 5.8.3): longer paths first, then
+    /// older cookies. They count as used.
+    mutating func cookies(for target: CookieTarget, at now: Date) -> [CookieJar.Cookie] {
+        guard count > 0 else { return [] }
+        var found: [CookieJar.Cookie] = []
+        for domain in target.domains where domains[domain] != nil {
+            domains[domain]?.indices.forEach { place in
+                guard let cookie = domains[domain]?[place], cookie.isSent(to: target), !cookie.hasExpired(at: now)
+                else { return }
+                domains[domain]?[place].lastUsed = now
+                found.append(cookie)
+            }
+        }
+        return found.sorted { left, right in
+            let (long, short) = (left.path.utf8.count, right.path.utf8.count)
+            if long != short { return long > short }
+            return (left.created, left.order) < (right.created, right.order)
+        }
+    }
+
+    /// Removes the cookie with the same name, domain and path, and returns it.
+    @discardableResult
+    mutating func remove(_ cookie: CookieJar.Cookie) -> CookieJar.Cookie? {
+        guard let place = domains[cookie.domain]?.firstIndex(where: { $0.hasSameKey(as: cookie) }) else { return nil }
+        let removed = domains[cookie.domain]?.remove(at: place)
+        if domains[cookie.domain]?.isEmpty == true { domains[cookie.domain] = nil }
+        count -= 1
+        return removed
+    }
+
+    mutating func removeAll() { self = CookieTable() }
+
+    /// Removes expired cookies, and then the least recently used ones over a limit.
+    private mutating func evict(of domain: String, at now: Date) {
+        if let cookies = domains[domain], cookies.count > Self.limits.domain {
+            for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now) { remove(cookie) }
+        }
+        guard count > Self.limits.all else { return }
+        for cookie in Self.superfluous(domains.values.joined(), limit: Self.limits.all, now: now) { remove(cookie) }
+    }
+
+    private static func superfluous(
+        _ cookies: some Sequence<CookieJar.Cookie>, limit: Int, now: Date
+    ) -> [CookieJar.Cookie] {
+        let (expired, current) = cookies.reduce(into: ([CookieJar.Cookie](), [CookieJar.Cookie]())) { parts, cookie in
+            if cookie.hasExpired(at: now) { parts.0.append(cookie) } else { parts.1.append(cookie) }
+        }
+        guard current.count > limit else { return expired }
+        let oldest = current.sorted { ($0.lastUsed, $0.order) < ($1.lastUsed, $1.order) }
+        return expired + oldest.prefix(current.count - limit)
+    }
+}
+
+extension CookieTarget {
+    /// The host and the domains that include it.
+    fileprivate var domains: [String] {
+        guard !CookieRules.isAddress(host) else { return [host] }
+        var domains = [host]
+        var rest = Substring(host)
+        // A host name has at most 127 labels.
+        while domains.count < 128, let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            if !rest.isEmpty { domains.append(String(rest)) }
+        }
+        return domains
+    }
+}
+
+extension CookieJar.Cookie {
+    fileprivate func isSent(to target: CookieTarget) -> Bool {
+        (isHostOnly ? target.host == domain : CookieRules.domainMatches(target.host, domain))
+            && CookieRules.pathMatches(target.path, path) && (!isSecure || target.isSecure)
+    }
+}

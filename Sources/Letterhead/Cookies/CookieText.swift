@@ -1,0 +1,93 @@
+import Foundation
+
+extension CookieJar {
+    /// The cookies in the format of `cookies.txt`, which curl and browsers' extensions read and write.
+    ///
+    /// The text contains the values. It includes session cookies, with an expiry of 0. The format cannot express
+    /// `SameSite`, which is left out. Cookies with a tab or a line break are also left out.
+    public var text: String { CookieText.text(of: cookies) }
+
+    /// Adds the cookies of a text in the format of `cookies.txt`. They replace cookies with the same name, domain and
+    /// path. Cookies that have expired are left out.
+    ///
+    /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
+    public func add(text: String) throws(TextError) {
+        for cookie in try CookieText.cookies(of: text, at: now()) where !cookie.hasExpired(at: now()) { set(cookie) }
+    }
+
+    /// The error of a text that does not have the format of `cookies.txt`. It contains no part of the text.
+    public struct TextError: Error, CustomStringConvertible {
+        /// The number of the malformed line, starting at 1.
+        public let line: Int
+        /// The number of the line and the format that was expected.
+        public var description: String {
+            "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
+        }
+    }
+}
+
+/// The format `cookies.txt`: one line for each cookie, with seven fields that are separated by tabs.
+enum CookieText {
+    private static let header = "# Netscape HTTP Cookie File\n"
+    private static let httpOnly = "#HttpOnly_"
+    /// The latest expiry that is written, in seconds since 1970.
+    private static let latest = Double(1 << 47)
+
+    static func text(of cookies: [CookieJar.Cookie]) -> String {
+        cookies.reduce(into: header) { text, cookie in
+            let seconds = cookie.expires.map { Int64(min(max($0.timeIntervalSince1970, 1), latest)) } ?? 0
+            let fields = [
+                (cookie.isHTTPOnly ? httpOnly : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
+                cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE", "\(seconds)",
+                cookie.name, cookie.value,
+            ]
+            let line = fields.joined(separator: "\t")
+            // A tab or a line break in a field would make other cookies of the line.
+            guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.name == cookie.name,
+                copy.value == cookie.value, copy.domain == cookie.domain, copy.path == cookie.path,
+                copy.isHostOnly == cookie.isHostOnly, copy.isSecure == cookie.isSecure
+            else { return }
+            text += line + "\n"
+        }
+    }
+
+    static func cookies(of text: String, at now: Date) throws(CookieJar.TextError) -> [CookieJar.Cookie] {
+        var cookies: [CookieJar.Cookie] = []
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            var line = String(Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line))
+            let isHTTPOnly = line.hasPrefix(httpOnly)
+            if isHTTPOnly { line.removeFirst(httpOnly.count) }
+            if line.isEmpty || !isHTTPOnly && line.hasPrefix("#") { continue }
+            guard let cookie = cookie(line, isHTTPOnly: isHTTPOnly, now: now) else {
+                throw CookieJar.TextError(line: index + 1)
+            }
+            cookies.append(cookie)
+        }
+        return cookies
+    }
+
+    private static func cookie(_ line: String, isHTTPOnly: Bool, now: Date) -> CookieJar.Cookie? {
+        let fields = line.utf8.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        // curl omits the last tab of a cookie without a value.
+        guard fields.count >= 6, let isWide = flag(fields[1]), let isSecure = flag(fields[3]),
+            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[2].hasPrefix("/"), seconds.magnitude < 1 << 48,
+            line.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F })
+        else { return nil }
+        let cookie = CookieJar.Cookie(
+            name: fields[5], value: fields.count > 6 ? fields[6] : "", domain: CookieRules.canonical(domain: fields[0]),
+            isHostOnly: !isWide, path: fields[2],
+            expires: seconds == 0 ? nil : Date(timeIntervalSince1970: Double(seconds)), isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly, sameSite: nil, now: now)
+        return cookie.size <= SetCookie.longest.pair ? cookie : nil
+    }
+
+    private static func flag(_ text: String) -> Bool? {
+        switch text {
+        case "TRUE": true
+        case "FALSE": false
+        default: nil
+        }
+    }
+}

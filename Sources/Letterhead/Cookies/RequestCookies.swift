@@ -1,0 +1,81 @@
+extension RequestTemplate {
+    /// Adds a cookie to this request only. It takes precedence over a cookie of the client's jar with the same name.
+    ///
+    /// A redirect to another origin does not receive the cookie. The value is redacted in descriptions and logs. The
+    /// request fails with `.invalidRequest` if the name is not a token, or if the value contains a space, a control
+    /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value.
+    public func cookie(_ name: String, _ value: String) -> WithOptions<Self> {
+        option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
+    }
+}
+
+extension WithOptions {
+    /// See ``RequestTemplate/cookie(_:_:)``.
+    public func cookie(_ name: String, _ value: String) -> Self {
+        option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
+    }
+}
+
+extension HTTPRequest {
+    /// Adds a cookie to this request only. It takes precedence over a cookie of the client's jar with the same name.
+    ///
+    /// - Throws: `.invalidRequest` for a name that is not a token, and for a value that must be percent-encoded; see
+    ///   ``RequestTemplate/cookie(_:_:)``.
+    public mutating func addCookie(_ name: String, _ value: String) throws(HTTPError) {
+        let cookie = RequestCookie(name: name, value: Secret(value))
+        if let rule = cookie.brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
+        headers.setSecret(headers[.cookie].map { "\($0); \(cookie.text)" } ?? cookie.text, for: .cookie)
+    }
+
+    /// Moves the cookies of the template to the header.
+    mutating func addTemplateCookies() throws(HTTPError) {
+        guard options.contains(RequestCookies.self) else { return }
+        let cookies = options[RequestCookies.self]
+        options.remove(RequestCookies.self)
+        for cookie in cookies { try addCookie(cookie.name, cookie.value.reveal()) }
+    }
+
+    /// Returns the request with the cookies of a jar, after which the request's own cookies follow.
+    func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
+        var request = self
+        let own = headers[.cookie]
+        let names = Set(own.map { Self.cookieNames(of: $0) } ?? [])
+        let texts = cookies.filter { !names.contains($0.name) }.map {
+            $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)"
+        }
+        let all = texts + (own.map { [$0] } ?? [])
+        if !all.isEmpty { request.headers.setSecret(all.joined(separator: "; "), for: .cookie) }
+        return request
+    }
+
+    private static func cookieNames(of header: String) -> [String] {
+        header.split(separator: ";").compactMap { pair in
+            pair.firstIndex(of: "=").map { ASCII.trimmed(String(pair[..<$0])) }
+        }
+    }
+}
+
+/// A cookie that a template sets for its own request.
+struct RequestCookie: Sendable {
+    let name: String
+    let value: Secret
+
+    var text: String { "\(name)=\(value.reveal())" }
+
+    /// The rule that the cookie violates; nil if it can be sent.
+    var brokenRule: String? {
+        if !ASCII.isToken(name) {
+            return "the name of a cookie is not a token (RFC 6265, 4.1.1): use letters, digits and !#$%&'*+-.^_`|~"
+        }
+        let bytes = value.reveal().utf8
+        let isQuoted = bytes.count >= 2 && bytes.first == UInt8(ascii: "\"") && bytes.last == UInt8(ascii: "\"")
+        let inside = isQuoted ? bytes.dropFirst().dropLast() : bytes[...]
+        guard !inside.allSatisfy({ (0x21...0x7E).contains($0) && !"\",;\\".utf8.contains($0) }) else { return nil }
+        return "the value of the cookie \(name) contains a character that is not allowed; percent-encode the value"
+    }
+}
+
+/// The cookies that a template sets for its own request.
+enum RequestCookies: HTTPRequestOption {
+    static let defaultOptionValue: [RequestCookie] = []
+}

@@ -1,0 +1,28 @@
+import Synchronization
+
+/// The events of the loads in progress, for an observer that shows a load when it has ended. This type is a class because
+/// all loads add events.
+final class EventCollector: Sendable {
+    /// The maximum numbers of loads and of events of a load. The events of further loads are not collected.
+    private static let (mostLoads, mostEvents) = (1_000, 1_000)
+
+    private let loads = Mutex<[Int: [HTTPEvent]]>([:])
+
+    /// Adds an event. Returns all events of its load if it is the last one.
+    func add(_ event: HTTPEvent) -> [HTTPEvent]? {
+        loads.withLock { loads in
+            var events = loads.removeValue(forKey: event.load) ?? []
+            if event.name == "load.start" ? loads.count < Self.mostLoads : !events.isEmpty {
+                if events.count < Self.mostEvents || event.isEndOfLoad { events.append(event) }
+            }
+            if event.isEndOfLoad { return events.isEmpty ? nil : events }
+            if !events.isEmpty { loads[event.load] = events }
+            return nil
+        }
+    }
+}
+
+extension HTTPEvent {
+    /// Whether no event of the load follows.
+    var isEndOfLoad: Bool { name == "load.end" || name == "load.failed" || name == "load.cancelled" }
+}

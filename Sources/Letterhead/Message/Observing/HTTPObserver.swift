@@ -1,0 +1,43 @@
+import Foundation
+
+/// Receives the events of a client: the start and the end of each load, its attempts, the decisions of the links, and
+/// the times of the connection.
+///
+/// ## Use an observer
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall), HARRecorder()])
+/// ```
+///
+/// ## Implement an observer
+///
+/// ```swift
+/// struct CountRetries: HTTPObserver {
+///     func record(_ event: HTTPEvent) {
+///         if event.name == "retry.decided", event[.isRetried] == true { retries.increment() }
+///     }
+/// }
+/// ```
+///
+/// Laws: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. An observer
+/// therefore returns quickly, does not wait for a lock that is held for long, and does not send a request with the same
+/// client from this method. It ignores events and facts that it does not know, because later versions of the library
+/// can add new ones. <doc:ObservingAClient> lists all events, their facts and their order.
+public protocol HTTPObserver: Sendable {
+    /// Receives an event. It can be called by several loads at the same time.
+    func record(_ event: HTTPEvent)
+}
+
+/// An observer that also reads the messages of an event. Only observers of the library do, because messages contain
+/// secrets.
+protocol MessageObserver: HTTPObserver {
+    func record(_ message: ObservedMessage, of event: HTTPEvent)
+}
+
+/// The message that an event belongs to.
+enum ObservedMessage: Sendable {
+    case request(HTTPRequest)
+    case response(HTTPResponse)
+    /// A part of the body of a streamed response.
+    case piece(Data)
+}

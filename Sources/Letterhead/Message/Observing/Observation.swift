@@ -1,0 +1,229 @@
+import Synchronization
+
+/// The observers of a client. This type is a class because all loads of the client share it.
+final class ObservationHub: Sendable {
+    let observers: [any HTTPObserver]
+    private let messageObservers: [any MessageObserver]
+    private let timeline: Timeline
+
+    init(_ observers: [any HTTPObserver], clock: any Clock<Duration> = ContinuousClock()) {
+        self.observers = observers
+        messageObservers = observers.compactMap { $0 as? any MessageObserver }
+        timeline = Timeline(clock)
+    }
+
+    var now: Duration { timeline.now }
+
+    fileprivate func deliver(_ event: HTTPEvent, _ message: ObservedMessage?) {
+        for observer in observers { observer.record(event) }
+        guard let message else { return }
+        for observer in messageObservers { observer.record(message, of: event) }
+    }
+}
+
+/// One observed load, which its request carries to the links. It creates the events and delivers them in order.
+///
+/// This type is a class because the links of the load and the reader of its response share its state.
+final class Observation: Sendable {
+    private struct State {
+        var attempt = 0
+        var isInAttempt = false
+        var attemptStart = Duration.zero
+        var exchange = 0
+        var exchangeStart = Duration.zero
+        var last = Duration.zero
+        var isEnded = false
+    }
+
+    private static let lastLoad = Atomic<Int>(0)
+
+    /// The load on whose behalf the current task sends requests.
+    @TaskLocal static var current: Observation?
+
+    let hub: ObservationHub
+    let load: Int
+    let parent: Int?
+    let kind: String?
+    let template: String?
+    let route: String?
+    /// The trace that the load belongs to; nil if the client propagates no trace.
+    let trace: TraceContext?
+    private let start: Duration
+    private let state = Mutex(State())
+
+    init(
+        _ hub: ObservationHub, template: String? = nil, route: String? = nil, parent: Int? = nil, kind: String? = nil,
+        trace: TraceContext? = nil
+    ) {
+        load = Self.lastLoad.wrappingAdd(1, ordering: .relaxed).newValue
+        (self.hub, self.template, self.route, self.parent) = (hub, template, route, parent)
+        (self.kind, self.trace) = (kind, trace)
+        start = hub.now
+    }
+
+    /// Records an event, unless the load has ended.
+    ///
+    /// - Parameters:
+    ///   - time: the time of the event, if it was earlier. It is never before the previous event. Default: now.
+    ///   - message: the message that the event belongs to. Default: nil.
+    ///   - facts: sets the facts.
+    func record(
+        _ name: String, at time: Duration? = nil, message: ObservedMessage? = nil,
+        _ facts: (inout HTTPEvent) -> Void = { _ in }
+    ) {
+        record(name, at: time, message: message, changing: { _ in }, facts)
+    }
+
+    private func record(
+        _ name: String, at time: Duration? = nil, message: ObservedMessage? = nil,
+        changing change: (inout State) -> Void,
+        _ facts: (inout HTTPEvent) -> Void
+    ) {
+        let now = hub.now
+        let point = state.withLock { state -> (attempt: Int, time: Duration)? in
+            guard !state.isEnded else { return nil }
+            change(&state)
+            state.last = max(state.last, min(time ?? now, now))
+            return (state.attempt, state.last)
+        }
+        guard let point else { return }
+        var event = HTTPEvent(
+            name, load: load, parent: parent, attempt: point.attempt, time: point.time, template: template, route: route
+        )
+        facts(&event)
+        hub.deliver(event, message)
+    }
+}
+
+// MARK: Loads
+
+extension Observation {
+    func begin(_ request: HTTPRequest) {
+        record("load.start") { event in
+            event.describe(request)
+            event[.kind] = kind
+            event[.timeLeft] = request.timeLeft
+        }
+    }
+
+    func end(_ response: HTTPResponse) {
+        finish("load.end") { event in
+            event[.status] = response.status.code
+            event[.bytes] = response.body.length
+        }
+    }
+
+    func end(_ error: any Error) {
+        let own = error as? HTTPError
+        let isCancelled = error is CancellationError || own?.code == .cancelled
+        finish(isCancelled ? "load.cancelled" : "load.failed") { event in
+            event.describe(error)
+            event[.status] = own?.response?.status.code
+        }
+    }
+
+    private func finish(_ name: String, _ facts: (inout HTTPEvent) -> Void) {
+        let duration = hub.now - start
+        record(name, changing: { $0.isEnded = true }) { event in
+            facts(&event)
+            event[.duration] = duration
+        }
+    }
+
+    /// Returns the observation of a load that is sent on behalf of this one.
+    func child(_ kind: String) -> Observation {
+        Observation(hub, template: template, parent: load, kind: kind, trace: trace)
+    }
+}
+
+// MARK: Attempts and exchanges
+
+extension Observation {
+    /// Begins an attempt. Returns false within an attempt, as for a retry link below another one.
+    func beginAttempt(_ request: HTTPRequest) -> Bool {
+        let now = hub.now
+        let isNew = state.withLock { state in
+            defer { state.isInAttempt = true }
+            return !state.isInAttempt
+        }
+        guard isNew else { return false }
+        record(
+            "attempt.start",
+            changing: { state in
+                state.attempt += 1
+                state.attemptStart = now
+            }
+        ) { $0[.timeLeft] = request.timeLeft }
+        return true
+    }
+
+    func endAttempt(_ result: Result<HTTPResponse, HTTPError>) {
+        let start = state.withLock { state in
+            state.isInAttempt = false
+            return state.attemptStart
+        }
+        record("attempt.end") { event in
+            switch result {
+            case .success(let response): event[.status] = response.status.code
+            case .failure(let error): event.describe(error)
+            }
+            event[.duration] = hub.now - start
+        }
+    }
+
+    /// The number and the start of the last exchange.
+    var exchange: (number: Int, start: Duration) { state.withLock { ($0.exchange, $0.exchangeStart) } }
+
+    /// Begins an exchange, and returns its number.
+    func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> (number: Int, start: Duration) {
+        let now = hub.now
+        let number = state.withLock { state in
+            state.exchange += 1
+            state.exchangeStart = now
+            return state.exchange
+        }
+        record("exchange.start", at: now, message: .request(request)) { event in
+            event[.exchange] = number
+            event.describe(request)
+            event[.resendCount] = number - 1
+            facts(&event)
+        }
+        return (number, now)
+    }
+}
+
+extension HTTPEvent {
+    /// Sets the method and the address of a request.
+    mutating func describe(_ request: HTTPRequest) {
+        let shown = request.shown
+        self[.method] = shown.method.shown
+        self[.url] = request.redaction.url(of: shown)
+        guard let origin = shown.origin else { return }
+        self[.origin] = origin.description
+        self[.host] = Redaction.visible(origin.host)
+        self[.port] = origin.port
+    }
+
+    /// Sets the code and the description of an error.
+    mutating func describe(_ error: any Error) {
+        let own = error as? HTTPError
+        self[.errorType] = error is CancellationError ? "cancelled" : own?.code.rawValue ?? "\(Swift.type(of: error))"
+        self[.error] = own?.description ?? HTTPError.summary(of: error)
+    }
+}
+
+extension HTTPRequest {
+    /// Records an event of a custom link. It has no effect, and the closure is not called, if the load is not observed.
+    ///
+    /// ```swift
+    /// request.record("shard.chosen") { $0[.shard] = 3 }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: the name of the event, such as `shard.chosen`.
+    ///   - facts: sets the facts. It must not set secrets.
+    @inline(__always)
+    public func record(_ name: String, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
+        if let observation { observation.record(name, facts) }
+    }
+}

@@ -1,0 +1,131 @@
+/// The place of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
+///
+/// A server creates the context from the headers of a request that it handles, and makes it the current context of the
+/// requests that it sends meanwhile:
+///
+/// ```swift
+/// let context = TraceContext(traceparent: header, tracestate: state)
+/// try await TraceContext.$current.withValue(context) { try await client.send(GetUser(login: "ada")) }
+/// ```
+///
+/// ``TraceContextPropagation`` sends the context.
+public struct TraceContext: Hashable, Sendable {
+    /// The context that the requests of the current task belong to. Default: nil.
+    @TaskLocal public static var current: TraceContext?
+
+    /// The identifier of the trace: 32 hexadecimal digits in lower case, not all of them zero.
+    public let traceID: String
+    /// The identifier of the span that sends the request: 16 hexadecimal digits in lower case, not all of them zero.
+    public let spanID: String
+    /// Whether the caller may have recorded the trace.
+    public let isSampled: Bool
+    /// The header `tracestate`, whose entries belong to the tracing systems. Default: nil.
+    public let state: String?
+    /// The entries of the baggage, unescaped. They are sent to every allowed origin, so they must not be secret.
+    public let baggage: [String: String]
+
+    /// Creates a context from headers that were received.
+    ///
+    /// A `tracestate` that is malformed or longer than 512 characters is left out, and so are malformed entries of the
+    /// baggage, as the specifications require.
+    ///
+    /// - Returns: nil if `traceparent` is malformed. A load without a context begins a new trace.
+    public init?(traceparent: String, tracestate: String? = nil, baggage: String? = nil) {
+        let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
+            Self.isIdentifier(parts[1], 32), Self.isIdentifier(parts[2], 16), Self.isHex(parts[3], 2)
+        else { return nil }
+        (traceID, spanID) = (parts[1], parts[2])
+        isSampled = (UInt8(parts[3], radix: 16) ?? 0) & 1 == 1
+        state = tracestate.flatMap { Self.isState($0) ? $0 : nil }
+        self.baggage = baggage.map(Self.entries) ?? [:]
+    }
+
+    /// Creates a context. Returns nil if an identifier is malformed.
+    public init?(
+        traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil, baggage: [String: String] = [:]
+    ) {
+        guard Self.isIdentifier(traceID, 32), Self.isIdentifier(spanID, 16), state.map(Self.isState) ?? true,
+            baggage.keys.allSatisfy(ASCII.isToken)
+        else { return nil }
+        (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
+        (self.state, self.baggage) = (state, baggage)
+    }
+
+    private init(_ context: TraceContext, spanID: String) {
+        (traceID, self.spanID, isSampled) = (context.traceID, spanID, context.isSampled)
+        (state, baggage) = (context.state, context.baggage)
+    }
+
+    /// The value of the header `traceparent`.
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    /// The value of the header `baggage`, with escaped values, sorted by name; nil if there are no entries. The header
+    /// has at most 8,192 bytes and 180 entries; further entries are left out.
+    public var baggageHeader: String? {
+        var header = ""
+        for (name, value) in baggage.sorted(by: { $0.key < $1.key }).prefix(180) {
+            let entry = "\(name)=\(PercentEncoding.escape(value, .unreserved))"
+            guard header.utf8.count + entry.utf8.count < 8_192 else { continue }
+            header += (header.isEmpty ? "" : ",") + entry
+        }
+        return header.isEmpty ? nil : header
+    }
+
+    /// Returns the context with the span of one attempt.
+    func with(spanID: UInt64) -> TraceContext { TraceContext(self, spanID: Self.hex(spanID)) }
+
+    /// Creates the context of a new trace. Zeros are replaced, because identifiers must not be zero.
+    static func new(_ random: () -> UInt64) -> TraceContext? {
+        let (high, low) = (random(), random())
+        return TraceContext(traceID: hex(high == 0 && low == 0 ? 1 : high) + hex(low), spanID: hex(max(random(), 1)))
+    }
+}
+
+extension TraceContext {
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func isHex(_ text: String, _ count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    private static func isIdentifier(_ text: String, _ count: Int) -> Bool {
+        isHex(text, count) && text.utf8.contains { $0 != UInt8(ascii: "0") }
+    }
+
+    /// Returns whether a text is a list of at most 32 entries with printable values (W3C Trace Context, 3.3.1).
+    private static func isState(_ text: String) -> Bool {
+        let entries = text.split(separator: ",", omittingEmptySubsequences: true)
+        guard text.utf8.count <= 512, !entries.isEmpty, entries.count <= 32 else { return false }
+        return entries.allSatisfy { entry in
+            let bytes = entry.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+            let name = bytes.prefix { $0 != UInt8(ascii: "=") }
+            let value = bytes.dropFirst(name.count + 1)
+            return !name.isEmpty && name.count < bytes.count && name.count <= 256 && value.count <= 256
+                && name.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || "_-*/@".utf8.contains($0) }
+                && value.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") }
+        }
+    }
+
+    /// The entries of a `baggage` header without their properties.
+    private static func entries(_ header: String) -> [String: String] {
+        var entries: [String: String] = [:]
+        for member in header.split(separator: ",").prefix(180) {
+            let parts = member.prefix { $0 != ";" }.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].trimmingSpaces
+            guard parts.count == 2, ASCII.isToken(name) else { continue }
+            entries[name] = PercentEncoding.unescape(parts[1].trimmingSpaces)
+        }
+        return entries
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        String(self.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

@@ -1,0 +1,16 @@
+/// The only origin to which a request may be sent.
+enum RequiredOriginOption: HTTPRequestOption {
+    /// The request may be sent to any origin.
+    static let defaultOptionValue: HTTPOrigin? = nil
+}
+
+extension HTTPRequest {
+    /// The rule that the origin of the request violates; nil if the request may be sent to it.
+    ///
+    /// The rule is checked by the transport, because links can change the origin until then.
+    var brokenOrigin: String? {
+        guard let required = self[option: RequiredOriginOption.self], let origin, origin != required else { return nil }
+        return "the URL of the page leads to \(required), and the request would be sent to \(origin); use the URL only "
+            + "with its own server, or start at the first page"
+    }
+}

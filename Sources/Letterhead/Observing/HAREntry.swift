@@ -1,0 +1,151 @@
+import Foundation
+
+/// What is known about one exchange.
+struct HAREntry: Sendable {
+    enum Content: Sendable {
+        case request(HARMessage)
+        case response(HARMessage)
+        case piece(Data)
+    }
+
+    let date: Date
+    let load: Int
+    let attempt: Int
+    let route: String?
+    let start: Duration
+    private(set) var request: HARMessage?
+    private(set) var response: HARMessage?
+    private(set) var status: Int?
+    private(set) var httpVersion: String?
+    private(set) var address: String?
+    private(set) var error: String?
+    private(set) var wireBytes: Int?
+    private(set) var bytes: Int?
+    /// The ends of the phases.
+    private(set) var ends: [String: Duration] = [:]
+    private let bodyLimit: Int
+
+    init(_ event: HTTPEvent, date: Date, bodyLimit: Int) {
+        (self.date, load, attempt, route) = (date, event.load, event.attempt, event.route)
+        (start, self.bodyLimit) = (event.time, bodyLimit)
+    }
+
+    mutating func note(_ event: HTTPEvent) {
+        ends[event.name] = event.time
+        httpVersion = event[.httpVersion] ?? httpVersion
+        address = event[.address] ?? address
+        switch event.name {
+        case "response.head", "exchange.failed": status = event[.status] ?? status
+        case "body.end": (wireBytes, bytes) = (event[.wireBytes], event[.bytes])
+        default: break
+        }
+        error = event[.error] ?? error
+    }
+
+    mutating func note(_ content: Content) {
+        switch content {
+        case .request(let message): request = message
+        case .response(let message): response = message
+        case .piece(let data): response?.append(data, upTo: bodyLimit)
+        }
+    }
+
+    /// The phases in milliseconds; -1 for a phase that did not occur.
+    var timings: HARFile.Timings {
+        let end = ends["exchange.end"] ?? ends["exchange.failed"] ?? ends["body.end"] ?? ends["response.head"] ?? start
+        let connected = ends["tls.end"] ?? ends["connect.end"] ?? ends["lookup.end"] ?? ends["queue.left"] ?? start
+        let sent = max(ends["request.sent"] ?? connected, connected)
+        let head = max(ends["response.head"] ?? end, sent)
+        return HARFile.Timings(
+            blocked: span(start, ends["queue.left"]), dns: span(ends["lookup.start"], ends["lookup.end"]),
+            connect: span(ends["connect.start"], ends["tls.end"] ?? ends["connect.end"]),
+            send: (sent - connected).inMilliseconds, wait: (head - sent).inMilliseconds,
+            receive: max(end - head, .zero).inMilliseconds, ssl: span(ends["tls.start"], ends["tls.end"]))
+    }
+
+    private func span(_ begin: Duration?, _ end: Duration?) -> Double {
+        guard let begin, let end else { return -1 }
+        return max(end - begin, .zero).inMilliseconds
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds, rounded to microseconds.
+    var inMilliseconds: Double { (self / .microseconds(1)).rounded() / 1_000 }
+}
+
+/// A request or a response in an archive, redacted.
+struct HARMessage: Sendable {
+    let method: String
+    let url: String
+    let query: [HARFile.Pair]
+    let headers: [HARFile.Pair]
+    let statusText: String
+    let mediaType: String?
+    let location: String
+    /// The beginning of the body; nil if there is none.
+    private(set) var body: Data?
+    private(set) var isCut = false
+    private let source: HTTPHeaders
+    private let redaction: Redaction
+    private let isSecret: Bool
+
+    init(_ request: HTTPRequest, limit: Int) {
+        self.init(request, request.framedHeaders(), statusText: "")
+        guard !request.body.isEmpty else { return }
+        body = Data()
+        guard limit > 0, request.body.isReplayable, let data = try? request.body.chunks().data else {
+            isCut = true
+            return
+        }
+        append(data, upTo: limit)
+    }
+
+    init(_ response: HTTPResponse, limit: Int) {
+        self.init(response.request, response.headers, statusText: response.status.reasonPhrase)
+        body = Data()
+        if let data = response.body.buffered { append(data, upTo: limit) }
+    }
+
+    private init(_ request: HTTPRequest, _ headers: HTTPHeaders, statusText: String) {
+        redaction = request.redaction
+        method = request.method.shown
+        url = redaction.url(of: request)
+        query = request.query.map { [redaction] item in
+            let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
+            return HARFile.Pair(name: item.name, value: isSecret ? Redaction.mark : item.value ?? "")
+        }
+        self.headers = headers.map { [redaction] in
+            HARFile.Pair(name: Redaction.visible($0.name.rawValue), value: redaction.value(of: $0))
+        }
+        (source, self.statusText, isSecret) = (headers, statusText, request.isSecret)
+        mediaType = headers[.contentType]
+        location =
+            headers[.location].map { [redaction] in
+                redaction.value(of: HTTPHeaders.Field(.location, $0))
+            } ?? ""
+    }
+
+    mutating func append(_ data: Data, upTo limit: Int) {
+        let room = limit - (body?.count ?? 0)
+        if data.count > room { isCut = true }
+        guard room > 0 else { return }
+        if body == nil { body = Data() }
+        body?.append(data.prefix(room))
+    }
+
+    /// The text of the body, in Base64 if it is binary; nil for a secret body and for one without content.
+    var text: (text: String, encoding: String?)? {
+        guard let body, !body.isEmpty else { return nil }
+        if isSecret { return (Redaction.mark, nil) }
+        if let text = redaction.redacted(body, headers: source) { return (text, nil) }
+        // The end of a text may be in the middle of a character.
+        if isCut, let text = (1...3).lazy.compactMap({ redaction.redacted(body.dropLast($0), headers: source) }).first {
+            return (text, nil)
+        }
+        // A multipart body may contain secrets in any part, and a compressed or malformed text anywhere.
+        let isMultipart = source.mediaType?.essence.hasPrefix("multipart/") == true
+        if isMultipart || Redaction.hidesText(source) { return (Redaction.mark, nil) }
+        return (body.base64EncodedString(), "base64")
+    }
+}

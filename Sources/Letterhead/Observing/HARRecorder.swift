@@ -1,0 +1,104 @@
+public import Foundation
+import Synchronization
+
+/// An observer that writes an HTTP Archive (HAR 1.2), which browsers and many tools can show.
+///
+/// ```swift
+/// let recorder = HARRecorder()
+/// let client = HTTPClient(environment: .production, observers: [recorder])
+/// …
+/// try recorder.data().write(to: URL(filePath: "report.har"))
+/// ```
+///
+/// The archive has an entry for each exchange: each attempt and each hop of a redirect. Secrets are redacted, as
+/// described in ``Redaction``. Bodies are included up to a limit; a streamed body is copied while its reader reads it.
+/// Check the archive before you attach it to a bug report, because values that ``Redaction`` does not know can be
+/// private, too.
+public final class HARRecorder: HTTPObserver {
+    // This type is a class because all loads add entries to one archive.
+
+    private struct Key: Hashable {
+        let load: Int
+        let exchange: Int
+    }
+
+    private struct State {
+        var entries: [Key: HAREntry] = [:]
+        var order: [Key] = []
+        var removed = 0
+    }
+
+    private let maximumEntries: Int
+    private let maximumBodySize: Int
+    private let now: @Sendable () -> Date
+    private let state = Mutex(State())
+
+    /// Creates a recorder without entries.
+    ///
+    /// - Parameters:
+    ///   - maximumEntries: the maximum number of entries. Beyond it, the oldest is removed. Default: 1,000.
+    ///   - maximumBodySize: the maximum number of bytes of each body in the archive. 0 leaves bodies out. Default:
+    ///     64 KiB.
+    ///   - now: returns the current date. Default: the date of the system.
+    public init(
+        maximumEntries: Int = 1_000, maximumBodySize: Int = 64 << 10, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.maximumEntries = max(1, maximumEntries)
+        self.maximumBodySize = max(0, maximumBodySize)
+        self.now = now
+    }
+
+    /// Notes the event in the entry of its exchange.
+    public func record(_ event: HTTPEvent) {
+        guard let exchange = event[.exchange] else { return }
+        let key = Key(load: event.load, exchange: exchange)
+        state.withLock { state in
+            if event.name == "exchange.start" { add(key, event, to: &state) }
+            state.entries[key]?.note(event)
+        }
+    }
+
+    /// The number of entries.
+    public var count: Int { state.withLock { $0.entries.count } }
+
+    /// Removes all entries.
+    public func removeAll() { state.withLock { $0 = State() } }
+
+    /// Returns the archive as JSON.
+    ///
+    /// - Throws: an `EncodingError` if a text cannot be encoded.
+    public func data() throws -> Data {
+        let (entries, removed) = state.withLock { state in
+            (state.order.compactMap { state.entries[$0] }, state.removed)
+        }
+        let comment = removed == 0 ? nil : "\(removed) older entries were removed"
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(HARFile(entries: entries.map(HARFile.Entry.init), comment: comment))
+    }
+
+    private func add(_ key: Key, _ event: HTTPEvent, to state: inout State) {
+        if state.order.count >= maximumEntries {
+            state.entries[state.order.removeFirst()] = nil
+            state.removed += 1
+        }
+        state.order.append(key)
+        state.entries[key] = HAREntry(event, date: now(), bodyLimit: maximumBodySize)
+    }
+}
+
+extension HARRecorder: MessageObserver {
+    func record(_ message: ObservedMessage, of event: HTTPEvent) {
+        guard let exchange = event[.exchange] else { return }
+        let key = Key(load: event.load, exchange: exchange)
+        // Bodies are encoded and redacted outside of the lock.
+        let content: HAREntry.Content? =
+            switch message {
+            case .request(let request): .request(HARMessage(request, limit: maximumBodySize))
+            case .response(let response): .response(HARMessage(response, limit: maximumBodySize))
+            case .piece(let data): .piece(data)
+            }
+        guard let content else { return }
+        state.withLock { $0.entries[key]?.note(content) }
+    }
+}

@@ -1,0 +1,68 @@
+extension HTTPEvent {
+    /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
+    public static let durationMetric = "http.client.request.duration"
+
+    /// The name of the span of an exchange by the semantic conventions of OpenTelemetry for HTTP clients: the method
+    /// and the route, such as `GET users/{}/followers`.
+    public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
+
+    /// The attributes of the span of an exchange, under the stable names of OpenTelemetry. Values are `String` or
+    /// `Int`.
+    ///
+    /// Use them with the events `exchange.start`, `exchange.end` and `exchange.failed`. If `error.type` is among them,
+    /// the span has failed.
+    public var spanAttributes: [String: any Sendable] {
+        var attributes = metricAttributes
+        attributes["url.full"] = self[.url]
+        if let count = self[.resendCount], count > 0 { attributes["http.request.resend_count"] = count }
+        if standardMethod == "HTTP" { attributes["http.request.method_original"] = self[.method] }
+        return attributes
+    }
+
+    /// The attributes of the metric ``durationMetric``. Each has only few different values. Values are `String` or
+    /// `Int`.
+    public var metricAttributes: [String: any Sendable] {
+        var attributes: [String: any Sendable] = [:]
+        attributes["http.request.method"] = standardMethod == "HTTP" ? "_OTHER" : standardMethod
+        attributes["server.address"] = self[.host]
+        attributes["server.port"] = self[.port]
+        attributes["url.template"] = route
+        attributes["http.response.status_code"] = self[.status]
+        attributes["error.type"] = self[.errorType]
+        attributes["network.protocol.version"] = self[.httpVersion].map { $0.replacing("HTTP/", with: "") }
+        return attributes
+    }
+
+    /// The method; `HTTP` for one that is not registered, so that a metric has few values.
+    private var standardMethod: String? {
+        let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
+        return self[.method].map { known.contains($0) ? $0 : "HTTP" }
+    }
+}
+
+extension HTTPRequest {
+    /// The name of a span for this request, for links that create spans themselves: `GET users/{}/followers`.
+    public var spanName: String { spanEvent.spanName }
+
+    /// The attributes of a span for this request, under the stable names of OpenTelemetry. Values are `String` or
+    /// `Int`.
+    public var spanAttributes: [String: any Sendable] { spanEvent.spanAttributes }
+
+    private var spanEvent: HTTPEvent {
+        var event = HTTPEvent("exchange.start", route: observation?.route ?? path.route)
+        event.describe(self)
+        event[.resendCount] = observation.map { max(0, $0.exchange.number - 1) }
+        return event
+    }
+}
+
+extension HTTPResponse {
+    /// The attributes that this response adds to the span of its request. Values are `String` or `Int`.
+    public var spanAttributes: [String: any Sendable] {
+        var event = HTTPEvent("exchange.end")
+        event[.status] = status.code
+        if status.code >= 400 { event[.errorType] = "\(status.code)" }
+        event[.httpVersion] = metrics.httpVersion
+        return event.spanAttributes
+    }
+}

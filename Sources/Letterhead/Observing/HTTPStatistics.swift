@@ -1,0 +1,55 @@
+/// The numbers of a client, such as its failures and durations. ``StatisticsRecorder`` counts them.
+public struct HTTPStatistics: Sendable, CustomStringConvertible {
+    /// The numbers of one route or origin.
+    public struct Entry: Sendable, Hashable {
+        /// The number of loads of a route, or of exchanges with an origin.
+        public internal(set) var count = 0
+        /// The number of loads or exchanges that failed, or received a status of 500 or more.
+        public internal(set) var failures = 0
+        /// The number of loads or exchanges that were cancelled.
+        public internal(set) var cancelled = 0
+        /// The number of retries of a route, or the number of exchanges with an origin that were not the first of their
+        /// load, because of a retry or a redirect.
+        public internal(set) var retries = 0
+        /// The durations of the loads or exchanges.
+        public internal(set) var latency = LatencyHistogram()
+    }
+
+    /// The loads of each route. Plain requests are under `(no route)`.
+    public internal(set) var routes: [String: Entry] = [:]
+    /// The exchanges with each origin, such as `https://api.example.com`.
+    public internal(set) var origins: [String: Entry] = [:]
+    /// The number of loads in progress.
+    public internal(set) var loadsInProgress = 0
+    /// The number of connections that were opened.
+    public internal(set) var connectionsOpened = 0
+    /// The number of exchanges that reused a connection.
+    public internal(set) var connectionsReused = 0
+    /// The number of retries.
+    public internal(set) var retries = 0
+    /// The tokens that were left in the retry budget at the last decision, by origin.
+    public internal(set) var budgetLeft: [String: Double] = [:]
+    /// The number of responses that came from a cache, including those that the server has confirmed.
+    public internal(set) var cacheHits = 0
+    /// The number of requests to which the server responded, because the cache had no response that could be reused.
+    public internal(set) var cacheMisses = 0
+
+    /// A line for each number, each route and each origin.
+    public var description: String {
+        var lines = [
+            "in progress \(loadsInProgress), retries \(retries), connections opened \(connectionsOpened), "
+                + "reused \(connectionsReused), cache hits \(cacheHits), misses \(cacheMisses)"
+        ]
+        for (name, entry) in routes.sorted(by: { $0.key < $1.key }) { lines.append("route \(name): \(entry)") }
+        for (name, entry) in origins.sorted(by: { $0.key < $1.key }) { lines.append("origin \(name): \(entry)") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension HTTPStatistics.Entry: CustomStringConvertible {
+    /// The numbers, and the median and the 99th percentile of the durations.
+    public var description: String {
+        "\(count) (\(failures) failed, \(cancelled) cancelled, \(retries) retries), median "
+            + "\(latency.duration(atQuantile: 0.5).milliseconds), p99 \(latency.duration(atQuantile: 0.99).milliseconds)"
+    }
+}

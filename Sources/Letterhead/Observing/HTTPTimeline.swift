@@ -1,0 +1,103 @@
+/// The attempts and phases of one load, drawn as a waterfall in text.
+///
+/// ```
+/// GET users/{} 200 in 142.0 ms
+/// attempt 1
+///   connect   |##                            |     9.1 ms  93.184.216.34:443
+///   wait      |  ####                        |    21.0 ms  503
+/// retry       |      ###########             |    50.0 ms  exponential
+/// attempt 2
+///   wait      |                 ########     |    40.2 ms  200
+///   body      |                         #####|    21.7 ms  5120 bytes
+/// ```
+///
+/// ``PrintLoader`` prints a timeline at the level ``PrintLoader/Level/waterfall``.
+public struct HTTPTimeline: Sendable, CustomStringConvertible {
+    /// One line: a phase with a bar, or a note without one.
+    struct Row: Equatable, Sendable {
+        var label: String
+        var start: Duration?
+        var end: Duration?
+        var note = ""
+    }
+
+    let title: String
+    let rows: [Row]
+    let start: Duration
+    let end: Duration
+
+    /// Creates the timeline of one load.
+    ///
+    /// - Parameter events: the events of the load, in order. Those of other loads are ignored.
+    public init(_ events: [HTTPEvent]) {
+        let own = events.filter { $0.load == events.first?.load }
+        var rows = TimelineRows()
+        for event in own { rows.add(event) }
+        (self.rows, title) = (rows.rows, Self.title(own))
+        (start, end) = (own.first?.time ?? .zero, own.last?.time ?? .zero)
+    }
+
+    /// The timeline in ASCII, 80 columns wide.
+    public var description: String { text() }
+
+    /// Returns the timeline, with one line for each phase.
+    ///
+    /// - Parameters:
+    ///   - width: the number of columns, at least 40. Default: 80.
+    ///   - isUnicode: whether bars consist of blocks. Default: false (ASCII).
+    ///   - isColored: whether bars have the colors of a terminal (ECMA-48). Default: false.
+    public func text(width: Int = 80, isUnicode: Bool = false, isColored: Bool = false) -> String {
+        let columns = max(40, width) - Self.labelWidth - 16
+        let lines = rows.map { row -> String in
+            let label = row.label.padding(to: Self.labelWidth)
+            guard let begin = row.start, let end = row.end else { return (label + " " + row.note).trimmingEnd }
+            var bar = bar(from: begin, to: end, columns, isUnicode ? "\u{2588}" : "#")
+            if isColored { bar = "\u{1B}[\(Self.color(of: row.label))m\(bar)\u{1B}[0m" }
+            let edge = isUnicode ? "\u{2502}" : "|"
+            let time = (end - begin).milliseconds.padding(before: 11)
+            return (label + edge + bar + edge + time + "  " + row.note).trimmingEnd
+        }
+        return ([title] + lines).joined(separator: "\n")
+    }
+
+    private static let labelWidth = 12
+
+    private func bar(from begin: Duration, to end: Duration, _ columns: Int, _ mark: String) -> String {
+        let total = max(self.end - start, .microseconds(1))
+        func column(_ time: Duration) -> Double {
+            min(max((time - start) / total * Double(columns), 0), Double(columns))
+        }
+        let first = min(columns - 1, Int(column(begin)))
+        let last = max(first + 1, Int(column(end).rounded()))
+        return String(repeating: " ", count: first) + String(repeating: mark, count: last - first)
+            + String(repeating: " ", count: columns - last)
+    }
+
+    private static func color(of label: String) -> Int {
+        switch label.trimmingStart {
+        case "queue", "credentials", "retry": 33
+        case "lookup", "connect", "TLS": 36
+        case "send", "wait": 32
+        case "decode": 35
+        default: 34
+        }
+    }
+
+    private static func title(_ events: [HTTPEvent]) -> String {
+        guard let first = events.first, let last = events.last else { return "(no events)" }
+        var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
+        if let status = last[.status] { parts.append("\(status)") }
+        if last.name == "load.failed" { parts.append(last[.errorType] ?? "failed") }
+        if last.name == "load.cancelled" { parts.append("cancelled") }
+        return Redaction.visible(parts.joined(separator: " ")) + " in " + (last.time - first.time).milliseconds
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    fileprivate func padding(before width: Int) -> String {
+        String(repeating: " ", count: max(0, width - count)) + self
+    }
+    fileprivate var trimmingEnd: String { String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)]) }
+    fileprivate var trimmingStart: String { String(drop { $0 == " " }) }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Synchronization
+
+/// Records each exchange of an observed load with the transport, and adds the headers of its trace.
+///
+/// A client with observers or tracing has it directly above the transport, so that observers see what is sent and what
+/// arrives.
+struct ObserveExchanges: LoaderLink {
+    let tracing: TraceContextPropagation?
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let observation = request.observation else { return try await next.load(request) }
+        if let rule = tracing?.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        var request = request
+        let context = tracing?.inject(observation.trace, into: &request)
+        let (number, start) = observation.beginExchange(request) { event in
+            event[.timeLeft] = request.timeLeft
+            event[.traceID] = context?.traceID
+            event[.spanID] = context?.spanID
+        }
+        let exchange = ObservedExchange(observation, number, start, request, context)
+        do {
+            return exchange.observing(try await next.load(request))
+        } catch {
+            exchange.fail(error)
+            throw error
+        }
+    }
+}
+
+extension ObserveExchanges: CustomStringConvertible {
+    var description: String { tracing == nil ? "Observe" : "Observe and trace" }
+}
+
+/// One exchange: a request that was handed to the transport, and its response. This type is a class because the reader of
+/// a streamed body shares it.
+private final class ObservedExchange: Sendable {
+    private let observation: Observation
+    private let number: Int
+    private let start: Duration
+    private let request: HTTPRequest
+    private let context: TraceContext?
+    private let bytes = Atomic<Int>(0)
+
+    init(
+        _ observation: Observation, _ number: Int, _ start: Duration, _ request: HTTPRequest, _ context: TraceContext?
+    ) {
+        (self.observation, self.number, self.start) = (observation, number, start)
+        (self.request, self.context) = (request, context)
+    }
+
+    func fail(_ error: HTTPError) {
+        record("exchange.failed") { event in
+            event.describe(self.request)
+            event.describe(error)
+            self.describe(&event)
+            event[.status] = error.response?.status.code
+        }
+    }
+
+    /// Records the head, and the body as soon as it has arrived.
+    func observing(_ response: HTTPResponse) -> HTTPResponse {
+        let firstByte = response.metrics.firstByte
+        record("response.head", at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
+            event[.status] = response.status.code
+            event[.httpVersion] = response.metrics.httpVersion
+            event[.serverTiming] = response.headers["Server-Timing"].map(Redaction.visible)
+            event[.deprecation] = response.headers["Deprecation"].map(Redaction.visible)
+            event[.sunset] = response.headers["Sunset"].map(Redaction.visible)
+        }
+        if let data = response.body.buffered {
+            end(response, count: data.count, isComplete: true, failure: nil)
+            return response
+        }
+        return response.observingBody { chunk in
+            self.bytes.wrappingAdd(chunk.count, ordering: .relaxed)
+            self.record("body.piece", .piece(chunk)) { $0[.bytes] = chunk.count }
+        } end: { isComplete, failure in
+            let count = self.bytes.load(ordering: .relaxed)
+            self.end(response, count: count, isComplete: isComplete, failure: failure)
+        }
+    }
+
+    private func end(_ response: HTTPResponse, count: Int, isComplete: Bool, failure: (any Error)?) {
+        let metrics = response.metrics
+        record("body.end") { event in
+            event[.bytes] = count
+            event[.wireBytes] = metrics.bytesReceived == 0 ? nil : metrics.bytesReceived
+            event[.isComplete] = isComplete
+        }
+        if !response.trailers.isEmpty {
+            record("response.trailers") { $0[.names] = response.trailers.map(\.name.rawValue) }
+        }
+        record(failure == nil ? "exchange.end" : "exchange.failed") { event in
+            event.describe(self.request)
+            self.describe(&event)
+            event[.status] = response.status.code
+            if response.status.code >= 400 { event[.errorType] = "\(response.status.code)" }
+            if let failure { event.describe(failure) }
+            event[.httpVersion] = metrics.httpVersion
+            event[.address] = metrics.remoteAddress
+            event[.bytes] = count
+        }
+    }
+
+    private func describe(_ event: inout HTTPEvent) {
+        event[.resendCount] = number - 1
+        event[.duration] = observation.hub.now - start
+        event[.traceID] = context?.traceID
+        event[.spanID] = context?.spanID
+    }
+
+    private func record(
+        _ name: String, at time: Duration? = nil, _ message: ObservedMessage? = nil, _ facts: (inout HTTPEvent) -> Void
+    ) {
+        observation.record(name, at: time, message: message) { event in
+            event[.exchange] = number
+            facts(&event)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with a streamed body that is observed.
+    ///
+    /// - Parameters:
+    ///   - piece: called with each part.
+    ///   - end: called once, when the body has ended, failed or been dropped, with the error of a body that failed.
+    func observingBody(
+        _ piece: @escaping @Sendable (Data) -> Void,
+        end: @escaping @Sendable (_ isComplete: Bool, _ failure: (any Error)?) -> Void
+    ) -> HTTPResponse {
+        var response = self
+        let ending = BodyEnding()
+        response.body = body.passing { next in
+            do {
+                let chunk = try await next()
+                if let chunk { piece(chunk) } else { ending.state.withLock { $0.isComplete = true } }
+                return chunk
+            } catch {
+                ending.state.withLock { $0.failure = error }
+                throw error
+            }
+        } end: {
+            let (isComplete, failure) = ending.state.withLock { ($0.isComplete, $0.failure) }
+            end(isComplete, failure)
+        }
+        return response
+    }
+}
+
+/// How a body has ended. This type is a class because two closures share it.
+private final class BodyEnding: Sendable {
+    struct State {
+        var isComplete = false
+        var failure: (any Error)?
+    }
+
+    let state = Mutex(State())
+}

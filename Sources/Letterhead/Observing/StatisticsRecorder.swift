@@ -1,0 +1,84 @@
+import Synchronization
+
+/// An observer that counts the loads, exchanges, connections and retries of a client. ``HTTPClient/statistics`` returns
+/// the result.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, observers: [StatisticsRecorder()])
+/// print(client.statistics ?? "not counted")
+/// ```
+///
+/// Its memory is bounded: routes and origins beyond a maximum are counted together under `(other)`.
+public final class StatisticsRecorder: HTTPObserver {
+    // This type is a class because all loads add to the same numbers.
+
+    private let maximumNames: Int
+    private let state = Mutex(HTTPStatistics())
+
+    /// Creates a recorder whose numbers are zero.
+    ///
+    /// - Parameter maximumNames: the maximum number of routes and the maximum number of origins. Default: 200.
+    public init(maximumNames: Int = 200) { self.maximumNames = max(1, maximumNames) }
+
+    /// The numbers so far.
+    public var statistics: HTTPStatistics { state.withLock { $0 } }
+
+    /// Counts the event.
+    public func record(_ event: HTTPEvent) {
+        state.withLock { $0.count(event, atMost: maximumNames) }
+    }
+}
+
+extension HTTPStatistics {
+    fileprivate mutating func count(_ event: HTTPEvent, atMost limit: Int) {
+        switch event.name {
+        case "load.start": loadsInProgress += 1
+        case "load.end", "load.failed", "load.cancelled":
+            loadsInProgress -= 1
+            Self.change(&routes, event.route ?? "(no route)", limit) { $0.count(event) }
+        case "exchange.end", "exchange.failed":
+            guard let origin = event[.origin] else { return }
+            Self.change(&origins, origin, limit) { entry in
+                entry.count(event)
+                if event[.resendCount] ?? 0 > 0 { entry.retries += 1 }
+            }
+        case "retry.decided": countDecision(event, limit)
+        case "connection.opened": connectionsOpened += 1
+        case "connection.reused": connectionsReused += 1
+        case "cache.hit", "cache.stale", "cache.revalidated": cacheHits += 1
+        case "cache.missed", "cache.stored": cacheMisses += 1
+        default: break
+        }
+    }
+
+    private mutating func countDecision(_ event: HTTPEvent, _ limit: Int) {
+        if event[.isRetried] == true {
+            retries += 1
+            Self.change(&routes, event.route ?? "(no route)", limit) { $0.retries += 1 }
+        }
+        if let left = event[.budgetLeft], let origin = event[.origin],
+            budgetLeft[origin] != nil || budgetLeft.count < limit
+        {
+            budgetLeft[origin] = left
+        }
+    }
+
+    private static func change(
+        _ entries: inout [String: Entry], _ name: String, _ limit: Int, _ change: (inout Entry) -> Void
+    ) {
+        let isKnown = entries[name] != nil || entries.count < limit
+        change(&entries[isKnown ? name : "(other)", default: Entry()])
+    }
+}
+
+extension HTTPStatistics.Entry {
+    fileprivate mutating func count(_ event: HTTPEvent) {
+        count += 1
+        if event.name.hasSuffix(".cancelled") || event[.errorType] == "cancelled" {
+            cancelled += 1
+        } else if event.name.hasSuffix(".failed") || event[.status] ?? 0 >= 500 {
+            failures += 1
+        }
+        if let duration = event[.duration] { latency.add(duration) }
+    }
+}

@@ -1,0 +1,32 @@
+/// The URL of a page, for comparison. Two URLs are equal if they differ only in their spelling (RFC 3986, 6.2.2).
+///
+/// Two spellings are equal if they have the same origin, the same path, and the same items in the query, in any order.
+/// Escapes are decoded, and a `+` in the query is a space. Empty items, a `=` without a value, the fragment, and the
+/// username and password are not compared.
+struct PageURL: Hashable, Sendable {
+    /// The URL in its normal form.
+    let text: String
+
+    /// Returns nil if the URL has no host.
+    init?(_ parts: URLParts) {
+        guard let origin = HTTPOrigin(parts) else { return nil }
+        let path = Self.path(parts.path)
+        let query = parts.query.map { Self.items(of: $0) } ?? []
+        text = "\(origin)\(path.isEmpty ? "/" : path)?\(query.joined(separator: "&"))"
+    }
+
+    private static func path(_ path: String) -> String {
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return URLParts.removingDotSegments(
+            segments.map { PercentEncoding.normalized(Array($0)) }.joined(separator: "/"))
+    }
+
+    private static func items(of query: String) -> [String] {
+        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+                PercentEncoding.normalized($0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
+            }
+            return parts.count == 2 && parts[1].isEmpty ? parts[0] : parts.joined(separator: "=")
+        }.sorted()
+    }
+}

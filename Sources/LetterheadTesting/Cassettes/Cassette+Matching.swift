@@ -1,0 +1,121 @@
+public import Letterhead
+import Foundation
+
+extension Cassette {
+    /// The rules by which a request matches an entry of a cassette.
+    ///
+    /// By default, the method, the URL and the body must be equal, and headers are not compared. The order of query
+    /// items and of JSON members has no effect. The boundary of a multipart body, idempotency keys, trace headers and
+    /// the values of secrets are never compared.
+    public struct Matching: Sendable {
+        /// The headers that are compared.
+        public enum Headers: Sendable {
+            /// No headers.
+            case none
+            /// Only these headers.
+            case only(Set<HTTPHeaders.Name>)
+            /// All headers, except these and those that are never compared.
+            case allExcept(Set<HTTPHeaders.Name>)
+        }
+
+        /// The headers that are compared. Default: none.
+        public var headers: Headers
+        /// The names of the query items that are not compared. Default: empty.
+        public var ignoredQuery: Set<String>
+        /// The paths of the values in a JSON body that are not compared, such as `$.sentAt` and `$.items[*].id`.
+        /// Default: empty.
+        public var ignoredJSONPaths: Set<String>
+        /// Whether bodies are compared. Default: true.
+        public var comparesBody: Bool
+        /// Whether entries can be replayed again after all entries that match have been used. Default: false.
+        public var repeatsEntries: Bool
+
+        /// Creates rules; see the properties for the defaults.
+        public init(
+            headers: Headers = .none, ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
+            comparesBody: Bool = true, repeatsEntries: Bool = false
+        ) {
+            self.headers = headers
+            self.ignoredQuery = ignoredQuery
+            self.ignoredJSONPaths = ignoredJSONPaths
+            self.comparesBody = comparesBody
+            self.repeatsEntries = repeatsEntries
+        }
+    }
+}
+
+/// The parts of a request that are compared.
+struct CassetteKey: Equatable {
+    let method: String
+    let address: String
+    let query: [String]
+    let headers: [String]
+    let body: CassetteBody
+
+    init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: CassetteRedaction) {
+        method = request.method.uppercased()
+        var parts = URLParts(redaction.text(request.url))
+        let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
+        query = items.map { item in
+            let isSecret = redaction.names.isSecret(parameter: item.name)
+            return item.value.map { "\(item.name)=\(isSecret ? CassetteRedaction.mark : $0)" } ?? item.name
+        }.sorted()
+        (parts.query, parts.fragment) = (nil, nil)
+        if parts.path.isEmpty { parts.path = "/" }
+        address = parts.string
+        let fields = (request.headers ?? []).headers
+        headers = matching.compared(fields, redaction)
+        body = matching.comparesBody ? CassetteBody(request, matching.ignoredJSONPaths, redaction) : .none
+    }
+
+    /// Returns the differences from the key of an entry, with weights: the nearest entry has the smallest sum.
+    func differences(from entry: CassetteKey) -> [Stub.Difference] {
+        var found: [Stub.Difference] = []
+        if method != entry.method {
+            found.append(.init(weight: 3, text: "the method is \(method), not \(entry.method)"))
+        }
+        if address != entry.address { found.append(.init(weight: 6, text: "the URL is not \(entry.address)")) }
+        found += Self.differences("query item", query, entry.query)
+        found += Self.differences("header", headers, entry.headers)
+        if let text = body.difference(from: entry.body) { found.append(.init(weight: 2, text: text)) }
+        return found
+    }
+
+    private static func differences(_ kind: String, _ sent: [String], _ recorded: [String]) -> [Stub.Difference] {
+        let change = recorded.difference(from: sent)
+        return change.removals.map { .init(weight: 1, text: "the \(kind) \($0.text) is not recorded") }
+            + change.insertions.map { .init(weight: 1, text: "the \(kind) \($0.text) is missing") }
+    }
+}
+
+extension CollectionDifference<String>.Change {
+    fileprivate var text: String {
+        switch self {
+        case .insert(_, let element, _), .remove(_, let element, _): element
+        }
+    }
+}
+
+extension Cassette.Matching {
+    private static let neverCompared: Set<HTTPHeaders.Name> = [
+        .idempotencyKey, "X-Idempotency-Key", "traceparent", "tracestate", "baggage", "b3", "X-Request-ID",
+        "X-Correlation-ID", "X-Trace-ID", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", .date, .contentLength, .host,
+        .connection,
+    ]
+
+    fileprivate func compared(_ headers: HTTPHeaders, _ redaction: CassetteRedaction) -> [String] {
+        headers.filter { field in
+            let isNever =
+                Self.neverCompared.contains(field.name) || redaction.names.isSecret(header: field.name)
+                || field.name.rawValue.lowercased().hasPrefix("x-b3-")
+            switch self.headers {
+            case .none: return false
+            case .only(let names): return names.contains(field.name)
+            case .allExcept(let names): return !isNever && !names.contains(field.name)
+            }
+        }.map { field in
+            let isBoundary = field.name == .contentType && field.value.lowercased().hasPrefix("multipart/")
+            return "\(field.name.rawValue.lowercased()): \(isBoundary ? "multipart" : field.value)"
+        }.sorted()
+    }
+}

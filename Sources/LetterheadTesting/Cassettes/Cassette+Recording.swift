@@ -1,0 +1,138 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+extension Cassette {
+    /// Sends a request and records its response. The index of the entry is that of the request.
+    func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let index = state.withLock { state in
+            state.entries.append(nil)
+            return state.entries.count - 1
+        }
+        let start = exchange.now
+        var response = try await next.load(request)
+        let sent = response.request.isRedirected ? request : response.request
+        var entry = HAR.Entry(
+            startedDateTime: Date().internetTime, request: await archived(sent), response: archived(response))
+        entry.time = (exchange.now - start).milliseconds
+        entry.timings?.wait = entry.time
+        let isSecret = sent.isSecret
+        if let data = response.body.buffered {
+            let saved = response.savedFile.flatMap { try? Data(contentsOf: $0) }
+            entry.response.content = content(saved ?? data, of: response, isSecret: isSecret)
+            store(entry, at: index)
+        } else {
+            response.body = recording(response, entry, at: index, isSecret: isSecret)
+        }
+        return response
+    }
+
+    /// Returns a request without secrets. A compressed body is secret as a whole, because it cannot be searched.
+    func archived(_ request: HTTPRequest) async -> HAR.Request {
+        let redaction = redaction.adding(request.redaction)
+        let headers = request.framedHeaders()
+        let url = redaction.text(request.redaction.url(of: request).replacing(Redaction.mark, with: "REDACTED"))
+        var archived = HAR.Request(method: "\(request.method)", url: url, headers: redaction.fields(headers))
+        archived.queryString = URLParts(url).query.map { query in
+            QueryParameters(escaped: query).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
+        }
+        guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }
+        var stored = chunks.data
+        if stored == nil, request.body.isReplayable, chunks.length.map({ $0 <= Self.largestBody }) ?? false {
+            stored = try? await chunks.allBytes()
+        }
+        guard let data = stored else {
+            // It is not compared, but it differs from no body.
+            let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
+            archived.postData = HAR.PostData(mimeType: headers[.contentType], text: text)
+            return archived
+        }
+        let body = redaction.body(
+            data, mediaType: headers[.contentType].flatMap { MediaType($0) },
+            isSecret: request.isSecret || headers.contains(.contentEncoding))
+        let (text, encoding) = HAR.text(of: body)
+        archived.postData = HAR.PostData(mimeType: headers[.contentType], text: text, encoding: encoding)
+        archived.bodySize = data.count
+        return archived
+    }
+
+    /// The largest body that is read from a file, in bytes.
+    private static let largestBody = 16 << 20
+
+    private func archived(_ response: HTTPResponse) -> HAR.Response {
+        let redaction = redaction.adding(response.request.redaction)
+        return HAR.Response(
+            status: response.status.code, statusText: response.status.reasonPhrase,
+            headers: redaction.fields(response.headers),
+            redirectURL: response.headers[.location].map { redaction.text($0) } ?? "")
+    }
+
+    private func content(_ data: Data, of response: HTTPResponse, isSecret: Bool) -> HAR.Content {
+        let type = response.headers[.contentType].flatMap { MediaType($0) }
+        let isHidden = isSecret || response.headers.contains(.contentEncoding)
+        let body = redaction.adding(response.request.redaction).body(data, mediaType: type, isSecret: isHidden)
+        let (text, encoding) = HAR.text(of: body)
+        return HAR.Content(
+            size: body.count, mimeType: response.headers[.contentType] ?? "", text: text, encoding: encoding)
+    }
+
+    /// Returns a streamed body that records its pieces while it is read.
+    private func recording(
+        _ response: HTTPResponse, _ entry: HAR.Entry, at index: Int, isSecret: Bool
+    ) -> HTTPResponseBody {
+        let pieces = RecordedPieces(exchange)
+        return response.body.passing { next in
+            let chunk = try await next()
+            pieces.add(chunk)
+            return chunk
+        } end: {
+            let (data, recorded, isTruncated) = pieces.all
+            var entry = entry
+            var content = self.content(data, of: response, isSecret: isSecret)
+            content.pieces = recorded
+            content.isTruncated = isTruncated ? true : nil
+            entry.response.content = content
+            self.store(entry, at: index)
+        }
+    }
+
+    private func store(_ entry: HAR.Entry, at index: Int) { state.withLock { $0.entries[index] = entry } }
+}
+
+/// The pieces of a body that is being read. This type is a class because closures of the body share it.
+private final class RecordedPieces: Sendable {
+    private struct State {
+        var data = Data()
+        var pieces: [HAR.Piece] = []
+        var last: Duration
+        var isComplete = false
+    }
+
+    private let exchange: MockExchange
+    private let state: Mutex<State>
+
+    init(_ exchange: MockExchange) {
+        self.exchange = exchange
+        state = Mutex(State(last: exchange.now))
+    }
+
+    /// Adds a piece; nil for the end of the body.
+    func add(_ chunk: Data?) {
+        let now = exchange.now
+        state.withLock { state in
+            guard let chunk else { return state.isComplete = true }
+            state.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - state.last).milliseconds))
+            state.data += chunk
+            state.last = now
+        }
+    }
+
+    var all: (Data, [HAR.Piece], isTruncated: Bool) { state.withLock { ($0.data, $0.pieces, !$0.isComplete) } }
+}
+
+extension Duration {
+    /// The duration in milliseconds.
+    var milliseconds: Double {
+        Double(components.seconds) * 1000 + (Double(components.attoseconds) / 1_000_000_000_000).rounded() / 1000
+    }
+}

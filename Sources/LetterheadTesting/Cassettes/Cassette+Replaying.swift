@@ -1,0 +1,91 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+extension Cassette {
+    /// Returns the response of the first unused entry that matches; nil without one.
+    func replay(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse? {
+        guard replays else { return nil }
+        if request.host != nil { try exchange.check(request) }
+        let key = CassetteKey(await archived(request), matching, redaction)
+        guard let entry = claim(key) else { return nil }
+        return try await exchange.load(request) { request in
+            entry.response.response(to: request, on: self.exchange.clock)
+        }
+    }
+
+    /// Returns the error of a request without an entry, with the nearest entry and the differences.
+    func mismatch(of request: HTTPRequest) async -> HTTPError {
+        let key = CassetteKey(await archived(request), matching, redaction)
+        let (entries, used) = state.withLock { ($0.entries[..<$0.firstNew], $0.used) }
+        let keys = entries.enumerated().compactMap { index, entry in
+            entry.map {
+                (number: index + 1, differences: key.differences(from: CassetteKey($0.request, matching, redaction)))
+            }
+        }
+        let nearest = keys.min { left, right in
+            left.differences.reduce(0) { $0 + $1.weight } < right.differences.reduce(0) { $0 + $1.weight }
+        }
+        var message = "the cassette \(file.lastPathComponent) has no entry for \(request.method) "
+        message += request.redaction.outline(of: request)
+        if let nearest {
+            var texts = nearest.differences.map(\.text)
+            if texts.isEmpty, used.contains(nearest.number - 1) {
+                texts = ["it was already replayed; see repeatsEntries"]
+            }
+            message += "; the nearest is entry \(nearest.number): \(texts.joined(separator: "; "))"
+        } else {
+            message += records ? "; to record it, use the link of the cassette" : ": it is empty"
+        }
+        return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
+    }
+
+    private func claim(_ key: CassetteKey) -> HAR.Entry? {
+        let entries = state.withLock { $0.entries[..<$0.firstNew] }
+        let fitting = entries.indices.filter { index in
+            guard let entry = entries[index], entry.response.status >= 100 else { return false }
+            return CassetteKey(entry.request, matching, redaction) == key
+        }
+        let index = state.withLock { state -> Int? in
+            let free = fitting.first { !state.used.contains($0) } ?? (matching.repeatsEntries ? fitting.last : nil)
+            if let free { state.used.insert(free) }
+            return free
+        }
+        return index.flatMap { entries[$0] }
+    }
+}
+
+extension HAR.Response {
+    /// Returns the recorded response. Headers that describe the encoding of the recorded bytes are left out, because an
+    /// archive contains decoded bodies.
+    fileprivate func response(to request: HTTPRequest, on clock: any Clock<Duration>) -> HTTPResponse {
+        var headers = (headers ?? []).headers
+        let data = content?.data ?? Data()
+        let isEncoded = headers.contains(.contentEncoding)
+        for name in [HTTPHeaders.Name.contentEncoding, .transferEncoding] { headers[name] = nil }
+        if headers.contains(.contentLength), !data.isEmpty {
+            headers[.contentLength] = isEncoded ? nil : "\(data.count)"
+        }
+        let isWhole = content?.pieces == nil && content?.isTruncated != true
+        return HTTPResponse(
+            request: request, status: HTTPStatus(status), headers: headers,
+            body: isWhole ? HTTPResponseBody(data) : body(data, on: clock, of: request))
+    }
+
+    /// Returns a body that arrives in the recorded pieces. A truncated one ends with an error.
+    private func body(_ data: Data, on clock: any Clock<Duration>, of request: HTTPRequest) -> HTTPResponseBody {
+        var rest = data[...]
+        var pieces: [(delay: Duration, data: Data)] = []
+        for piece in content?.pieces ?? [] {
+            pieces.append((.milliseconds(max(0, min(piece.delay, 1e9))), Data(rest.prefix(max(0, piece.bytes)))))
+            rest = rest.dropFirst(max(0, piece.bytes))
+        }
+        if !rest.isEmpty { pieces.append((.zero, Data(rest))) }
+        let body = HTTPResponseBody(pieces: pieces, clock: clock)
+        guard content?.isTruncated == true else { return body }
+        return body.passing { next in
+            if let chunk = try await next() { return chunk }
+            throw HTTPError(.connectionLost, request: request, message: "the recording ends here")
+        }
+    }
+}

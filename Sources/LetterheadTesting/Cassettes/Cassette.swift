@@ -1,0 +1,179 @@
+public import Foundation
+public import Letterhead
+import Synchronization
+
+/// A recording of real responses in a file, which a test replays without a network.
+///
+/// ```swift
+/// let cassette = try Cassette(forTest: #function, in: #filePath, mode: .environment(default: .once))
+/// let client = HTTPClient(environment: .staging, attemptLinks: cassette.link)
+/// let user = try await client.send(GetUser(login: "ada"))
+/// try cassette.save()
+/// ```
+///
+/// The file is an HTTP Archive (HAR 1.2). Browsers export this format, so you can also replay an archive from a
+/// browser. Keep the file in the repository, next to the tests.
+///
+/// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Secrets are
+/// removed before a message is recorded: the values of headers, query items, form fields, JSON members, parts of
+/// multipart forms, and cookies, if their names are secret according to `Redaction`. A secret text becomes `REDACTED`,
+/// a secret number becomes 0. ``audit()`` searches for values that look like secrets although their names are not
+/// secret. The pieces of a streamed body and the times between them are recorded.
+///
+/// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
+/// matches an entry with the same method, URL and body; see ``Matching``. The values of secrets are not compared. Each
+/// entry is used once: if several entries match, the first unused one is replayed. A request without an entry fails
+/// with `.unexpectedRequest`; the error describes the entry that comes closest to a match, and the differences.
+///
+/// Place the link in `attemptLinks` to record each attempt and each redirect. In `links`, only the last response is
+/// recorded.
+public final class Cassette: Sendable {
+    // This type is a class because the link, the loader and the test share one recording.
+
+    /// Whether a cassette records or replays.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// Sends all requests and records the responses. ``Cassette/save()`` replaces the file.
+        case record
+        /// Responds from the file only. Creating the cassette throws an error if the file does not exist.
+        case replay
+        /// Replays if the file exists, and records otherwise.
+        case once
+        /// Replays the entries of the file. A request without an entry is sent, and its response is recorded.
+        case newEpisodes
+
+        /// Returns the mode that an environment variable contains (`record`, `replay`, `once`, `newEpisodes`), or a
+        /// default if the variable is not set or empty. In continuous integration, set the variable to `replay`, so
+        /// that no test uses the network.
+        ///
+        /// - Parameters:
+        ///   - name: the name of the variable. Default: `LETTERHEAD_CASSETTES`.
+        ///   - standard: the mode if the variable is not set or empty.
+        /// - Throws: an error that lists the modes if the variable has another value.
+        public static func environment(
+            _ name: String = "LETTERHEAD_CASSETTES", default standard: Mode
+        ) throws -> Mode {
+            guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return standard }
+            guard let mode = Mode(rawValue: text) else {
+                let modes = allCases.map(\.rawValue).joined(separator: ", ")
+                throw CassetteFailure(description: "\(name) is \"\(text)\"; the modes of a cassette are \(modes)")
+            }
+            return mode
+        }
+    }
+
+    struct State {
+        /// The entries; nil for a request that has not been completed.
+        var entries: [HAR.Entry?]
+        var used: Set<Int> = []
+        /// The index of the first entry that was recorded now, and is not replayed.
+        let firstNew: Int
+    }
+
+    /// The file of the cassette.
+    public let file: URL
+    let records: Bool
+    let replays: Bool
+    let matching: Matching
+    let redaction: CassetteRedaction
+    let exchange: MockExchange
+    let state: Mutex<State>
+
+    /// Opens a cassette.
+    ///
+    /// - Parameters:
+    ///   - file: the file of the archive, usually with the extension `har`.
+    ///   - mode: whether to record or to replay.
+    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+    ///   - redaction: the names of secrets. Default: the standard names.
+    ///   - clock: measures the times between pieces and the time limits of replayed requests. Default: the continuous
+    ///     clock.
+    /// - Throws: an error if the file must exist and does not, or if it is not an archive.
+    public init(
+        _ file: URL, mode: Mode, matching: Matching = Matching(), redaction: Redaction = .standard,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws {
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        if mode == .replay, !exists {
+            throw CassetteFailure(description: "the cassette \(file.path) does not exist; record it with mode .record")
+        }
+        self.file = file
+        self.matching = matching
+        self.redaction = CassetteRedaction(names: redaction)
+        records = mode == .record || mode == .newEpisodes || mode == .once && !exists
+        replays = exists && mode != .record
+        var entries: [HAR.Entry?] = []
+        if replays {
+            do { entries = try HAR.read(file).log.entries } catch {
+                throw CassetteFailure(description: "the cassette \(file.path) is not an HTTP archive: \(error)")
+            }
+        }
+        exchange = MockExchange(clock: clock)
+        state = Mutex(State(entries: entries, firstNew: entries.count))
+    }
+
+    /// Opens the cassette of one test: `Cassettes/FILE/TEST.har` next to the source file of the test.
+    ///
+    /// - Parameters:
+    ///   - test: the name of the test. Default: the calling function.
+    ///   - source: the path of the source file. Default: the calling file.
+    ///   - mode: whether to record or to replay.
+    ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
+    ///   - redaction: the names of secrets. Default: the standard names.
+    ///   - clock: measures the times between pieces and the time limits of replayed requests. Default: the continuous
+    ///     clock.
+    /// - Throws: an error if the file must exist and does not, or if it is not an archive.
+    public convenience init(
+        forTest test: String = #function, in source: String = #filePath, mode: Mode, matching: Matching = Matching(),
+        redaction: Redaction = .standard, clock: any Clock<Duration> = ContinuousClock()
+    ) throws {
+        let file = TestFile.url(in: "Cassettes", test: test, source: source, extension: "har")
+        try self.init(file, mode: mode, matching: matching, redaction: redaction, clock: clock)
+    }
+
+    /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To
+    /// record, use ``link``.
+    public var loader: any HTTPLoader { CassetteLink(cassette: self) --> CassetteEnd(cassette: self) }
+
+    /// A link that records the responses of the next loader, or replays recorded responses without calling it.
+    public var link: any LoaderLink { CassetteLink(cassette: self) }
+
+    /// The number of entries of the file that have not been replayed. Check at the end of a test that it is zero.
+    public var unused: Int { state.withLock { $0.firstNew - $0.used.count } }
+
+    /// Writes the file if the mode records; a cassette that only replays writes nothing. Requests that are still in
+    /// progress are not part of the file.
+    ///
+    /// - Throws: the error of the file system.
+    public func save() throws {
+        guard records else { return }
+        var archive = HAR()
+        archive.log.entries = state.withLock { $0.entries.compactMap { $0 } }
+        try archive.write(to: file)
+    }
+}
+
+/// The error of a cassette that cannot be opened.
+struct CassetteFailure: LocalizedError, CustomStringConvertible {
+    let description: String
+    var errorDescription: String? { description }
+}
+
+/// The link of a cassette.
+private struct CassetteLink: LoaderLink {
+    let cassette: Cassette
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        if let response = try await cassette.replay(request) { return response }
+        guard cassette.records else { throw await cassette.mismatch(of: request) }
+        return try await cassette.record(request, over: next)
+    }
+}
+
+/// The end of a chain that has no network.
+private struct CassetteEnd: HTTPLoader {
+    let cassette: Cassette
+
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        throw await cassette.mismatch(of: request)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Letterhead
+
+/// The body of a request as it is compared: without boundaries, secrets and ignored values.
+enum CassetteBody: Equatable {
+    case none
+    case json(JSONValue)
+    case text(String)
+    case bytes(Data)
+
+    init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: CassetteRedaction) {
+        guard let post = request.postData, let data = post.data, !data.isEmpty else {
+            self = .none
+            return
+        }
+        let type = post.mimeType.flatMap { MediaType($0) }
+        let body = redaction.body(data, mediaType: type, isSecret: false)
+        if type?.essence.hasPrefix("multipart/") != true,
+            var json = try? JSONDecoder().decode(JSONValue.self, from: body)
+        {
+            for path in ignoredPaths { json.remove(Self.steps(of: path)[...]) }
+            self = .json(json)
+            return
+        }
+        guard var text = String(data: body, encoding: .utf8) else {
+            self = .bytes(body.replacing(type?["boundary"]))
+            return
+        }
+        if let boundary = type?["boundary"], !boundary.isEmpty { text = text.replacing(boundary, with: "boundary") }
+        self = .text(text)
+    }
+
+    /// Describes the difference from the body of an entry; nil without one.
+    func difference(from entry: CassetteBody) -> String? {
+        guard self != entry else { return nil }
+        switch (self, entry) {
+        case (.json(let sent), .json(let recorded)):
+            let path =
+                JSONSubset.difference(recorded, in: sent) ?? JSONSubset.difference(sent, in: recorded) ?? "$"
+            return "the body differs at \(path): \(sent.text(at: path)), not \(recorded.text(at: path))"
+        case (.text(let sent), .text(let recorded)):
+            let common = sent.commonPrefix(with: recorded).count
+            let (here, there) = (sent.dropFirst(common).prefix(40), recorded.dropFirst(common).prefix(40))
+            return "the body differs after \(common) characters: \"\(here)\", not \"\(there)\""
+        case (.none, _): return "the body is missing"
+        case (_, .none): return "the entry has no body"
+        default: return "the body differs"
+        }
+    }
+
+    /// Returns the steps of a path: `$.items[*].id` has the steps `items`, `*`, `id`.
+    static func steps(of path: String) -> [String] {
+        path.split { ".[]".contains($0) }.map(String.init).filter { $0 != "$" }
+    }
+}
+
+extension Data {
+    /// Returns the bytes with another boundary.
+    func replacing(_ boundary: String?) -> Data {
+        guard let boundary, !boundary.isEmpty else { return self }
+        var output = Data()
+        var rest = self[...]
+        while let found = rest.range(of: Data(boundary.utf8)) {
+            output += rest[..<found.lowerBound] + Data("boundary".utf8)
+            rest = rest[found.upperBound...]
+        }
+        return output + rest
+    }
+}
+
+extension JSONValue {
+    /// Removes the values at a path, in which `*` stands for every element or member.
+    fileprivate mutating func remove(_ steps: ArraySlice<String>) {
+        guard let step = steps.first else { return }
+        let rest = steps.dropFirst()
+        switch self {
+        case .object(var members):
+            for name in members.keys where step == "*" || step == name {
+                if rest.isEmpty { members[name] = nil } else { members[name]?.remove(rest) }
+            }
+            self = .object(members)
+        case .array(var elements):
+            if rest.isEmpty, step == "*" { elements = [] }
+            for index in elements.indices where step == "*" || step == "\(index)" {
+                if rest.isEmpty { elements[index] = .null } else { elements[index].remove(rest) }
+            }
+            self = .array(elements)
+        default: break
+        }
+    }
+
+    /// The value at a path, shortened for a message.
+    fileprivate func text(at path: String) -> String {
+        var value: JSONValue? = self
+        for step in CassetteBody.steps(of: path) {
+            if case .array(let elements)? = value, let index = Int(step) {
+                value = elements.indices.contains(index) ? elements[index] : nil
+            } else {
+                value = value?[step]
+            }
+        }
+        guard let value else { return "nothing" }
+        guard let data = try? JSONEncoder().encode(value) else { return "a value" }
+        let text = String(decoding: data, as: UTF8.self)
+        return text.count > 60 ? "\(text.prefix(60))…" : text
+    }
+}

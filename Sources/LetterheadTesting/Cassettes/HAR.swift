@@ -1,0 +1,150 @@
+import Foundation
+import Letterhead
+
+/// An HTTP Archive, version 1.2.
+///
+/// Members that browsers leave out are optional. Members that start with an underscore are custom, as the format allows.
+struct HAR: Codable, Sendable {
+    struct Log: Codable, Sendable {
+        var version = "1.2"
+        var creator = Creator()
+        var entries: [Entry] = []
+    }
+
+    struct Creator: Codable, Sendable {
+        var name = "Letterhead"
+        var version = "1"
+    }
+
+    struct Entry: Codable, Sendable {
+        var startedDateTime: String?
+        /// The duration of the exchange in milliseconds.
+        var time: Double?
+        var request: Request
+        var response: Response
+        var cache: [String: String]? = [:]
+        var timings: Timings? = Timings()
+
+        private enum CodingKeys: String, CodingKey {
+            case startedDateTime, time, request, response, timings
+        }
+    }
+
+    struct Timings: Codable, Sendable {
+        var send: Double? = 0
+        var wait: Double? = 0
+        var receive: Double? = 0
+    }
+
+    struct Field: Codable, Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+
+    struct Request: Codable, Sendable {
+        var method: String
+        var url: String
+        var httpVersion: String? = "HTTP/1.1"
+        var cookies: [Field]? = []
+        var headers: [Field]? = []
+        var queryString: [Field]? = []
+        var postData: PostData?
+        var headersSize: Int? = -1
+        var bodySize: Int? = -1
+
+        private enum CodingKeys: String, CodingKey {
+            case method, url, httpVersion, headers, queryString, postData, headersSize, bodySize
+        }
+    }
+
+    struct PostData: Codable, Sendable {
+        var mimeType: String?
+        var text: String?
+        /// `base64` for a body that is not text. The format has this member for responses only.
+        var encoding: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case mimeType, text
+            case encoding = "_encoding"
+        }
+    }
+
+    struct Response: Codable, Sendable {
+        var status: Int
+        var statusText: String? = ""
+        var httpVersion: String? = "HTTP/1.1"
+        var headers: [Field]? = []
+        var content: Content?
+        var redirectURL: String? = ""
+        var headersSize: Int? = -1
+        var bodySize: Int? = -1
+    }
+
+    struct Content: Codable, Sendable {
+        var size: Int?
+        var mimeType: String?
+        var text: String?
+        var encoding: String?
+        /// The pieces in which a streamed body arrived; nil for a body that arrived as a whole.
+        var pieces: [Piece]?
+        /// Whether the recording ends before the body.
+        var isTruncated: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case size, mimeType, text, encoding
+            case pieces = "_pieces"
+            case isTruncated = "_truncated"
+        }
+    }
+
+    struct Piece: Codable, Sendable, Hashable {
+        /// The number of bytes.
+        var bytes: Int
+        /// The time since the previous piece in milliseconds.
+        var delay: Double
+    }
+
+    var log = Log()
+
+    /// Reads an archive.
+    static func read(_ file: URL) throws -> HAR { try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)) }
+
+    /// Writes the archive, replacing the file as a whole. Missing folders are created.
+    func write(to file: URL) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try (encoder.encode(self) + Data("\n".utf8)).write(to: file, options: .atomic)
+    }
+}
+
+extension HAR.Content {
+    /// The bytes of the body; nil if the archive does not contain them.
+    var data: Data? { HAR.data(text, encoding) }
+}
+
+extension HAR.PostData {
+    /// The bytes of the body; nil if the archive does not contain them.
+    var data: Data? { HAR.data(text, encoding) }
+}
+
+extension HAR {
+    fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
+        guard let text else { return nil }
+        return encoding?.lowercased() == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+    }
+
+    /// Returns the text of a body, and its encoding.
+    static func text(of data: Data) -> (text: String, encoding: String?) {
+        if let text = String(data: data, encoding: .utf8) { return (text, nil) }
+        return (data.base64EncodedString(), "base64")
+    }
+}
+
+extension [HAR.Field] {
+    /// The fields as headers, without the pseudo-header fields of HTTP/2.
+    var headers: HTTPHeaders {
+        HTTPHeaders(filter { !$0.name.hasPrefix(":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })
+    }
+}

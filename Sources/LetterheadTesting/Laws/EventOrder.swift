@@ -1,0 +1,87 @@
+import Letterhead
+
+/// The order of the events of one load.
+struct EventOrder {
+    private var violations: [LawViolation] = []
+    private var first: HTTPEvent?
+    private var last: HTTPEvent?
+    private var isEnded = false
+    private var attempt = 0
+    private var isInAttempt = false
+    private var exchange = 0
+    private var endedExchanges: Set<Int> = []
+    private var open: [String] = []
+
+    /// The violations, now that no event follows.
+    var ended: [LawViolation] {
+        guard !isEnded else { return violations }
+        return violations + [LawViolation(law: "start and end", reason: "a load does not end")]
+    }
+
+    mutating func add(_ event: HTTPEvent) {
+        checkEnds(event)
+        checkIdentity(event)
+        if event.attempt < attempt { note("attempts", "\(event.name) has the number of an earlier attempt") }
+        checkAttempt(event)
+        checkExchange(event)
+        checkPairs(event)
+        last = event
+    }
+
+    private mutating func note(_ law: String, _ reason: String) {
+        violations.append(LawViolation(law: law, reason: reason))
+    }
+
+    private mutating func checkEnds(_ event: HTTPEvent) {
+        if (first == nil) != (event.name == "load.start") { note("start and end", "\(event.name) is out of place") }
+        if isEnded { note("start and end", "\(event.name) follows the end of the load") }
+        if ["load.end", "load.failed", "load.cancelled"].contains(event.name) { isEnded = true }
+        if let last, event.time < last.time { note("time", "\(event.name) is earlier than \(last.name) before it") }
+    }
+
+    private mutating func checkIdentity(_ event: HTTPEvent) {
+        let first = first ?? event
+        self.first = first
+        if first.parent != event.parent || first.template != event.template || first.route != event.route {
+            note("identity", "\(event.name) has another parent, template or route than \(first.name)")
+        }
+    }
+
+    private mutating func checkAttempt(_ event: HTTPEvent) {
+        switch event.name {
+        case "attempt.start":
+            if isInAttempt { note("attempts", "an attempt starts within another one") }
+            if event.attempt != attempt + 1 { note("attempts", "attempt \(event.attempt) follows attempt \(attempt)") }
+            (attempt, isInAttempt) = (event.attempt, true)
+        case "attempt.end":
+            if !isInAttempt { note("attempts", "an attempt ends that has not started") }
+            isInAttempt = false
+        default: break
+        }
+    }
+
+    private mutating func checkExchange(_ event: HTTPEvent) {
+        guard let number = event[.exchange] else { return }
+        if event.name == "exchange.start" {
+            if number != exchange + 1 { note("exchanges", "exchange \(number) follows exchange \(exchange)") }
+            exchange = number
+        } else if number > exchange || number < 1 {
+            note("exchanges", "\(event.name) belongs to an exchange that has not started")
+        }
+        if endedExchanges.contains(number) { note("exchanges", "\(event.name) follows the end of its exchange") }
+        if event.name == "exchange.end" || event.name == "exchange.failed" { endedExchanges.insert(number) }
+    }
+
+    private mutating func checkPairs(_ event: HTTPEvent) {
+        let parts = event.name.split(separator: ".")
+        guard parts.count == 2, ["lookup", "connect", "tls", "decoding", "queue"].contains(parts[0]) else { return }
+        let phase = parts[0] + (event[.queue].map { " \($0)" } ?? "")
+        if ["start", "entered"].contains(parts[1]) {
+            open.append(String(phase))
+        } else if let place = open.lastIndex(of: String(phase)) {
+            open.remove(at: place)
+        } else {
+            note("pairs", "\(event.name) has no start")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+public import Letterhead
+
+/// Checks the order of the events of `HTTPObserver`.
+///
+/// Write one test for each custom link that records events. The check uses a client that contains the link, first above
+/// the attempts and then below them. It sends requests that succeed, fail, and are retried, redirected, streamed or
+/// cancelled.
+///
+/// ```swift
+/// @Test func `ApplyTenant keeps the order of events`() async throws {
+///     try await ObserverLaws(link: { ApplyTenant() }).check()
+/// }
+/// ```
+///
+/// The laws, for each load:
+/// - **Start and end**: the first event is `load.start`, and the last is `load.end`, `load.failed` or `load.cancelled`.
+///   None of these four occurs a second time.
+/// - **Time**: the times of the events never decrease.
+/// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
+/// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and no event of an exchange
+///   follows its end.
+/// - **Pairs**: the end of a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) follows its start.
+/// - **Identity**: all events of a load have the same parent, template and route.
+/// - **Parents**: a load that is sent on behalf of another load starts later than that load.
+public struct ObserverLaws: Sendable {
+    private let makeLink: @Sendable () -> any LoaderLink
+
+    /// Creates a check of a link.
+    ///
+    /// - Parameter link: creates the link. It is called twice for each kind of load.
+    public init(link: @escaping @Sendable () -> any LoaderLink) { makeLink = link }
+
+    /// Returns the violated laws; an empty array if all laws hold.
+    public func violations() async -> [LawViolation] {
+        var found: [LawViolation] = []
+        for scene in ObserverScene.all {
+            for isAbove in [true, false] {
+                let events = await scene.events(of: makeLink(), isAbove: isAbove)
+                found += Self.violations(of: events)
+                if events.isEmpty {
+                    found.append(LawViolation(law: "start and end", reason: "a load that \(scene.name) has no events"))
+                }
+            }
+        }
+        return found
+    }
+
+    /// Throws an error if the events violate a law.
+    ///
+    /// - Throws: ``LawViolations`` with all violations.
+    public func check() async throws {
+        let violations = await violations()
+        if !violations.isEmpty { throw LawViolations(violations) }
+    }
+
+    /// Returns the laws that a list of events violates. All loads of the list must have ended.
+    ///
+    /// - Parameter events: all events that an observer has received, in order.
+    public static func violations(of events: [HTTPEvent]) -> [LawViolation] {
+        var loads: [Int: EventOrder] = [:]
+        var found: [LawViolation] = []
+        for event in events {
+            if let parent = event.parent, loads[parent] == nil {
+                found.append(LawViolation(law: "parents", reason: "\(event.name) comes before the load of its parent"))
+            }
+            loads[event.load, default: EventOrder()].add(event)
+        }
+        for order in loads.sorted(by: { $0.key < $1.key }) { found += order.value.ended }
+        return found
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Letterhead
+import Synchronization
+
+/// A kind of load, whose events are checked.
+struct ObserverScene: Sendable {
+    let name: String
+    /// Responds to the exchange with this number, starting at 1.
+    private let respond: @Sendable (Int, HTTPRequest) async throws -> HTTPResponse
+    private let send: @Sendable (HTTPClient, HTTPRequest) async throws -> Void
+
+    /// Returns the events of a load over a client that contains the link above or below the attempts.
+    func events(of link: any LoaderLink, isAbove: Bool) async -> [HTTPEvent] {
+        let collector = Collector()
+        let count = Counter()
+        let transport = AnyLoader { [respond] request in try await respond(count.next(), request) }
+        let client = HTTPClient(
+            retrying: RetrySettings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
+            attemptLinks: isAbove ? nil : link, observers: [collector], transport: transport)
+        let request = HTTPRequest(url: URL(string: "https://laws.example/1") ?? URL(filePath: "/1"))
+        try? await send(client, request)
+        return collector.events
+    }
+
+    static let all: [ObserverScene] = [
+        ObserverScene(name: "succeeds", respond: { _, request in ok(request) }, send: { try await $0.send($1) }),
+        ObserverScene(
+            name: "fails",
+            respond: { _, request in throw HTTPError(.invalidResponse, request: request, message: "no HTTP") },
+            send: { try await $0.send($1) }),
+        ObserverScene(
+            name: "is retried",
+            respond: { number, request in
+                number < 3 ? HTTPResponse(request: request, status: .serviceUnavailable) : ok(request)
+            }, send: { try await $0.send($1) }),
+        ObserverScene(
+            name: "is redirected",
+            respond: { number, request in
+                guard number < 3 else { return ok(request) }
+                return HTTPResponse(request: request, status: .found, headers: [.location: "/\(number + 1)"])
+            }, send: { try await $0.send($1) }),
+        ObserverScene(
+            name: "is streamed", respond: { _, request in streamed(request) },
+            send: { client, request in for try await _ in try await client.stream(request).body {} }),
+        ObserverScene(
+            name: "is streamed and dropped", respond: { _, request in streamed(request) },
+            send: { client, request in _ = try await client.stream(request).status }),
+        ObserverScene(
+            name: "is cancelled",
+            respond: { _, request in
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw HTTPError(.cancelled, request: request)
+            },
+            send: { client, request in _ = try await Task { try await client.send(request) }.value }),
+    ]
+
+    private static func ok(_ request: HTTPRequest) -> HTTPResponse {
+        HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data("law".utf8)))
+    }
+
+    private static func streamed(_ request: HTTPRequest) -> HTTPResponse {
+        let count = Counter()
+        let body = HTTPResponseBody(length: nil, pull: { count.next() <= 3 ? Data("law".utf8) : nil })
+        return HTTPResponse(request: request, status: .ok, body: body)
+    }
+}
+
+/// Keeps events. This type is a class because the client and the check share it.
+private final class Collector: HTTPObserver {
+    private let state = Mutex<[HTTPEvent]>([])
+
+    var events: [HTTPEvent] { state.withLock { $0 } }
+
+    func record(_ event: HTTPEvent) { state.withLock { $0.append(event) } }
+}
+
+/// Counts calls. This type is a class because closures share it.
+private final class Counter: Sendable {
+    private let last = Atomic<Int>(0)
+
+    func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}

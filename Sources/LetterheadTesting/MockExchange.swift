@@ -1,0 +1,71 @@
+import Letterhead
+import Synchronization
+
+/// The parts of a transport that all mocks share: validation, time limits, and the delivery of the response.
+///
+/// This type is a class because the attempts of one request share the start of its deadline.
+final class MockExchange: Sendable {
+    let clock: any Clock<Duration>
+    private let timeline: Timeline
+    private let starts = Mutex<[HTTPRequest.ID: Duration]>([:])
+
+    init(clock: any Clock<Duration>) {
+        self.clock = clock
+        timeline = Timeline(clock)
+    }
+
+    /// The time since the mock was created, on its clock.
+    var now: Duration { timeline.now }
+
+    /// Refuses a request that a transport would refuse.
+    func check(_ request: HTTPRequest) throws(HTTPError) {
+        try request.validate()
+        if request.body.isReplayable { _ = try request.framedBody() }
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+    }
+
+    /// Returns the response of a handler within the time limits of the request, in the form that the request specifies.
+    func load(
+        _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        var response = try await timedResponse(to: request, by: handler)
+        // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
+        let isLeftAlone =
+            request.responseDelivery == .buffered && response.body.buffered == nil && !request.hasResponseLimit
+        guard isLeftAlone else { return try await response.delivered(to: request) }
+        do {
+            response.body = try response.body.limited(to: request.responseLimit, response: response)
+        } catch {
+            throw HTTPError(error, request: request)
+        }
+        return response
+    }
+
+    private func timedResponse(
+        to request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        do {
+            guard let time = MockTime(request, clock: clock, deadlineLeft: deadlineLeft(of: request)) else {
+                return try await handler(request)
+            }
+            return time.timing(try await time.head { try await handler(request) })
+        } catch {
+            throw HTTPError(error, request: request)
+        }
+    }
+
+    /// The time that the deadline of a request leaves on the clock of the mock, measured from its first attempt.
+    ///
+    /// A client may measure deadlines in real time, which does not pass in a test. Nil if the mock itself measures real
+    /// time, because the deadline of the client is then the only one.
+    private func deadlineLeft(of request: HTTPRequest) -> Duration? {
+        guard !(clock is ContinuousClock), let limit = request.deadline else { return nil }
+        let now = now
+        let start = starts.withLock { starts in
+            if let start = starts[request.id] { return start }
+            starts[request.id] = now
+            return now
+        }
+        return limit - (now - start)
+    }
+}

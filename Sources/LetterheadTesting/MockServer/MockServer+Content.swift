@@ -1,0 +1,107 @@
+public import Foundation
+public import Letterhead
+
+extension MockServer.Response {
+    /// Returns the response of a server that offers a resource. It supports validators, conditional requests, ranges
+    /// and HEAD (RFC 9110, 13 and 14).
+    ///
+    /// ```swift
+    /// let server = try await MockServer.start { request in
+    ///     .content(file, for: request, maximumAge: .seconds(60))
+    /// }
+    /// ```
+    ///
+    /// An `If-None-Match` with the entity tag, or an `If-Modified-Since` that is not before the modification, is
+    /// answered with 304. A single range of bytes is answered with 206, a range outside of the content with 416. With
+    /// `If-Range`, the range is used only if the entity tag is the same. Other ranges, such as several ranges in one
+    /// request, are ignored, as the RFC allows.
+    ///
+    /// - Parameters:
+    ///   - content: the bytes of the resource.
+    ///   - request: the request.
+    ///   - type: the media type. Default: `application/octet-stream`.
+    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a hash of the content).
+    ///   - modified: the date of the last modification. Default: nil (not sent).
+    ///   - maximumAge: the time for which a cache may use the response. Default: nil (no `Cache-Control`).
+    ///   - cut: the number of bytes of the body after which the connection is closed, for tests of resumed downloads.
+    ///     Default: nil (the whole body is sent).
+    public static func content(
+        _ content: Data, for request: MockServer.Request, type: MediaType = "application/octet-stream",
+        eTag: String? = nil, modified: Date? = nil, maximumAge: Duration? = nil, cutAt cut: Int? = nil
+    ) -> MockServer.Response {
+        let tag = eTag ?? ContentOrigin.tag(of: content)
+        var headers: HTTPHeaders = [.eTag: tag, .acceptRanges: "bytes"]
+        if let modified { headers[.lastModified] = ContentOrigin.date(modified) }
+        if let maximumAge { headers[.cacheControl] = "max-age=\(maximumAge.components.seconds)" }
+        let origin = ContentOrigin(content: content, tag: tag, modified: modified, headers: headers)
+        var response = origin.response(to: request.headers, isHead: request.method == .head)
+        if response.status != .notModified { response.headers[.contentType] = type.description }
+        guard let cut, cut < response.body.count else { return response }
+        response.headers[.contentLength] = "\(response.body.count)"
+        response.body = response.body.prefix(max(0, cut))
+        return response
+    }
+}
+
+/// A resource with its validators.
+private struct ContentOrigin {
+    let content: Data
+    let tag: String
+    let modified: Date?
+    let headers: HTTPHeaders
+
+    static func tag(of content: Data) -> String {
+        let hash = SHA256Hash.hash(Array(content)).prefix(8)
+        return "\"\(hash.map { String(format: "%02x", $0) }.joined())\""
+    }
+
+    /// The date in the format of RFC 9110, 5.6.7.
+    static func date(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+
+    func response(to conditions: HTTPHeaders, isHead: Bool) -> MockServer.Response {
+        if isNotModified(conditions) { return MockServer.Response(status: .notModified, headers: headers) }
+        let isRangeWanted = conditions[.ifRange].map { $0 == tag } ?? true
+        guard isRangeWanted, !isHead, let range = conditions[.range].flatMap({ Self.range($0, in: content.count) })
+        else {
+            return MockServer.Response(headers: headers, body: content)
+        }
+        var headers = headers
+        guard !range.isEmpty else {
+            headers[.contentRange] = "bytes */\(content.count)"
+            return MockServer.Response(status: .rangeNotSatisfiable, headers: headers)
+        }
+        headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
+        let start = content.startIndex
+        return MockServer.Response(
+            status: .partialContent, headers: headers,
+            body: Data(content[(start + range.lowerBound)..<(start + range.upperBound)]))
+    }
+
+    private func isNotModified(_ conditions: HTTPHeaders) -> Bool {
+        if let tags = conditions[.ifNoneMatch] {
+            let known = tags.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            return known.contains("*") || known.contains { $0 == tag || $0 == "W/\(tag)" }
+        }
+        guard let modified, let since = conditions[.ifModifiedSince],
+            let seconds = HTTPDate.seconds(of: since, now: Int64(Date().timeIntervalSince1970))
+        else { return false }
+        return Int64(modified.timeIntervalSince1970) <= seconds
+    }
+
+    /// Returns a single range; an empty one if it is outside of the content, and nil if it is not a range of bytes.
+    private static func range(_ text: String, in count: Int) -> Range<Int>? {
+        guard let match = text.wholeMatch(of: /bytes=(\d*)-(\d*)/) else { return nil }
+        switch (Int(match.1), Int(match.2)) {
+        case (let first?, let last?): return first <= last && first < count ? first..<min(last + 1, count) : 0..<0
+        case (let first?, nil) where match.2.isEmpty: return first < count ? first..<count : 0..<0
+        case (nil, let last?) where match.1.isEmpty: return max(0, count - last)..<count
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import Letterhead
+
+/// A transport for the shared client of an app. It passes each request to the mock of the running test.
+///
+/// Parallel tests can give different responses to one shared client, because the mock is stored in a task-local value
+/// and not in a global variable:
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, transport: ScopedLoader())   // the client of the app, in tests
+///
+/// try await ScopedLoader.run(over: stubs) {
+///     let profile = try await Profile.load()      // sends with the client of the app
+/// }
+/// ```
+///
+/// The scope includes the tasks that the operation creates with `async let`, task groups and `Task { … }`. It does not
+/// include `Task.detached`. A request outside of a scope fails with `.unexpectedRequest`. The trait `.stubbed` of
+/// LetterheadTestingSupport creates a scope for each test.
+public struct ScopedLoader: HTTPLoader {
+    @TaskLocal private static var scoped: (any HTTPLoader)?
+
+    /// The mock of the scope; nil outside of a scope.
+    public static var current: (any HTTPLoader)? { scoped }
+
+    /// Creates the transport.
+    public init() {}
+
+    /// Runs an operation in a scope: all scoped loaders pass their requests to a mock.
+    ///
+    /// - Parameters:
+    ///   - loader: the mock, such as a ``StubLoader`` or a ``MockLoader``.
+    ///   - operation: the code of the test. Scopes can be nested; the innermost one applies.
+    /// - Returns: the value of the operation.
+    public static func run<Value>(
+        over loader: any HTTPLoader, _ operation: () async throws -> Value
+    ) async rethrows -> Value {
+        try await $scoped.withValue(loader, operation: operation)
+    }
+
+    /// Responds with the mock of the scope.
+    ///
+    /// - Throws: `.unexpectedRequest` outside of a scope; the errors of the mock.
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard let loader = Self.scoped else {
+            throw HTTPError(
+                .unexpectedRequest, request: request,
+                message:
+                    "no test is running that has a mock: call ScopedLoader.run(over:) around the code that sends the "
+                    + "request; Task.detached leaves the scope",
+                mayHaveBeenSent: false)
+        }
+        return try await loader.load(request)
+    }
+
+    /// Resets the mock of the scope.
+    public func reset() async { await Self.scoped?.reset() }
+}

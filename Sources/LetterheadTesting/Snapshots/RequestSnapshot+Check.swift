@@ -1,0 +1,95 @@
+public import Foundation
+
+extension RequestSnapshot {
+    /// Compares the snapshot with a file.
+    ///
+    /// If the file does not exist, it is written, and this check fails, so that you review the new file. If the
+    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced instead of compared.
+    ///
+    /// - Parameter file: the file of the snapshot.
+    /// - Throws: ``SnapshotMismatch`` with the lines that differ; the error of the file system.
+    public func check(against file: URL) throws {
+        let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        if isRecording || !exists {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file, options: .atomic)
+            if isRecording { return }
+            throw SnapshotMismatch(description: "the snapshot \(file.path) did not exist and was written; check it")
+        }
+        let recorded = try String(contentsOf: file, encoding: .utf8)
+        guard recorded != text else { return }
+        throw SnapshotMismatch(
+            description: "the request differs from \(file.lastPathComponent) (- in the file, + in the request):\n"
+                + LineDifference.text(from: recorded, to: text))
+    }
+
+    /// Compares the snapshot with the file of one test: `Snapshots/FILE/TEST.http` next to the source file of the test.
+    ///
+    /// - Parameters:
+    ///   - name: a name that distinguishes several snapshots of one test. Default: empty.
+    ///   - test: the name of the test. Default: the calling function.
+    ///   - source: the path of the source file. Default: the calling file.
+    /// - Throws: ``SnapshotMismatch`` with the lines that differ; the error of the file system.
+    public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
+        let suffix = name.isEmpty ? "" : "-\(name)"
+        try check(
+            against: TestFile.url(in: "Snapshots", test: test + suffix, source: source, extension: format.rawValue))
+    }
+}
+
+/// The error of a request that differs from its snapshot.
+public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
+    /// The name of the file and the lines that differ.
+    public let description: String
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}
+
+/// The files that belong to a test.
+enum TestFile {
+    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. Characters of the test's name other than letters and
+    /// digits become hyphens.
+    static func url(in folder: String, test: String, source: String, extension: String) -> URL {
+        let source = URL(filePath: source)
+        let name = String(test.map { $0.isLetter || $0.isNumber ? $0 : "-" }).trimmingCharacters(in: ["-"])
+        return source.deletingLastPathComponent().appending(path: folder)
+            .appending(path: source.deletingPathExtension().lastPathComponent)
+            .appending(path: "\(name).\(`extension`)")
+    }
+}
+
+/// Compares two texts by lines.
+enum LineDifference {
+    /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
+    static func text(from old: String, to new: String) -> String {
+        let old = old.split(separator: "\n", omittingEmptySubsequences: false)
+        let new = new.split(separator: "\n", omittingEmptySubsequences: false)
+        let difference = new.difference(from: old)
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for change in difference {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var lines: [String] = []
+        var (left, right) = (0, 0)
+        while left < old.count || right < new.count {
+            if removed.contains(left) {
+                lines.append("- \(old[left])")
+                left += 1
+            } else if inserted.contains(right) {
+                lines.append("+ \(new[right])")
+                right += 1
+            } else {
+                lines.append("  \(new[right])")
+                (left, right) = (left + 1, right + 1)
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+public import Letterhead
+
+/// The text of a request, which a test compares with a file.
+///
+/// ```swift
+/// _ = try await client.send(CreateUser(user: ada))
+/// try RequestSnapshot(stubs.requests[0]).check()
+/// ```
+///
+/// The text contains what a transport would send: the method, the URL, the headers of the request and of its body, and
+/// the body. A JSON body is indented, with its members in alphabetical order. Secrets are replaced by `REDACTED`. The
+/// boundary of a multipart body, idempotency keys and trace headers differ in each run, so they are replaced by fixed
+/// texts.
+public struct RequestSnapshot: Sendable, CustomStringConvertible {
+    /// The format of a snapshot.
+    public enum Format: String, Sendable {
+        /// The format of `.http` files: the request line, the headers, an empty line, the body.
+        case http
+        /// An HTTP Archive (HAR 1.2) with one entry without a response.
+        case har
+    }
+
+    /// The text.
+    public let text: String
+    /// The format of the text, which is also the extension of its file.
+    public let format: Format
+
+    /// Creates the snapshot of a request: one that a mock received, or one from a builder.
+    ///
+    /// - Parameters:
+    ///   - request: the request. If its body can be sent only once or is not in memory, the snapshot contains only the
+    ///     type of the body.
+    ///   - format: the format. Default: `.http`.
+    ///   - redaction: the names of secrets. Default: the standard names.
+    /// - Throws: `.invalidRequest` if the body cannot be encoded.
+    public init(
+        _ request: HTTPRequest, format: Format = .http, redaction: Redaction = .standard
+    ) throws(HTTPError) {
+        let parts = try SnapshotParts(request, CassetteRedaction(names: redaction))
+        self.format = format
+        text = format == .http ? parts.http : parts.har
+    }
+
+    /// The same as ``text``.
+    public var description: String { text }
+}
+
+/// The parts of a request in a snapshot.
+private struct SnapshotParts {
+    private static let volatile: Set<HTTPHeaders.Name> = [
+        .idempotencyKey, "traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID", "X-Trace-ID",
+    ]
+
+    let method: String
+    let url: String
+    let fields: [HAR.Field]
+    let body: String
+    let encoding: String?
+
+    init(_ request: HTTPRequest, _ redaction: CassetteRedaction) throws(HTTPError) {
+        let redaction = redaction.adding(request.redaction)
+        method = "\(request.method)"
+        let shown = request.redaction.url(of: request)
+        url = redaction.text(shown.replacing(Redaction.mark, with: CassetteRedaction.mark))
+        let headers = request.framedHeaders()
+        let boundary = headers[.contentType].flatMap { MediaType($0) }?["boundary"]
+        fields = redaction.fields(headers).map { field in
+            var field = field
+            if Self.volatile.contains(HTTPHeaders.Name(field.name)) { field.value = "VOLATILE" }
+            if let boundary { field.value = field.value.replacing(boundary, with: "boundary") }
+            return field
+        }
+        guard !request.body.isEmpty else {
+            (body, encoding) = ("", nil)
+            return
+        }
+        guard let data = try request.framedBody().data else {
+            (body, encoding) = ("(\(type(of: request.body)))", nil)
+            return
+        }
+        let type = headers[.contentType].flatMap { MediaType($0) }
+        let clean = redaction.body(
+            data, mediaType: type, isSecret: request.isSecret || headers.contains(.contentEncoding))
+        let (text, encoding) = HAR.text(of: clean.replacing(boundary))
+        self.encoding = encoding
+        body = Self.indented(clean, type) ?? text
+    }
+
+    var http: String {
+        var lines = ["\(method) \(url) HTTP/1.1"] + fields.map { "\($0.name): \($0.value)" }
+        if !body.isEmpty { lines += ["", body.replacing("\r\n", with: "\n")] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    var har: String {
+        var request = HAR.Request(method: method, url: url, headers: fields)
+        if !body.isEmpty {
+            let type = fields.first { $0.name.lowercased() == "content-type" }?.value
+            request.postData = HAR.PostData(mimeType: type, text: body, encoding: encoding)
+        }
+        var archive = HAR()
+        archive.log.entries = [HAR.Entry(request: request, response: HAR.Response(status: 0))]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return ((try? encoder.encode(archive)).map { String(decoding: $0, as: UTF8.self) } ?? "") + "\n"
+    }
+
+    private static func indented(_ data: Data, _ type: MediaType?) -> String? {
+        guard type?.isJSON == true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(json)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

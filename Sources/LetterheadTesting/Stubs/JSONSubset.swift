@@ -1,0 +1,36 @@
+import Letterhead
+
+/// Compares a JSON value with a part of another one.
+enum JSONSubset {
+    /// Returns the path of the first value that `part` has and `whole` does not have; nil if it has all.
+    static func difference(_ part: JSONValue, in whole: JSONValue, at path: String = "$") -> String? {
+        switch (part, whole) {
+        case (.object(let members), .object(let others)):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                guard let other = others[name] else { return "\(path).\(name)" }
+                if let difference = difference(value, in: other, at: "\(path).\(name)") { return difference }
+            }
+            return nil
+        case (.array(let elements), .array(let others)):
+            guard elements.count == others.count else { return path }
+            for index in elements.indices {
+                if let difference = difference(elements[index], in: others[index], at: "\(path)[\(index)]") {
+                    return difference
+                }
+            }
+            return nil
+        default:
+            if let number = number(part), let other = self.number(whole) { return number == other ? nil : path }
+            return part == whole ? nil : path
+        }
+    }
+
+    private static func number(_ value: JSONValue) -> Double? {
+        switch value {
+        case .int(let value): Double(value)
+        case .uint(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Letterhead
+
+/// One stub: its conditions, its answer, and the number of calls that it expects.
+struct Stub: Sendable {
+    /// A reason why a stub does not answer a request. Smaller weights are nearer to a match.
+    struct Difference: Sendable {
+        let weight: Int
+        let text: String
+    }
+
+    let name: String
+    let times: StubTimes
+    let state: StubState?
+    let route: StubRoute?
+    /// Returns the differences between the conditions and a request; none if the request matches.
+    let differences: @Sendable (StubInput) -> [Difference]
+    /// Responds to the call with a number, 0 for the first call of the stub.
+    let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
+
+    /// The differences of a request that has been counted too often, or arrives in another state.
+    func differences(from input: StubInput, count: Int) -> [Difference] {
+        var found = differences(input)
+        if let text = state?.difference { found.append(Difference(weight: 2, text: text)) }
+        if times.most == 0 {
+            found.append(Difference(weight: 1, text: "it must never be called"))
+        } else if count >= times.most {
+            let called = count == 1 ? "1 time" : "\(count) times"
+            found.append(Difference(weight: 1, text: "it was already called \(called), and expects \(times) only"))
+        }
+        return found
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+public import Letterhead
+
+/// A request that a ``StubLoader`` has received.
+///
+/// ```swift
+/// let call = try #require(stubs.calls(of: CreateUser.self).first)
+/// #expect(call.template.user.login == "ada")
+/// #expect(call.request.headers["X-Trace"] == "1")
+/// #expect(try await call.body(as: User.self).login == "ada")
+/// #expect(call.response?.status == .created)
+/// ```
+///
+/// A call is a snapshot: its response does not appear in a value that was read earlier.
+public struct StubCall<Template: Sendable>: Sendable {
+    /// The template that was sent, without its decorators.
+    public let template: Template
+    /// The request as it was sent, after the changes of all links.
+    public let request: HTTPRequest
+    /// The position of the call among all calls of the loader, starting at 1. Use it to check the order of calls of
+    /// different endpoints.
+    public let number: Int
+    /// The time from the creation of the loader to the call, measured on the clock of the loader.
+    public let time: Duration
+    /// The response. It is nil while the call is in progress, and after an error. A streamed body is not part of it.
+    public let response: HTTPResponse?
+    /// The error of the call; nil while it is in progress, and after a response.
+    public let error: HTTPError?
+    let oneShotBody: Data?
+
+    /// Returns the bytes of the body of the request. A body that can be sent only once is read when the call arrives.
+    ///
+    /// - Throws: the error of the body.
+    public func body() async throws -> Data {
+        if let oneShotBody { return oneShotBody }
+        return try await request.framedBody().allBytes()
+    }
+
+    /// Returns the body of the request, decoded.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
+    /// - Throws: the error of the body or of the decoder.
+    public func body<Value: Decodable>(
+        as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
+    ) async throws -> Value {
+        try decoder.decode(type, from: try await body())
+    }
+}
+
+extension BodyChunks {
+    /// Returns all bytes.
+    func allBytes() async throws -> Data {
+        if let data { return data }
+        var bytes = Data()
+        for try await chunk in self { bytes += chunk }
+        return bytes
+    }
+}
+
+/// A call in the record of a loader.
+struct StubRecord: Sendable {
+    let input: StubInput
+    let number: Int
+    let time: Duration
+    var route: StubRoute?
+    var response: HTTPResponse?
+    var error: HTTPError?
+
+    func call<Template: Sendable>(_ template: Template) -> StubCall<Template> {
+        StubCall(
+            template: template, request: input.request, number: number, time: time, response: response, error: error,
+            oneShotBody: input.body)
+    }
+}

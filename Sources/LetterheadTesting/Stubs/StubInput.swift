@@ -1,0 +1,34 @@
+import Foundation
+import Letterhead
+
+/// A request as the stubs receive it.
+struct StubInput: Sendable {
+    let request: HTTPRequest
+    /// The bytes of the body if it is in memory or can be sent only once; nil if reading it is left to the caller.
+    let body: Data?
+    let clock: any Clock<Duration>
+    /// The encoder of the loader; nil for the counterpart of the client's decoder.
+    let encoder: (any HTTPBodyEncoder)?
+
+    /// The name of the endpoint, or the method and the path of a plain request.
+    var name: String { request.template.map { Self.name(of: type(of: $0.root)) } ?? "\(request.method) \(path)" }
+
+    var path: String { request.target.prefix { $0 != "?" }.description }
+
+    /// The request on one line, without values of its query.
+    var outline: String {
+        let sender = request.template.map { ", sent by \(Self.name(of: type(of: $0.root)))" } ?? ""
+        return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
+    }
+
+    static func name(of type: Any.Type) -> String { String(describing: type) }
+}
+
+extension RequestTemplate {
+    /// The innermost template of a decorated one.
+    var root: any RequestTemplate {
+        var template: any RequestTemplate = self
+        while let decorator = template as? any RequestDecorator { template = decorator.base }
+        return template
+    }
+}

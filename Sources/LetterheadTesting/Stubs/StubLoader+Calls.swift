@@ -1,0 +1,71 @@
+public import Letterhead
+
+extension StubLoader {
+    /// The requests that were received, in order, including those that no stub answered.
+    public var requests: [HTTPRequest] { board.records.map(\.input.request) }
+
+    /// All calls, in order, including those that no stub answered. The template of a plain request is nil.
+    public var calls: [StubCall<(any RequestTemplate)?>] {
+        board.records.map { $0.call($0.input.request.template.map { $0.root }) }
+    }
+
+    /// The calls of an endpoint, in order.
+    ///
+    /// ```swift
+    /// #expect(stubs.calls(of: GetUser.self).count == 2)
+    /// #expect(stubs.calls(of: DeleteUser.self).isEmpty)
+    /// ```
+    public func calls<Template: RequestTemplate>(of type: Template.Type) -> [StubCall<Template>] {
+        board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
+    }
+
+    /// The requests that the stubs of a route answered, in order.
+    public func calls(of route: StubRoute) -> [StubCall<(any RequestTemplate)?>] {
+        board.records.filter { $0.route == route }.map { $0.call($0.input.request.template.map { $0.root }) }
+    }
+
+    /// Waits until an endpoint has been called a number of times, and returns its calls.
+    ///
+    /// ```swift
+    /// let task = Task { try await model.refresh() }
+    /// try await stubs.waitForCalls(of: GetUser.self)
+    /// ```
+    ///
+    /// A call is counted when its request arrives. If a test could hang here, give it a time limit.
+    ///
+    /// - Parameters:
+    ///   - count: the number of calls. Default: 1.
+    ///   - type: the type of the endpoint.
+    /// - Throws: `CancellationError` if the calling task is cancelled.
+    @discardableResult
+    public func waitForCalls<Template: RequestTemplate>(
+        _ count: Int = 1, of type: Template.Type
+    ) async throws -> [StubCall<Template>] {
+        while true {
+            let seen = board.count
+            let calls = calls(of: type)
+            if calls.count >= count { return calls }
+            try await board.waitForCall(after: seen)
+        }
+    }
+
+    /// Throws an error if a stub was called less often than expected, or if no stub has answered a request.
+    ///
+    /// - Throws: ``StubViolations``, which describes each violation.
+    public func verify() throws(StubViolations) {
+        let violations = board.violations
+        if !violations.isEmpty { throw StubViolations(violations) }
+    }
+}
+
+/// The error of ``StubLoader/verify()``: the missing calls and the unexpected requests.
+public struct StubViolations: Error, Sendable, CustomStringConvertible {
+    /// One sentence for each violation: first the stubs, in the order in which they were added, then the requests.
+    public let violations: [String]
+
+    /// Creates an error.
+    public init(_ violations: [String]) { self.violations = violations }
+
+    /// One line for each violation.
+    public var description: String { violations.joined(separator: "\n") }
+}

@@ -1,0 +1,103 @@
+import Foundation
+public import Letterhead
+
+/// A transport for tests that responds by endpoint type or by route, and records every call.
+///
+/// ```swift
+/// let stubs = StubLoader()
+/// stubs.on(GetUser.self) { template in User(login: template.login) }
+/// stubs.on(DeleteUser.self, times: 1) { _ in .status(.noContent) }
+/// let client = HTTPClient(environment: environment, transport: stubs)
+///
+/// _ = try await client.send(GetUser(login: "ada").header("X-Trace", "1"))
+/// #expect(stubs.calls(of: GetUser.self).map(\.template.login) == ["ada"])
+/// try stubs.verify()
+/// ```
+///
+/// **Stubs.** The closure receives the template that was sent, without its decorators. It returns a value of the
+/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. The first stub that
+/// matches and has calls left responds. A ``StubRoute`` matches requests by method, path, query, headers and body.
+/// After a redirect, the new request no longer belongs to the endpoint, so only routes match it.
+///
+/// **Strictness.** A request that no stub answers fails with `.unexpectedRequest`; the error names the stub that comes
+/// closest to a match, and the differences. ``verify()`` throws an error for such requests, even if the code under test
+/// ignored the error, and for stubs that were not called as often as expected. Pass `times: .any` for a stub that need
+/// not be called. Use `StubLoader(otherwise: loader)` to pass all other requests to another loader.
+///
+/// **Time.** The loader enforces the time limits of a request, which are `timeout`, `deadline` and `idleTimeout`, and
+/// measures them on its clock. With a ``TestClock``, a test of a slow response takes no real time.
+public final class StubLoader: HTTPLoader {
+    // This type is a class because all references share the stubs and the record.
+
+    let board = StubBoard()
+    private let exchange: MockExchange
+    private let encoder: (any HTTPBodyEncoder)?
+    private let otherwise: (any HTTPLoader)?
+
+    /// Creates a loader without stubs.
+    ///
+    /// - Parameters:
+    ///   - clock: measures delays and the time limits of requests. Default: the continuous clock.
+    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the client's decoder).
+    ///   - otherwise: a loader that responds to requests that no stub answers. Default: nil (such a request is an
+    ///     error).
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
+        otherwise: (any HTTPLoader)? = nil
+    ) {
+        exchange = MockExchange(clock: clock)
+        self.encoder = encoder
+        self.otherwise = otherwise
+    }
+
+    /// Responds with the first stub that matches and has calls left.
+    ///
+    /// - Throws: `.unexpectedRequest` if no stub responds; the error of the stub; `.timedOut` if a time limit of the
+    ///   request passes.
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try exchange.check(request)
+        let input = StubInput(
+            request: request, body: try await Self.body(of: request), clock: exchange.clock, encoder: encoder)
+        switch board.claim(input, at: exchange.now) {
+        case .stub(let stub, let turn, let number):
+            return try await record(number) { () async throws(HTTPError) in
+                try await exchange.load(request) { _ in try await stub.respond(input, turn) }
+            }
+        case .nothing(let reason, let number, let isForbidden):
+            return try await record(number) { () async throws(HTTPError) in
+                if let otherwise, !isForbidden { return try await otherwise.load(request) }
+                board.refuse(reason)
+                throw HTTPError(.unexpectedRequest, request: request, message: reason, mayHaveBeenSent: false)
+            }
+        }
+    }
+
+    /// Resets the loader for other requests, if there is one. Stubs and calls are kept.
+    public func reset() async { await otherwise?.reset() }
+
+    private func record(
+        _ number: Int, _ load: () async throws(HTTPError) -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        do throws(HTTPError) {
+            let response = try await load()
+            board.finish(number, .success(response))
+            return response
+        } catch {
+            board.finish(number, .failure(error))
+            throw error
+        }
+    }
+
+    /// Returns the bytes of a body that is in memory or can be sent only once.
+    private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {
+        let chunks = try request.framedBody()
+        if let data = chunks.data { return data }
+        guard !request.body.isReplayable else { return nil }
+        do { return try await chunks.allBytes() } catch { throw HTTPError(ofBody: error, request: request) }
+    }
+}
+
+extension HTTPError.Code {
+    /// A mock has received a request that the test does not expect. Nothing was sent.
+    public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")
+}

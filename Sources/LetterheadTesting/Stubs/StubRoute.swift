@@ -1,0 +1,148 @@
+public import Foundation
+public import Letterhead
+
+/// The conditions of a stub without an endpoint type: a method, a path, and parts of the query, the headers and the
+/// JSON body.
+///
+/// ```swift
+/// stubs.on(.get("/users/{login}")) { call in .json(User(login: call["login"])) }
+/// stubs.on(.post("/users").query("notify", "yes").body(containing: ["login": "ada"])) { _ in .status(.created) }
+/// ```
+///
+/// A path is compared segment by segment, after percent decoding. `{name}` matches one segment and captures it, `*`
+/// matches one segment, and `**` at the end matches any number of segments. A part of the request that the route does
+/// not specify can have any value.
+public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
+    private var method: HTTPMethod?
+    private let pattern: String
+    private var host: String?
+    private var items: [QueryParameters.Item] = []
+    private var fields: [HTTPHeaders.Field] = []
+    private var json: JSONValue?
+
+    /// Creates a route.
+    ///
+    /// - Parameters:
+    ///   - method: the method; nil for any method.
+    ///   - path: the pattern of the path.
+    public init(_ method: HTTPMethod?, _ path: String) { (self.method, pattern) = (method, path) }
+
+    /// Matches GET requests with a path.
+    public static func get(_ path: String) -> StubRoute { StubRoute(.get, path) }
+    /// Matches POST requests with a path.
+    public static func post(_ path: String) -> StubRoute { StubRoute(.post, path) }
+    /// Matches PUT requests with a path.
+    public static func put(_ path: String) -> StubRoute { StubRoute(.put, path) }
+    /// Matches PATCH requests with a path.
+    public static func patch(_ path: String) -> StubRoute { StubRoute(.patch, path) }
+    /// Matches DELETE requests with a path.
+    public static func delete(_ path: String) -> StubRoute { StubRoute(.delete, path) }
+    /// Matches requests with any method. Default path: `**`, which matches every request.
+    public static func any(_ path: String = "**") -> StubRoute { StubRoute(nil, path) }
+
+    /// Returns the route, restricted to a host. Case is ignored.
+    public func host(_ host: String) -> StubRoute { with { $0.host = host.lowercased() } }
+
+    /// Returns the route, restricted to requests with a query item. A value of nil matches an item without a value.
+    public func query(_ name: String, _ value: String?) -> StubRoute {
+        with { $0.items.append(QueryParameters.Item(name, value)) }
+    }
+
+    /// Returns the route, restricted to requests with a header field.
+    public func header(_ name: HTTPHeaders.Name, _ value: String) -> StubRoute {
+        with { $0.fields.append(HTTPHeaders.Field(name, value)) }
+    }
+
+    /// Returns the route, restricted to requests whose JSON body contains a value.
+    ///
+    /// An object contains another object if it has all members of that object; further members are ignored. Arrays must
+    /// have the same number of elements. Numbers are compared by value.
+    public func body(containing json: JSONValue) -> StubRoute { with { $0.json = json } }
+
+    /// The method and the pattern.
+    public var description: String { "\(method.map { "\($0) " } ?? "")\(pattern)" }
+
+    private func with(_ change: (inout StubRoute) -> Void) -> StubRoute {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+extension StubRoute {
+    /// Returns the captured segments by name; nil if the path does not match.
+    func captures(in path: String) -> [String: String]? {
+        var segments = Self.segments(of: path)[...]
+        var captured: [String: String] = [:]
+        for part in Self.segments(of: pattern) {
+            if part == "**" { return captured }
+            guard let segment = segments.popFirst() else { return nil }
+            if part.hasPrefix("{"), part.hasSuffix("}") {
+                captured[String(part.dropFirst().dropLast())] = segment
+            } else if part != "*", part != segment {
+                return nil
+            }
+        }
+        return segments.isEmpty ? captured : nil
+    }
+
+    /// Returns the differences between the route and a request.
+    func differences(from input: StubInput) -> [Stub.Difference] {
+        let request = input.request
+        var found: [Stub.Difference] = []
+        if let method, method != request.method { found.append(.init(weight: 3, text: "the method is not \(method)")) }
+        if captures(in: input.path) == nil {
+            found.append(.init(weight: 6, text: "the path \(input.path) does not match \(pattern)"))
+        }
+        if let host, request.host?.lowercased() != host {
+            found.append(.init(weight: 3, text: "the host is not \(host)"))
+        }
+        for item in items where !request.query.values(for: item.name).contains(item.value) {
+            found.append(.init(weight: 2, text: "the query has no \(item)"))
+        }
+        let headers = request.framedHeaders()
+        for field in fields where !headers.values(for: field.name).contains(field.value) {
+            let state = headers.contains(field.name) ? "another value" : "no value"
+            found.append(.init(weight: 2, text: "the header \(field.name) has \(state)"))
+        }
+        if let json, let difference = bodyDifference(json, input) { found.append(.init(weight: 2, text: difference)) }
+        return found
+    }
+
+    private func bodyDifference(_ json: JSONValue, _ input: StubInput) -> String? {
+        guard let body = input.body, let value = try? JSONDecoder().decode(JSONValue.self, from: body) else {
+            return "the body is not JSON"
+        }
+        return JSONSubset.difference(json, in: value).map { "the body has another value at \($0)" }
+    }
+
+    private static func segments(of path: String) -> [String] {
+        path.split(separator: "/").map { PercentEncoding.unescape($0) }
+    }
+}
+
+/// A request that matches a route.
+public struct StubRequest: Sendable {
+    /// The request as it was sent.
+    public let request: HTTPRequest
+    /// The captured segments of the path by name, percent-decoded.
+    public let parameters: [String: String]
+    let bytes: Data?
+
+    /// The captured segment of a name; an empty text if the route has no such name.
+    public subscript(name: String) -> String { parameters[name] ?? "" }
+
+    /// Returns the body of the request, decoded.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
+    /// - Throws: the error of the body or of the decoder.
+    public func body<Value: Decodable>(
+        as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
+    ) async throws -> Value {
+        var data = bytes
+        if data == nil { data = try await request.framedBody().allBytes() }
+        return try decoder.decode(type, from: data ?? Data())
+    }
+}

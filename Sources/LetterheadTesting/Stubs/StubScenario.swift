@@ -1,0 +1,71 @@
+import Synchronization
+
+/// A state that several stubs share, to imitate a server whose responses depend on earlier requests.
+///
+/// ```swift
+/// let cart = StubScenario("cart", initial: "empty")
+/// stubs.on(GetCart.self, during: cart.state("empty")) { _ in Cart(items: []) }
+/// stubs.on(AddItem.self, during: cart.state("empty", movesTo: "full")) { _ in .status(.created) }
+/// stubs.on(GetCart.self, during: cart.state("full")) { _ in Cart(items: ["book"]) }
+/// ```
+///
+/// A stub applies only while the scenario is in the state that the stub requires. The scenario changes its state before
+/// the closure of the stub runs, so that two concurrent requests cannot use the same transition.
+public final class StubScenario: Sendable {
+    // This type is a class because several stubs share one state.
+
+    /// The name of the scenario, for errors.
+    public let name: String
+    private let current: Mutex<String>
+
+    /// Creates a scenario.
+    ///
+    /// - Parameters:
+    ///   - name: the name, for errors.
+    ///   - initial: the state in which the scenario starts.
+    public init(_ name: String, initial: String) {
+        self.name = name
+        current = Mutex(initial)
+    }
+
+    /// The current state. A test may set it.
+    public var state: String {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    /// Returns the condition of a stub: the state that it requires, and the state to which it moves the scenario.
+    ///
+    /// - Parameters:
+    ///   - required: the state in which the stub applies.
+    ///   - next: the state after the call. Default: nil (the state does not change).
+    public func state(_ required: String, movesTo next: String? = nil) -> StubState {
+        StubState(scenario: self, required: required, next: next)
+    }
+
+    /// Moves from one state to another. Returns false in any other state.
+    fileprivate func move(from required: String, to next: String?) -> Bool {
+        current.withLock { state in
+            guard state == required else { return false }
+            state = next ?? state
+            return true
+        }
+    }
+}
+
+/// The state of a ``StubScenario`` that a stub requires; see ``StubScenario/state(_:movesTo:)``.
+public struct StubState: Sendable {
+    let scenario: StubScenario
+    let required: String
+    let next: String?
+
+    /// The reason why a stub does not apply now; nil if it does.
+    var difference: String? {
+        let state = scenario.state
+        guard state != required else { return nil }
+        return "the scenario \(scenario.name) is in state \"\(state)\", not \"\(required)\""
+    }
+
+    /// Makes the transition. Returns false if the scenario has left the required state.
+    func enter() -> Bool { scenario.move(from: required, to: next) }
+}

@@ -1,0 +1,47 @@
+/// The number of calls that a stub expects and answers.
+///
+/// ```swift
+/// stubs.on(DeleteUser.self, times: 1) { _ in .status(.noContent) }
+/// stubs.on(GetUser.self, times: .any) { User(login: $0.login) }
+/// ```
+///
+/// After the maximum number of calls, the stub does not answer any more. ``StubLoader/verify()`` throws an error if
+/// there were fewer calls than the minimum number.
+public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    let least: Int
+    let most: Int
+
+    private init(_ least: Int, _ most: Int) { (self.least, self.most) = (max(0, least), max(0, most)) }
+
+    /// Any number of calls, including none.
+    public static let any = StubTimes(0, .max)
+    /// One call or more. This is the default of a stub.
+    public static let atLeastOnce = StubTimes(1, .max)
+    /// Exactly one call.
+    public static let once = StubTimes(1, 1)
+    /// No call. A matching request is an error, even if a stub that was added later would answer it.
+    public static let never = StubTimes(0, 0)
+
+    /// Exactly `count` calls. A negative number counts as zero.
+    public static func exactly(_ count: Int) -> StubTimes { StubTimes(count, count) }
+
+    /// A number of calls in a range.
+    public static func between(_ range: ClosedRange<Int>) -> StubTimes { StubTimes(range.lowerBound, range.upperBound) }
+
+    /// Creates an exact number.
+    public init(integerLiteral value: Int) { self.init(value, value) }
+
+    /// The number as a text for errors: `once`, `2 times`, `at least once`.
+    public var description: String {
+        if most == .max { return least == 0 ? "any number of times" : "at least \(Self.times(least))" }
+        return least == most ? Self.times(least) : "\(least) to \(Self.times(most))"
+    }
+
+    static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "never"
+        case 1: "once"
+        default: "\(count) times"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+extension TestClock {
+    /// Moves the clock from one sleep to the next until no task sleeps on it.
+    ///
+    /// ```swift
+    /// async let user = client.send(GetUser(login: "ada").retry(5))
+    /// await clock.runUntilIdle()         // all waits of the retries pass
+    /// _ = try await user
+    /// ```
+    ///
+    /// Before each step, running tasks have time to reach their next sleep. The clock cannot observe work that does not
+    /// sleep on it, such as that of a socket, and this method may return before such work is done. In this case, use
+    /// ``run(_:)``, which returns only when the operation ends. This method also returns when its task is cancelled.
+    public func runUntilIdle() async {
+        while !Task.isCancelled {
+            await settle()
+            guard advanceToNextSleeper() else { return }
+        }
+    }
+
+    /// Runs an operation, and moves the clock from one sleep to the next until the operation ends.
+    ///
+    /// ```swift
+    /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(5)) }
+    /// ```
+    ///
+    /// - Returns: the value of the operation.
+    /// - Throws: the error of the operation.
+    public func run<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                while !Task.isCancelled {
+                    await self.waitForSleepers(1)
+                    await self.settle()
+                    if !Task.isCancelled { self.advanceToNextSleeper() }
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Lets running tasks continue until no sleep has begun or ended for five milliseconds of real time, and every task
+    /// that was woken runs.
+    ///
+    /// No API tells whether other tasks can run, so the real time is the remaining way to let them continue.
+    private func settle() async {
+        var quiet = 0
+        var seen = activity
+        while quiet < 5, !Task.isCancelled {
+            for _ in 0..<10 { await Task.yield() }
+            try? await Task.sleep(for: .milliseconds(1))
+            let now = activity
+            quiet = now == seen && !hasWokenSleepers ? quiet + 1 : 0
+            seen = now
+        }
+    }
+}

@@ -1,0 +1,60 @@
+#if canImport(Testing)
+    public import LetterheadTesting
+    public import Testing
+
+    /// A trait of Swift Testing that gives each test its own `StubLoader`.
+    ///
+    /// The shared client of the app has a `ScopedLoader` as its transport. Parallel tests then receive the responses of
+    /// their own stubs:
+    ///
+    /// ```swift
+    /// @Suite(.stubbed) struct ProfileTests {
+    ///     @Test func `the profile shows the login`() async throws {
+    ///         let stubs = try #require(StubLoader.current)
+    ///         stubs.on(GetUser.self) { template in User(login: template.login) }
+    ///         #expect(try await Profile.load().title == "ada")
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// After the test, `verify()` is called: an unexpected request, and a stub that was not called, fail the test. A test
+    /// with arguments has a loader for each case.
+    public struct StubbedTrait: TestTrait, SuiteTrait, TestScoping {
+        let prepare: @Sendable (StubLoader) throws -> Void
+
+        /// Returns true: the trait of a suite applies to each of its tests.
+        public var isRecursive: Bool { true }
+
+        /// Returns this trait for each case of a test, and nil for a test or suite as a whole.
+        public func scopeProvider(for test: Test, testCase: Test.Case?) -> StubbedTrait? {
+            testCase == nil ? nil : self
+        }
+
+        /// Runs one case of a test with a new loader, and verifies the loader.
+        @concurrent
+        public func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        ) async throws {
+            let stubs = StubLoader()
+            try prepare(stubs)
+            try await ScopedLoader.run(over: stubs) { try await function() }
+            do { try stubs.verify() } catch { Issue.record("\(error)") }
+        }
+    }
+
+    extension Trait where Self == StubbedTrait {
+        /// Gives each test its own stubs: `@Test(.stubbed)`, `@Suite(.stubbed)`.
+        public static var stubbed: Self { stubbed { _ in } }
+
+        /// Gives each test its own stubs, and adds those that the tests share.
+        ///
+        /// ```swift
+        /// @Suite(.stubbed { $0.on(GetUser.self, times: .any) { User(login: $0.login) } })
+        /// ```
+        ///
+        /// - Parameter prepare: adds the shared stubs to the loader of each test.
+        public static func stubbed(_ prepare: @escaping @Sendable (StubLoader) throws -> Void) -> Self {
+            StubbedTrait(prepare: prepare)
+        }
+    }
+#endif

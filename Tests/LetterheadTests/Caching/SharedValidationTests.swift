@@ -1,0 +1,193 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+@Suite struct SharedValidationTests {
+    /// A server whose validations wait for a gate.
+    private func scene(_ control: String, gate: OneShot<Void>, failing: Bool = false) -> CacheScene {
+        CacheScene { request in
+            if request.headers.contains(.ifNoneMatch) {
+                await gate.value
+                if failing { throw HTTPError(.connectionLost, request: request) }
+                if Task.isCancelled { throw CancellationError() }
+                return HTTPResponse(request: request, status: .notModified)
+            }
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Cache-Control": control, "ETag": "\"a\""],
+                body: HTTPResponseBody(Data("body".utf8)))
+        }
+    }
+
+    private func waiters(_ cache: ResponseCache, _ count: Int) async {
+        while cache.state.withLock({ $0.flights.waiting }) < count { await Task.yield() }
+    }
+
+    @Test func `concurrent requests share one validation`() async throws {
+        let gate = OneShot<Void>()
+        let scene = scene("max-age=1", gate: gate)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let texts = try await withThrowingTaskGroup(of: (String, ResponseCache.Outcome).self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let response = try await client.get()
+                    return (response.text, response.cache)
+                }
+            }
+            await waiters(cache, 19)
+            gate.set(())
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts.allSatisfy { $0 == ("body", .revalidated) } && texts.count == 20)
+        #expect(scene.server.requests.count == 2)
+    }
+
+    @Test func `a waiting request does not receive another variant`() async throws {
+        let gate = OneShot<Void>()
+        let scene = CacheScene { request in
+            let user = request.headers["X-User"] ?? "none"
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=1", "ETag": "\"a\""]
+            if request.headers.contains(.ifNoneMatch) {
+                await gate.value
+                headers[.vary] = "X-User"
+            }
+            return HTTPResponse(
+                request: request, status: .ok, headers: headers, body: HTTPResponseBody(Data(user.utf8)))
+        }
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let first = Task { try await client.get { $0.headers["X-User"] = "a" }.text }
+        while scene.server.requests.count < 2 { await Task.yield() }
+        let second = Task { try await client.get { $0.headers["X-User"] = "b" }.text }
+        await waiters(cache, 1)
+        gate.set(())
+        let texts = (try await first.value, try await second.value)
+        #expect(texts.0 == "a" && texts.1 == "b")
+    }
+
+    @Test(arguments: ["no-store", "max-age=60"])
+    func `a 304 that forbids to store, or varies by another field, removes the response`(control: String) async throws {
+        let scene = CacheScene { request in
+            if request.headers.contains(.ifNoneMatch) {
+                var headers: HTTPHeaders = ["Cache-Control": control]
+                if control == "max-age=60" { headers[.vary] = "X-User" }
+                return HTTPResponse(request: request, status: .notModified, headers: headers)
+            }
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Cache-Control": "max-age=1", "ETag": "\"a\""],
+                body: HTTPResponseBody(Data("body".utf8)))
+        }
+        let client = scene.client()
+        _ = try await client.get()
+        scene.advance(2)
+        let confirmed = try await client.get()
+        #expect(confirmed.cache == .revalidated && confirmed.text == "body")
+        #expect(try await client.get().cache == .stored)
+    }
+
+    @Test func `the memory of a store is bounded when each 304 adds fields`() async throws {
+        let count = Mutex(0)
+        let scene = CacheScene { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=1", "ETag": "\"a\""]
+            headers[HTTPHeaders.Name("X-\(number)")] = String(repeating: "x", count: 1000)
+            let isKnown = request.headers.contains(.ifNoneMatch)
+            return HTTPResponse(request: request, status: isKnown ? .notModified : .ok, headers: headers)
+        }
+        let store = ResponseCache.Store.memory(bytes: 20_000, entries: 10)
+        let storage = try #require(store.storage as? MemoryCacheStorage)
+        let client = scene.client(scene.cache(store))
+        for _ in 0..<100 {
+            _ = try await client.get()
+            scene.advance(2)
+            #expect(storage.size.bytes <= 20_000)
+        }
+    }
+
+    @Test func `a request that waits is cancelled alone, and one that validates passes the validation on`() async throws
+    {
+        let gate = OneShot<Void>()
+        let scene = scene("max-age=1", gate: gate)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let first = Task { try await client.get().cache }
+        while scene.server.requests.count < 2 { await Task.yield() }
+        let second = Task { try await client.get().cache }
+        let third = Task { try await client.get().cache }
+        await waiters(cache, 2)
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        first.cancel()
+        gate.set(())
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(try await third.value == .revalidated)
+        #expect(scene.server.requests.count == 3)
+    }
+
+    @Test func `the failure of a validation is shared, and not stored`() async throws {
+        let gate = OneShot<Void>()
+        let scene = scene("max-age=1", gate: gate, failing: true)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let tasks = (0..<3).map { _ in Task { try await client.get().cache } }
+        await waiters(cache, 2)
+        gate.set(())
+        for task in tasks { await #expect(throws: HTTPError.self) { try await task.value } }
+        #expect(scene.server.requests.count == 2)
+        #expect(try await client.get { $0.caching = .staleAllowed(.seconds(60)) }.cache == .stale)
+    }
+
+    @Test func `a stale response is validated once in the background`() async throws {
+        let gate = OneShot<Void>()
+        let scene = scene("max-age=1, stale-while-revalidate=60", gate: gate)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        for _ in 0..<3 { #expect(try await client.get().cache == .stale) }
+        gate.set(())
+        while cache.state.withLock({ !$0.background.isEmpty }) { await Task.yield() }
+        #expect(try await client.get().cache == .hit && scene.server.requests.count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a reset ends a validation in the background`() async throws {
+        let isCancelled = OneShot<Void>()
+        let scene = CacheScene { request in
+            if request.headers.contains(.ifNoneMatch) {
+                await withTaskCancellationHandler {
+                    await isCancelled.value
+                } onCancel: {
+                    isCancelled.set(())
+                }
+                throw CancellationError()
+            }
+            return HTTPResponse(
+                request: request, status: .ok,
+                headers: ["Cache-Control": "max-age=1, stale-while-revalidate=60", "ETag": "\"a\""])
+        }
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        #expect(try await client.get().cache == .stale)
+        while scene.server.requests.count < 2 { await Task.yield() }
+        await client.reset()
+        #expect(cache.state.withLock { $0.background.isEmpty } && isCancelled.valueNow != nil)
+        #expect(try await client.get().cache == .stored)
+    }
+}

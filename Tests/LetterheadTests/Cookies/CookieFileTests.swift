@@ -1,0 +1,134 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+@Suite struct CookieFileTests {
+    private let file = FileManager.default.temporaryDirectory.appending(path: "letterhead-\(UUID())/cookies.txt")
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func jar(_ errors: (@Sendable (any Error) -> Void)? = nil) -> CookieJar {
+        CookieJar(file: file, now: { [now] in now }, onError: errors ?? { Issue.record($0) })
+    }
+
+    private func cookie(_ name: String, lifetime: TimeInterval? = 1000) -> CookieJar.Cookie {
+        CookieJar.Cookie(name, "value of \(name)", domain: "a.example", expires: lifetime.map { now + $0 })
+    }
+
+    private func remove() { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+
+    @Test func `persistent cookies survive, and session cookies and expired ones do not`() throws {
+        defer { remove() }
+        let first = jar()
+        for cookie in [cookie("a"), cookie("session", lifetime: nil), cookie("old", lifetime: -1)] { first.set(cookie) }
+        #expect(first.cookies.map(\.name) == ["a", "session"])
+        #expect(jar().cookies.map(\.value) == ["value of a"])
+        let later = CookieJar(file: file, now: { [now] in now + 2000 })
+        #expect(later.cookies.isEmpty)
+    }
+
+    @Test func `only the owner can read the file`() throws {
+        defer { remove() }
+        jar().set(cookie("a"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test(arguments: ["a.example\tFALSE\t/\n", "\u{0}\u{1}", "a\tb\tc\td\te\tf\tg\n"])
+    func `a damaged file is an empty jar and one error without its content`(content: String) throws {
+        defer { remove() }
+        jar().set(cookie("a"))
+        try Data(content.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let errors = Mutex<[String]>([])
+        let damaged = jar { error in errors.withLock { $0.append("\(error)") } }
+        #expect(damaged.cookies.isEmpty && errors.withLock { $0.count } == 1)
+        #expect(errors.withLock { $0[0].contains("damaged") })
+        damaged.set(cookie("b"))
+        #expect(jar().cookies.map(\.name) == ["b"])
+    }
+
+    @Test func `two jars of one file keep each other's cookies`() throws {
+        defer { remove() }
+        let (first, second) = (jar(), jar())
+        first.set(cookie("a"))
+        second.set(cookie("b"))
+        first.set(cookie("c"))
+        first.remove(cookie("a"))
+        #expect(jar().cookies.map(\.name) == ["b", "c"])
+    }
+
+    @Test func `concurrent jars lose no cookie`() async throws {
+        defer { remove() }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let jar = jar()
+                    for step in 0..<8 { jar.set(cookie("n\(number)-\(step)")) }
+                }
+            }
+        }
+        #expect(jar().cookies.count == 64)
+    }
+
+    @Test func `a tab in a path of a server adds no other cookie to the file, and destroys none`() throws {
+        defer { remove() }
+        let url = try #require(URL(string: "http://a.example/"))
+        let jar = jar()
+        for field in [
+            "kept=1; Max-Age=33999999", "a=b; Max-Age=33999999; Path=/\tTRUE\t1900000000\t__Host-sid\tevil",
+            "c=d; Max-Age=33999999; Path=/x\ty",
+        ] {
+            var response = HTTPResponse(request: HTTPRequest(url: url), status: .ok)
+            response.headers["Set-Cookie"] = field
+            for cookie in response.cookies { jar.set(cookie) }
+        }
+        #expect(self.jar().cookies.map(\.name) == ["kept"])
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func `an expiry that is out of range is a malformed line`(expiry: String) {
+        let line = "a.example\tFALSE\t/\tFALSE\t\(expiry)\tname\tvalue"
+        #expect(throws: CookieJar.TextError.self) { try CookieJar().add(text: line) }
+    }
+
+    @Test func `a reset deletes the file`() async throws {
+        defer { remove() }
+        let jar = jar()
+        jar.set(cookie("a"))
+        await HTTPClient(cookies: jar, transport: MockLoader()).reset()
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func `a folder that cannot be written is an error of the hook, and no failure`() {
+        let errors = Mutex(0)
+        let jar = CookieJar(
+            file: URL(filePath: "/proc/letterhead/cookies.txt"), now: { [now] in now },
+            onError: { _ in errors.withLock { $0 += 1 } })
+        jar.set(cookie("a"))
+        #expect(jar.cookies.count == 1 && errors.withLock { $0 } > 0)
+    }
+
+    @Test func `the text of curl is read, and written again`() throws {
+        let text = """
+            # Netscape HTTP Cookie File
+            # https://curl.se/docs/http-cookies.html
+
+            .example.com\tTRUE\t/\tTRUE\t1800000500\tid\ta=b
+            #HttpOnly_www.example.com\tFALSE\t/x\tFALSE\t0\tempty\t
+            old.example\tFALSE\t/\tFALSE\t1\told\t1
+            """
+        let jar = CookieJar(now: { [now] in now })
+        try jar.add(text: text)
+        #expect(jar.cookies.map(\.name) == ["id", "empty"])
+        #expect(jar.cookies[0].domain == "example.com" && !jar.cookies[0].isHostOnly && jar.cookies[0].isSecure)
+        #expect(jar.cookies[1].isHTTPOnly && jar.cookies[1].isHostOnly && jar.cookies[1].value.isEmpty)
+        let copy = CookieJar(now: { [now] in now })
+        try copy.add(text: jar.text)
+        #expect(copy.text == jar.text && jar.text.contains("#HttpOnly_www.example.com\tFALSE\t/x\tFALSE\t0\tempty\t\n"))
+        let error = #expect(throws: CookieJar.TextError.self) { try copy.add(text: text + "\nbroken s3cret") }
+        #expect(error?.line == 7 && error?.description.contains("s3cret") == false)
+    }
+}

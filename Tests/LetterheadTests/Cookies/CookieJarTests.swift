@@ -1,0 +1,163 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+@Suite struct CookieJarTests {
+    private struct Login: RequestTemplate {
+        var path: RequestPath { "login" }
+    }
+
+    /// A client whose server sets the given cookies at any path, and the requests that it received.
+    private func client(
+        _ jar: CookieJar, url: String = "https://www.example.com/", setting fields: [String] = []
+    ) throws -> (HTTPClient, MockLoader) {
+        let server = MockLoader { request in
+            var response = HTTPResponse(request: request, status: .ok)
+            if request.path.string.hasSuffix("login") {
+                for field in fields { response.headers.append(.setCookie, field) }
+            }
+            return response
+        }
+        let environment = ServerEnvironment(baseURL: try #require(URL(string: url)))
+        return (HTTPClient(environment: environment, cookies: jar, transport: server), server)
+    }
+
+    private func header(after fields: [String], at path: RequestPath = "x") async throws -> String? {
+        let (client, server) = try client(CookieJar(), setting: fields)
+        try await client.send(Login())
+        try await client.send(Get<HTTPResponse>(path))
+        return server.requests.last?.headers[.cookie]
+    }
+
+    @Test func `cookies are sent with longer paths first, then in the order of their creation`() async throws {
+        let sent = try await header(after: [
+            "b=1; Path=/", "a=2; Path=/", "long=3; Path=/x", "other=4; Path=/y", "b=5; Path=/",
+        ])
+        #expect(sent == "long=3; b=5; a=2")
+    }
+
+    @Test func `a cookie that expires is not sent`() async throws {
+        #expect(try await header(after: ["a=1; Path=/", "a=; Path=/; Max-Age=0"]) == nil)
+    }
+
+    @Test func `a reset removes all cookies`() async throws {
+        let jar = CookieJar()
+        let (client, server) = try client(jar, setting: ["a=1"])
+        try await client.send(Login())
+        #expect(jar.cookies.map(\.name) == ["a"])
+        await client.reset()
+        try await client.send(Login())
+        #expect(server.requests.allSatisfy { !$0.headers.contains(.cookie) })
+    }
+
+    @Test func `a cookie of the request takes precedence over the same name of the jar`() async throws {
+        let (client, server) = try client(CookieJar(), setting: ["a=1; Path=/", "b=2; Path=/"])
+        try await client.send(Login())
+        try await client.send(Get<HTTPResponse>("x").cookie("a", "own").timeout(.seconds(90)).cookie("c", "3"))
+        #expect(server.requests.last?.headers.values(for: .cookie) == ["b=2; a=own; c=3"])
+    }
+
+    @Test func `a cookie of the request needs no jar, and a malformed one is refused before anything is sent`()
+        async throws
+    {
+        let server = MockLoader { .ok($0) }
+        let url = try #require(URL(string: "https://example.com"))
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: server)
+        try await client.send(Get<HTTPResponse>("x").cookie("a", "\"quoted\""))
+        #expect(server.requests.map { $0.headers[.cookie] } == ["a=\"quoted\""])
+        #expect(server.requests.allSatisfy { !$0.description.contains("quoted") })
+        for (name, value) in [
+            ("a b", "s3cret"), ("", "s3cret"), ("a", "s3cret;b=2"), ("a", "s3cret\r\nX: y"), ("a", "s3crété"),
+            ("a", "s3cret, 2"),
+        ] {
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.send(Get<HTTPResponse>("x").cookie(name, value))
+            }
+            #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
+            #expect(error?.description.contains("s3cret") == false)
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `each hop of a redirect has the cookies of its host, and sets its own`() async throws {
+        let server = MockLoader { request in
+            let target = request.host == "a.example" ? "https://b.example/" : "https://a.example/end"
+            guard request.path.string != "/end" else { return .ok(request) }
+            return HTTPResponse(
+                request: request, status: .found,
+                headers: ["Location": target, "Set-Cookie": "at=\(request.host ?? "")"])
+        }
+        let client = HTTPClient(cookies: CookieJar(), transport: server)
+        try await client.send(try HTTPRequest("https://a.example/start"))
+        #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil, "at=a.example"])
+        try await client.send(try HTTPRequest("https://b.example/end"))
+        #expect(server.requests.last?.headers[.cookie] == "at=b.example")
+    }
+
+    @Test func `a cookie without Secure over http does not hide one with Secure`() async throws {
+        let jar = CookieJar()
+        let (safe, _) = try client(jar, setting: ["id=1; Secure; Path=/"])
+        try await safe.send(Login())
+        let (unsafe, server) = try client(jar, url: "http://www.example.com/", setting: ["id=2; Path=/login"])
+        let response = try await unsafe.sendWithResponse(Login()).response
+        #expect(
+            response[option: CookieDecisions.self].map(\.description) == [
+                "refused id: \(CookieRules.Refusal.overlaysSecure.rawValue)"
+            ])
+        #expect(jar.cookies.map(\.value) == ["1"] && server.requests.last?.headers[.cookie] == nil)
+    }
+
+    @Test func `180 cookies of a domain and 3,000 in all are kept, and the least recently used go first`() throws {
+        let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+        let jar = CookieJar(now: { time.withLock { $0 } })
+        for number in 0..<200 {
+            time.withLock { $0 += 1 }
+            jar.set(CookieJar.Cookie("n\(number)", "", domain: "a.example"))
+        }
+        #expect(jar.cookies.count == 180)
+        #expect(!jar.cookies.contains { $0.name == "n19" } && jar.cookies.contains { $0.name == "n20" })
+        for domain in 0..<40 {
+            for number in 0..<100 {
+                time.withLock { $0 += 1 }
+                jar.set(CookieJar.Cookie("n\(number)", "", domain: "d\(domain).example"))
+            }
+        }
+        #expect(jar.cookies.count == 3000 && !jar.cookies.contains { $0.domain == "a.example" })
+    }
+
+    @Test func `values appear in no description`() async throws {
+        let jar = CookieJar()
+        let (client, _) = try client(jar, setting: ["id=s3cret; HttpOnly"])
+        let response = try await client.sendWithResponse(Login()).response
+        let cookie = try #require(response.cookies.first)
+        #expect(cookie.value == "s3cret" && cookie.isHTTPOnly)
+        var texts = [
+            "\(jar)", "\(cookie)", cookie.debugDescription, "\(response)", "\(response[option: CookieDecisions.self])",
+        ]
+        for value in [jar, cookie, [cookie]] as [Any] {
+            var text = ""
+            dump(value, to: &text)
+            texts.append(text)
+        }
+        #expect(texts.allSatisfy { !$0.contains("s3cret") })
+    }
+
+    @Test func `concurrent requests store and send cookies`() async throws {
+        let jar = CookieJar()
+        let server = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, headers: ["Set-Cookie": "\(request.path.string.dropFirst())=1; Path=/"])
+        }
+        let client = HTTPClient(cookies: jar, transport: server)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask { _ = try await client.send(try HTTPRequest("https://a.example/n\(number)")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(jar.cookies.count == 100)
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct CacheEventsTests {
+    @Test func `a cache records whether it stored or reused a response`() async throws {
+        let log = EventLog()
+        let transport = AnyLoader {
+            HTTPResponse(
+                request: $0, status: .ok,
+                headers: [.cacheControl: "max-age=600", .date: "Sun, 06 Nov 1994 08:49:37 GMT"])
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"),
+            attemptLinks: ResponseCache(
+                store: .memory(bytes: 1 << 20), now: { Date(timeIntervalSince1970: 784_111_777) }),
+            observers: [log, StatisticsRecorder()], transport: transport)
+        for _ in 1...2 { _ = try await client.send(Endpoint("a")) }
+        let names = log.names.filter { $0.hasPrefix("cache.") }
+        #expect(names == ["cache.stored", "cache.hit"])
+        #expect(client.statistics?.cacheHits == 1 && client.statistics?.cacheMisses == 1)
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+}

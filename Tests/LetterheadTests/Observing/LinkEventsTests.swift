@@ -1,0 +1,99 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// The events of the links that wait, share and sign.
+@Suite(.timeLimit(.minutes(3))) struct LinkEventsTests {
+    private let log = EventLog()
+
+    private func client(
+        _ link: (any LoaderLink)? = nil, authentication: HTTPAuthentication? = nil,
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) -> HTTPClient {
+        HTTPClient(
+            environment: .of("https://a.test"), authentication: authentication, attemptLinks: link, observers: [log],
+            transport: AnyLoader(respond))
+    }
+
+    @Test func `a request that waits for a throttle enters a queue and leaves it`() async throws {
+        let throttle = Throttle(limit: 0)
+        let client = client(throttle) { HTTPResponse(request: $0, status: .ok) }
+        let task = Task { try await client.send(Endpoint("a")) }
+        while throttle.waiting == 0 { await Task.yield() }
+        throttle.limit = 1
+        _ = try await task.value
+        #expect(log.first("queue.entered")?[.queue] == "throttle" && log.first("queue.left")?[.duration] != nil)
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+
+    @Test func `equal requests lead and join a load, and share its response`() async throws {
+        let link = Deduplicate()
+        let isOpen = SharedValue(false)
+        let client = client(link) { request in
+            while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+            return HTTPResponse(request: request, status: .ok)
+        }
+        async let one = client.send(Endpoint("a"))
+        async let other = client.send(Endpoint("a"))
+        while link.waiting < 2 { await Task.yield() }
+        isOpen.withLock { $0 = true }
+        _ = try await (one, other)
+        let leader = try #require(log.first("deduplication.led"))
+        #expect(log.first("deduplication.joined")?.load != leader.load)
+        #expect(log.first("deduplication.shared")?[.sharedLoad] == leader.load)
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+
+    @Test func `credentials are needed, obtained and refused, and no event contains them`() async throws {
+        let authentication = HTTPAuthentication.bearer { need in need.isRefused ? "s3cret2" : "s3cret1" }
+        let client = client(authentication: authentication) { request in
+            let isNew = request.headers[.authorization] == "Bearer s3cret2"
+            return HTTPResponse(request: request, status: isNew ? .ok : .unauthorized)
+        }
+        _ = try await client.send(Endpoint("a"))
+        let names = log.names.filter { $0.hasPrefix("credentials.") }
+        #expect(
+            names == [
+                "credentials.needed", "credentials.obtained", "credentials.refused", "credentials.needed",
+                "credentials.obtained",
+            ])
+        #expect(log.events.filter { $0.name == "exchange.start" }.count == 2)
+        #expect(!log.events.map(\.description).joined().contains("s3cret"))
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+
+    @Test func `the request for a token is a load on behalf of another one`() async throws {
+        let url = try #require(URL(string: "https://a.test/token"))
+        let authentication = HTTPAuthentication.oauth2(
+            client: OAuth2.Client(id: "me", secret: "s3cret"), tokenEndpoint: url, grant: .clientCredentials())
+        let client = client(authentication: authentication) { request in
+            let text = #"{"access_token":"s3cret","token_type":"Bearer"}"#
+            return HTTPResponse(
+                request: request, status: .ok, headers: [.contentType: "application/json"],
+                body: HTTPResponseBody(Data(text.utf8)))
+        }
+        _ = try await client.send(Endpoint("a"))
+        let refresh = try #require(log.events.first { $0[.kind] == "refresh" })
+        #expect(refresh.parent == log.events.first?.load && refresh.name == "load.start")
+        #expect(log.events.contains { $0.load == refresh.load && $0.name == "load.end" })
+        #expect(!log.events.map(\.description).joined().contains("s3cret"))
+        #expect(ObserverLaws.violations(of: log.events) == [])
+    }
+
+    @Test func `a decoding error is an event`() async throws {
+        let client = client { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data("[]".utf8))) }
+        await #expect(throws: HTTPError.self) { try await client.send(Endpoint("a", answering: Person.self)) }
+        let failed = try #require(log.first("decoding.failed"))
+        #expect(failed[.type] == "Person" && failed[.errorType] == "cannotDecodeResponse")
+        #expect(log.names.last == "load.failed")
+    }
+
+    @Test func `an error knows the route`() async throws {
+        let client = client { throw HTTPError(.timedOut, request: $0) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Endpoint("users/\("ada")")) }
+        #expect(error?.route == "users/{}")
+        let unsent = await #expect(throws: HTTPError.self) { try await HTTPClient().send(Endpoint("users/\("..")")) }
+        #expect(unsent?.route == "users/{}")
+    }
+}

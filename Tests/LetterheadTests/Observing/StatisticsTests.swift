@@ -1,0 +1,50 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct StatisticsTests {
+    @Test func `loads are counted by route and origin`() async throws {
+        let count = SharedValue(0)
+        let transport = AnyLoader { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return HTTPResponse(request: request, status: number == 1 ? .serviceUnavailable : .ok)
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), observers: [StatisticsRecorder()], transport: transport)
+        for number in 1...3 { _ = try await client.send(Endpoint("users/\(number)").retry(.immediate)) }
+        let statistics = try #require(client.statistics)
+        #expect(statistics.routes.keys.sorted() == ["users/{}"] && statistics.origins["https://a.test"]?.count == 4)
+        let entry = try #require(statistics.routes["users/{}"])
+        #expect(entry.count == 3 && entry.failures == 0 && entry.retries == 1 && entry.latency.count == 3)
+        #expect(statistics.loadsInProgress == 0 && statistics.retries == 1)
+        #expect(statistics.description.contains("route users/{}: 3 (0 failed, 0 cancelled, 1 retries)"))
+    }
+
+    @Test func `a client without a recorder has no statistics`() {
+        #expect(HTTPClient().statistics == nil)
+    }
+
+    @Test func `the number of routes is limited`() {
+        let recorder = StatisticsRecorder(maximumNames: 2)
+        for number in 1...10 {
+            recorder.record(HTTPEvent("load.end", load: number, route: "route\(number)"))
+        }
+        #expect(recorder.statistics.routes.count == 3 && recorder.statistics.routes["(other)"]?.count == 8)
+    }
+
+    @Test func `quantiles are at most a bucket too large`() {
+        var latency = LatencyHistogram()
+        for number in 1...1_000 { latency.add(.milliseconds(number)) }
+        for (quantile, exact) in [(0.5, 500.0), (0.95, 950), (0.99, 990), (1, 1_000)] {
+            let found = latency.duration(atQuantile: quantile) / .milliseconds(1)
+            #expect(found >= exact && found <= exact * 1.2, "\(quantile)")
+        }
+        latency.add(.seconds(1 << 40))
+        latency.add(.zero)
+        #expect(latency.count == 1_002 && LatencyHistogram().duration(atQuantile: 0.5) == .zero)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+/// After a reset of the client, a sequence that has begun delivers nothing that has arrived before.
+@Suite(.timeLimit(.minutes(1)))
+struct PageResetTests {
+    @Test(arguments: [nil, 4])
+    func `the remaining items of a page are not delivered after a reset`(size: Int?) async throws {
+        let mock = MockLoader { try .ok($0, json: [1, 2, 3]) }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: size)
+        var items = client.items(of: numbers).makeAsyncIterator()
+        #expect(try await items.next() == 1)
+        await client.reset()
+        for _ in 1...3 {
+            let error = await #expect(throws: HTTPError.self) { try await items.next() }
+            #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
+        }
+        #expect(mock.requests.count == 1)
+        var fresh = client.items(of: numbers).makeAsyncIterator()
+        #expect(try await fresh.next() == 1)
+    }
+
+    @Test func `a sequence that has ended remains ended after a reset`() async throws {
+        let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader { try .ok($0, json: [1]) })
+        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)
+        var items = client.items(of: numbers).makeAsyncIterator()
+        while try await items.next() != nil {}
+        await client.reset()
+        #expect(try await items.next() == nil)
+    }
+
+    @Test func `a page is not delivered if the client is reset while its template finds the next page`() async {
+        let own = Mutex<HTTPClient?>(nil)
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        own.withLock { $0 = client }
+        let slow = Slow { await own.withLock { $0 }?.reset() }
+        let error = await #expect(throws: HTTPError.self) { try await client.pages(of: slow).collect() }
+        #expect(error?.code == .cancelled && mock.requests.count == 1)
+    }
+
+    @Test func `events that have arrived are not delivered after a reset`() async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
+                body: StreamedBody.of("data: a\n\ndata: b\n\n"))
+        }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        var events = client.events(of: Endpoint(), reconnecting: .whenClosed).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        await client.reset()
+        do {
+            _ = try await events.next()
+            Issue.record("an element was delivered")
+        } catch let error as HTTPError {
+            #expect(error.code == .cancelled && error.message.contains("the client was reset"))
+        }
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func `values that have arrived are not delivered after a reset`() async throws {
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "application/x-ndjson"],
+                body: StreamedBody.of("1\n2\n3\n"))
+        }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        var values = client.values(of: Endpoint(), as: Int.self).makeAsyncIterator()
+        #expect(try await values.next() == 1)
+        await client.reset()
+        do {
+            _ = try await values.next()
+            Issue.record("an element was delivered")
+        } catch let error as HTTPError {
+            #expect(error.code == .cancelled && error.message.contains("the client was reset"))
+        }
+        #expect(try await values.next() == nil)
+    }
+}
+
+/// A template that calls a closure before it returns the last page.
+private struct Slow: PaginatedTemplate {
+    typealias Response = [Int]
+    let arrived: @Sendable () async -> Void
+    var path: RequestPath { "slow" }
+    var page: Int { 1 }
+    var position: PagePosition { .number(1) }
+    func requestForNextPage() -> Slow { self }
+    func resumed(from checkpoint: PageCheckpoint) -> Slow { self }
+
+    func requestForNextPage(after arrival: Page<[Int]>) async -> PageContinuation<Slow> {
+        await arrived()
+        return .last
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Testing
+
+/// Several updates for one request, and updates of sequences that end before their first request.
+extension ProgressUpdatesTests {
+    @Test func `all updates of a template receive the progress, and end`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 10)) }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+        let (first, second, third) = (ProgressUpdates(), ProgressUpdates(), ProgressUpdates())
+        let call = Task {
+            try await client.send(
+                Import().onProgress(first).onProgress(second).header("X-Trace", "1").onProgress(third))
+        }
+        for updates in [first, second, third] {
+            var last: TransferProgress?
+            for await progress in updates { last = progress }
+            #expect(last == TransferProgress(direction: .download, completedBytes: 10, totalBytes: 10))
+        }
+        _ = try await call.value
+        await server.stop()
+    }
+
+    @Test func `all updates of a plain request end, and updates that are added twice receive each step once`() async {
+        let (first, second) = (ProgressUpdates(), ProgressUpdates())
+        var request = HTTPRequest()
+        for updates in [first, second, first] { request.reportProgress(to: updates) }
+        request.onProgress?(TransferProgress(direction: .upload, completedBytes: 1, totalBytes: 2))
+        // A request without a host is not sent.
+        _ = try? await HTTPClient(transport: MockLoader()).send(request)
+        for updates in [first, second] {
+            var count = 0
+            for await _ in updates { count += 1 }
+            #expect(count == 1)
+        }
+        var options = HTTPRequestOptions()
+        let both = [ProgressUpdates(), ProgressUpdates()]
+        for updates in both { options.reportProgress(to: updates) }
+        let template = Endpoint().with { $0.options = options }
+        _ = try? await HTTPClient(transport: MockLoader()).send(template)
+        for updates in both { for await _ in updates {} }
+    }
+
+    @Test func `updates that a link adds during a load do not replace those of the caller`() async throws {
+        let (own, added) = (ProgressUpdates(), ProgressUpdates())
+        let step = TransferProgress(direction: .download, completedBytes: 1, totalBytes: 1)
+        let mock = MockLoader { request in
+            request.onProgress?(step)
+            return try .ok(request, json: 1)
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"), links: ModifyRequest { $0.reportProgress(to: added) }, transport: mock)
+        let call = Task { try await client.send(Endpoint().onProgress(own)) }
+        for updates in [own, added] {
+            var steps: [TransferProgress] = []
+            for await progress in updates { steps.append(progress) }
+            #expect(steps == [step])
+        }
+        _ = try await call.value
+    }
+
+    @Test(arguments: [
+        PageWalk(maximumPages: -1), PageWalk(maximumItems: -1), PageWalk(maximumEmptyPages: -1),
+        PageWalk(pageLimit: -1),
+        PageWalk(delay: .seconds(-1)), PageWalk(deadline: .zero), PageWalk(maximumPages: 0), PageWalk(maximumItems: 0),
+        PageWalk(deadline: .nanoseconds(1)),
+    ])
+    func `updates end with a sequence that ends before its first request`(walk: PageWalk) async {
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let (first, second) = (ProgressUpdates(), ProgressUpdates())
+        let numbers = Endpoint("numbers", answering: [Int].self).onProgress(first).paginated(size: 2).onProgress(second)
+        let call = Task { try await client.items(of: numbers, walk: walk).collect() }
+        for updates in [first, second] { for await _ in updates {} }
+        _ = await call.result
+        #expect(mock.requests.isEmpty || walk.deadline != nil)
+    }
+
+    @Test func `updates end with a pager or a sequence that cannot begin`() async {
+        let mock = MockLoader { try .ok($0, json: [1]) }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let (first, second) = (ProgressUpdates(), ProgressUpdates())
+        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)
+        let pager = client.pager(of: numbers.onProgress(first), walk: PageWalk(maximumPages: -1))
+        await #expect(throws: HTTPError.self) { try await pager.next() }
+        for await _ in first {}
+        var pages = client.pages(of: numbers.onProgress(second)).makeAsyncIterator()
+        await client.reset()
+        await #expect(throws: HTTPError.self) { try await pages.next() }
+        for await _ in second {}
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `updates end with an event stream whose settings are invalid`() async {
+        let mock = MockLoader { .ok($0) }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let updates = ProgressUpdates()
+        let events = client.events(
+            of: Endpoint().onProgress(updates), reconnecting: .whenClosed(maximumAttempts: -1))
+        let (_, error) = await events.allAndError()
+        #expect((error as? HTTPError)?.code == .invalidRequest)
+        for await _ in updates {}
+        #expect(mock.requests.isEmpty)
+    }
+}
