@@ -119,7 +119,7 @@ import Testing
         }
         #expect(jar.cookies.count == 180)
         #expect(!jar.cookies.contains { $0.name == "n19" } && jar.cookies.contains { $0.name == "n20" })
-        for domain in 0..<40 {
+        for domain in 0..<30 {
             for number in 0..<100 {
                 time.withLock { $0 += 1 }
                 jar.set(CookieJar.Cookie("n\(number)", "", domain: "d\(domain).example"))

