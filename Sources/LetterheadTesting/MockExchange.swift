@@ -54,10 +54,11 @@ final class MockExchange: Sendable {
         }
     }
 
-    /// The time that the deadline of a request leaves on the clock of the mock, measured from its first attempt.
+    /// Returns the time until the deadline of a request on the clock of the mock, where the deadline starts with the
+    /// first attempt.
     ///
-    /// A client may measure deadlines in real time, which does not pass in a test. Nil if the mock itself measures real
-    /// time, because the deadline of the client is then the only one.
+    /// A client may measure deadlines in real time, which does not pass in a test. The result is nil if the mock
+    /// itself measures real time, because the client then enforces the deadline.
     private func deadlineLeft(of request: HTTPRequest) -> Duration? {
         guard !(clock is ContinuousClock), let limit = request.deadline else { return nil }
         let now = now

@@ -14,10 +14,10 @@ import Synchronization
 ///
 /// ``then(_:)`` adds a handler to the script. Each handler of the script is used once, in order. After the last one,
 /// the default handler responds to every request. Without a default handler, the request fails with `.cannotConnect`,
-/// and the error names the request. Requests are validated as in a transport, including replayable bodies, and are
-/// recorded in ``requests``. A handler can wait, and its task is cancelled with the request. If it throws an error, the
-/// caller receives it like an error of a transport. A download is saved to its file, and the `responseLimit` is
-/// enforced, including its default.
+/// and the error names the request. Requests are validated as in a transport, including their replayable bodies. Valid
+/// requests are recorded in ``requests``. A handler can wait, and its task is cancelled with the request. If a handler
+/// throws an error, the caller receives that error like an error of a transport. A download is saved to its file, and
+/// the `responseLimit` is enforced, including its default.
 ///
 /// The time limits of a request are enforced: `timeout`, `deadline` and `idleTimeout` end the request with `.timedOut`,
 /// and the handler's task is cancelled. Pass a ``TestClock`` to control the time.

@@ -49,7 +49,7 @@ extension TestClock {
     /// Lets running tasks continue until no sleep has begun or ended for five milliseconds of real time, and every task
     /// that was woken runs.
     ///
-    /// No API tells whether other tasks can run, so the real time is the remaining way to let them continue.
+    /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
     private func settle() async {
         var quiet = 0
         var seen = activity

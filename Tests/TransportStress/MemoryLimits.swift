@@ -28,10 +28,10 @@
                     fail("\(body.count) bytes were received as a whole body")
                 } catch let error as HTTPError {
                     expect(
-                        error.code == .responseTooLarge && error.message.contains("memory does not suffice"), "\(error)"
+                        error.code == .responseTooLarge && error.message.contains("not enough memory"), "\(error)"
                     )
                 } catch {
-                    expect(error is HTTPBodyError && "\(error)".contains("memory does not suffice"), "\(error)")
+                    expect(error is HTTPBodyError && "\(error)".contains("not enough memory"), "\(error)")
                 }
                 try await checkSmall(server, loader)
             }

@@ -28,7 +28,7 @@ typedef struct {
 
 /// Whether the library of a coding can be opened and has every function. The first call opens it; it is never closed.
 int lh_coding_is_available(int coding);
-/// Returns NULL if the coding is not available or the memory does not suffice.
+/// Returns NULL if the coding is not available or there is not enough memory.
 LHDecompressor *_Nullable lh_decompressor_create(int coding);
 void lh_decompressor_destroy(LHDecompressor *_Nonnull decompressor);
 /// Decompresses until the input is consumed, the output is full, or the body ends.

@@ -31,7 +31,7 @@ package enum CredentialRefusal: Error {
 
     private var content: (HTTPError.Code, (any Error)?, String) {
         switch self {
-        case .resetting: (.resetInProgress, nil, "a reset of the credentials is in progress; retry after it")
+        case .resetting: (.resetInProgress, nil, "a reset of the credentials is in progress; retry after the reset")
         case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
         case .otherOrigin(let origin):
             Self.content(

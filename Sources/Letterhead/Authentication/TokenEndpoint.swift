@@ -133,7 +133,7 @@ enum TokenAnswer {
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
         return OAuth2.Failure(
             isPassing ? .unavailable : .refused,
-            "the token endpoint responded with \(status) with \(OAuth2.Failure.printable(code))", code: code,
+            "the token endpoint responded with \(status) and \(OAuth2.Failure.printable(code))", code: code,
             status: status,
             detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)
     }

@@ -47,7 +47,7 @@ struct RegularFile: Sendable {
     static func message(_ code: Int32) -> String {
         switch code {
         case ENOENT, ENOTDIR: "the file does not exist"
-        case EACCES, EPERM: "the file may not be read"
+        case EACCES, EPERM: "permission to read the file was denied"
         default: "the file cannot be read: \(String(cString: strerror(code)))"
         }
     }
@@ -79,7 +79,7 @@ final class OpenFile: Sendable {
         try checkSize()
         guard try read(1).isEmpty else {
             throw HTTPBodyError.invalid(
-                "the file has more bytes than its size; read it and send its bytes with DataBody", file: file.url)
+                "the file has more bytes than its reported size; read and send them with DataBody", file: file.url)
         }
     }
 
@@ -106,7 +106,7 @@ final class OpenFile: Sendable {
     private var tooLarge: HTTPBodyError { .invalid("the file does not fit into memory", file: file.url) }
 
     private var changed: HTTPBodyError {
-        HTTPBodyError.invalid("the file changed its size while it was sent", file: file.url)
+        HTTPBodyError.invalid("the size of the file changed while it was being sent", file: file.url)
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPBodyError) -> Int {

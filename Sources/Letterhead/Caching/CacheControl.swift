@@ -17,7 +17,7 @@ struct CacheControl: Equatable, Sendable {
 
     var isEmpty: Bool { arguments.isEmpty }
 
-    /// Returns whether a directive is present. A limitation to named fields counts as a limitation of all.
+    /// Returns whether a directive is present. A directive that names header fields is treated as if it named none.
     func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
 
     /// Returns the seconds of a directive; nil if it is absent, and 0 if it is malformed.
@@ -30,7 +30,8 @@ struct CacheControl: Equatable, Sendable {
     /// Returns whether a directive is present without an argument.
     func isBare(_ name: String) -> Bool { contains(name) && arguments[name] == .some(.none) }
 
-    /// Parses a number of seconds. Larger numbers count as 2³¹ (RFC 9111, 1.2.2); nil if the text is not a number.
+    /// Parses a number of seconds. Numbers above 2³¹ count as 2³¹ (RFC 9111, 1.2.2). Returns nil if it is not a
+    /// number.
     static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 extension CacheExchange {
-    /// Asks the server whether an entry is still valid, or waits for an equal question of another request.
+    /// Validates an entry, or waits for the validation of the same entry by another request.
     ///
     /// - Returns: nil if the entry must be looked up again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
@@ -68,11 +68,12 @@ extension CacheExchange {
             return answered(response, instead: entry, demand, forward, ticket, start)
         }
         guard cache.state.withLock({ $0.end(ticket) }), CacheRules.confirms(response, entry.head) else {
-            // The 304 belongs to another response: only a request without conditions helps.
+            // The 304 belongs to another response, or the entry was invalidated in the meantime. The request is
+            // therefore sent again without the validators.
             _ = cache.guarded { try cache.storage.remove(entry) }
             return (try await forward.response(), nil)
         }
-        // Reading the empty body to its end keeps the connection.
+        // The empty body is read to its end, so that the connection can be reused.
         _ = try? await response.body.data(upTo: 1 << 16)
         return confirmed(response, entry, start)
     }
@@ -104,7 +105,7 @@ extension CacheExchange {
         _ ticket: CacheState.Ticket, _ start: Int64
     ) -> (HTTPResponse, CachedEntry?) {
         if CacheRules.isError(answer.status), CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds),
-            let stale = reuse(entry, as: .stale, reason: "the server responded \(answer.status.code)")
+            let stale = reuse(entry, as: .stale, reason: "the server responded with \(answer.status.code)")
         {
             _ = cache.state.withLock { $0.end(ticket) }
             return (stale, nil)

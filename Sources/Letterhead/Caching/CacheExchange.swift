@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// One request at the cache: finds a stored response, decides about it, and sends the request if necessary.
+/// Handles one request: finds a stored response, decides whether it can be reused, and sends the request if necessary.
 struct CacheExchange: Sendable {
     let cache: ResponseCache
     let request: HTTPRequest
@@ -53,7 +53,7 @@ struct CacheExchange: Sendable {
         if request.caching == .bypass { return "the request bypasses the cache" }
         if case .file = request.responseDelivery { return CacheRules.Refusal.download.rawValue }
         for name in Self.conditions where request.headers.contains(name) {
-            return "the request has a condition of its caller"
+            return "the caller has added a condition to the request"
         }
         return nil
     }

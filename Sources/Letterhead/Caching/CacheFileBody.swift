@@ -13,7 +13,7 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns all bytes; nil if their checksum is another one.
+    /// Returns all bytes; nil if they do not have this checksum.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()
@@ -21,7 +21,7 @@ final class CacheFileBody: Sendable {
         return found.value == checksum ? data : nil
     }
 
-    /// All bytes; nil if the file cannot be read, or if the memory does not suffice.
+    /// All bytes; nil if the file cannot be read, or if there is not enough memory.
     var data: Data? {
         guard hasFullSize else { return nil }
         let data = try? Data.filled(count: count, orThrow: CancellationError()) {
@@ -39,7 +39,7 @@ final class CacheFileBody: Sendable {
         return data?.count == count ? data : nil
     }
 
-    /// Returns whether the file has all bytes with a checksum. It reads the file in pieces.
+    /// Returns whether the file is complete and has this checksum. The file is read in pieces.
     func isIntact(checksum: UInt64) -> Bool {
         guard hasFullSize else { return false }
         var found = CacheChecksum()

@@ -39,7 +39,7 @@ struct CacheForward: Sendable {
             return response
         }
         response.cacheDecision = save(data, head)
-        // An invalidation during the save has not found the response.
+        // An invalidation that occurred during the save did not find the response, so it is removed now.
         if !cache.state.withLock({ $0.end(ticket) }) { _ = cache.guarded { try cache.storage.remove(url: key.url) } }
         return response
     }

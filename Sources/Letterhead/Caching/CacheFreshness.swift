@@ -38,7 +38,7 @@ struct CacheFreshness: Equatable, Sendable {
     private static func lifetime(of head: CachedHead, date: Int64) -> (Int64, isHeuristic: Bool) {
         if let seconds = head.control.seconds("max-age") { return (seconds, false) }
         if head.headers.contains(.expires) {
-            // A malformed date is in the past (RFC 9111, 5.3).
+            // A malformed date counts as a date in the past (RFC 9111, 5.3).
             let values = Set(head.headers.values(for: .expires))
             guard values.count == 1, let value = values.first, let end = self.date(value, now: head.responseTime) else {
                 return (0, false)

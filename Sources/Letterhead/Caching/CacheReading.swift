@@ -1,8 +1,8 @@
 import Foundation
 
-/// The readers of a cache for programs that feed them with arbitrary bytes.
+/// The parsers of a cache, for programs that test them with arbitrary bytes.
 package enum CacheReading {
-    /// Reads a text as every header that a cache reads.
+    /// Parses a string as each of the header fields that a cache parses.
     package static func read(_ text: String) {
         var request = HTTPRequest()
         for name in ["Range", "Accept-Language", "Cache-Control", "Pragma"] {
@@ -21,7 +21,7 @@ package enum CacheReading {
         _ = head.updated(by: response, requestTime: 0, responseTime: 0)
     }
 
-    /// Reads bytes as the file of a head and as its name, with and without a valid checksum.
+    /// Parses bytes as the file of a head, with and without a valid checksum, and as the name of such a file.
     package static func readFile(_ bytes: [UInt8]) {
         _ = FileCacheHead(bytes)
         let checksum = CacheChecksum.of(bytes)
@@ -30,7 +30,7 @@ package enum CacheReading {
         _ = bytes.withUnsafeBufferPointer { FileCacheName($0) }
     }
 
-    /// The bytes of a head, as far as they are text, and a name.
+    /// The file of a head without its checksum, decoded as UTF-8, and the name of such a file.
     package static var samples: [String] {
         let head = CachedHead(
             status: 200, headers: ["ETag": "a"], requestTime: 1, responseTime: 2, varied: [.init(name: "a", value: nil)]

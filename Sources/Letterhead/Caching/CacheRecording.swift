@@ -3,7 +3,7 @@ import Synchronization
 
 /// A streamed response that is being stored while its body is read.
 ///
-/// This type is a class because the body and its end share it. Dropping it stores nothing.
+/// This type is a class because the body and its end share it. A recording that is dropped stores nothing.
 final class CacheRecording: Sendable {
     private let writer: Mutex<(any CacheWriting)?>
     private let ticket: CacheState.Ticket
@@ -26,7 +26,7 @@ final class CacheRecording: Sendable {
         guard let writer = writer.withLock({ $0.take() }) else { return }
         let isCurrent = cache.state.withLock { $0.isCurrent(ticket) }
         if isCurrent { _ = cache.guarded { try writer.finish() } } else { writer.discard() }
-        // An invalidation during the save has not found the response.
+        // An invalidation that occurred during the save did not find the response, so it is removed now.
         let isValid = cache.state.withLock { $0.end(ticket) }
         if isCurrent, !isValid { _ = cache.guarded { try cache.storage.remove(url: ticket.url) } }
     }

@@ -2,13 +2,13 @@ import Foundation
 
 /// The decisions of a private cache (RFC 9111): pure functions of messages and the time.
 enum CacheRules {
-    /// The reason for which a response is not stored.
+    /// The reason why a response is not stored.
     enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
         case requestForbids = "the request has Cache-Control: no-store"
         case responseForbids = "the response has Cache-Control: no-store"
-        case partial = "the response is partial or has no content of its own"
-        case notUnderstood = "the response must be understood, and its status is not known"
+        case partial = "the status is 1xx, 206, 304 or 416, which is not stored"
+        case notUnderstood = "the response has Cache-Control: must-understand, and its status is unknown"
         case varies = "the response has Vary: *"
         case notCacheable = "the status is not cacheable without explicit freshness"
         case useless = "the response has neither a lifetime nor a validator"
@@ -41,8 +41,8 @@ enum CacheRules {
         }
     }
 
-    /// Whether the head that a 304 has updated may replace the stored one. The update may forbid to store the response, and
-    /// it may name other fields in `Vary`, for which the values of the original request are not known.
+    /// Whether the head that a 304 has updated may replace the stored head. The update may forbid storing the
+    /// response, or may name other fields in `Vary`, whose values in the original request are not known.
     static func mayKeep(_ head: CachedHead, insteadOf stored: CachedHead) -> Bool {
         if head.control.contains("no-store"), !head.control.contains("must-understand") { return false }
         return Vary.names(in: head.headers) == stored.varied.map(\.name)
@@ -60,11 +60,12 @@ enum CacheRules {
 
     /// The use of a stored response.
     enum Use: Equatable {
-        /// It is the response.
+        /// The stored response is returned.
         case fresh
-        /// It is the response, although it is stale. If the flag is set, it is validated in the background.
+        /// The stored response is returned although it is stale. If the flag is set, it is validated in the
+        /// background.
         case stale(validatesLater: Bool)
-        /// The server is asked whether it is still valid.
+        /// The server is asked whether the stored response is still valid.
         case validate
     }
 
@@ -74,7 +75,7 @@ enum CacheRules {
         let control = head.control
         if control.contains("no-cache") { return .validate }
         if demand.validates {
-            // Reloading does not validate what never changes (RFC 8246, 2).
+            // A reload does not validate an immutable response while it is fresh (RFC 8246, 2).
             return freshness.isFresh && control.contains("immutable") ? .fresh : .validate
         }
         if let limit = demand.maxAge, freshness.age > limit { return .validate }

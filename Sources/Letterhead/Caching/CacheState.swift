@@ -2,7 +2,7 @@ import Foundation
 
 /// The state that all requests of a cache share. Callers hold a lock.
 struct CacheState {
-    /// The number of resets. A response that began before the last one is not stored.
+    /// The number of resets. A response whose request began before the last reset is not stored.
     var generation = 0
     var flights = CacheFlights()
     /// The validations in the background, by entry.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A place for responses. Its functions may block on a disk. They are called from any thread.
+/// A store for responses. Its methods may block on disk access, and can be called from any thread.
 protocol CacheStorage: Sendable {
     /// Returns the entry of a key whose varied fields are those of the request, and counts it as used.
     ///

@@ -48,7 +48,7 @@ extension CachedHead {
         var head = self
         var new = Self.storable(response.headers)
         for name in Self.bodyFields { new[name] = nil }
-        // An age of the old response would make the new one older than it is.
+        // With the `Age` of the old response, the updated response would appear older than it is.
         head.headers[.age] = nil
         if !new.contains(.date) { head.headers[.date] = nil }
         head.headers.replace(with: new)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The folders and files of a store, as calls of the system. All names are below one folder, which only its owner can
-/// read.
+/// The folders and files of a store, accessed with system calls. All files are inside one folder, which only its owner
+/// can read.
 struct FileCacheFolder: Sendable {
     /// The error of a store. It contains no URL and no content.
     struct Failure: Error, CustomStringConvertible {
@@ -12,7 +12,7 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// A file of a folder, as it is listed.
+    /// The head of a stored response, as found when a folder is listed.
     struct Listed {
         let name: FileCacheName
         let headCount: Int
@@ -64,7 +64,7 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// Removes a file. A file that does not exist is no error.
+    /// Removes a file. It is not an error if the file does not exist.
     func remove(_ name: String, inShard shard: Int) { _ = unlink("\(path(ofShard: shard))/\(name)") }
 
     func exists(_ name: String, inShard shard: Int) -> Bool { access("\(path(ofShard: shard))/\(name)", F_OK) == 0 }
@@ -135,7 +135,7 @@ struct FileCacheFolder: Sendable {
                 }
                 if name.hasSuffix(".head") || name.hasSuffix(".body") || name.hasSuffix(".part") { names.append(name) }
             }
-            // Heads first, so that no head without a body is visible.
+            // In this order, the head of an entry is removed before its body, so that no head without a body is visible.
             for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }
     }

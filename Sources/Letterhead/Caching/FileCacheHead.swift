@@ -1,8 +1,9 @@
 import Foundation
 
-/// The file of a stored head: a mark, the key's URL, the head, the facts about the body, and a checksum.
+/// The file of a stored head: a magic number, the key's URL, the head, the size and checksum of the body, and a
+/// checksum.
 ///
-/// Numbers are little-endian. A text is its length in 4 bytes, followed by its UTF-8 bytes.
+/// Numbers are little-endian. A string is written as its length in 4 bytes, followed by its UTF-8 bytes.
 struct FileCacheHead: Equatable {
     var url: String
     var head: CachedHead
@@ -10,7 +11,7 @@ struct FileCacheHead: Equatable {
     var bodyChecksum: UInt64
 
     private static let mark: UInt32 = 0x3143_484C  // "LHC1"
-    /// The largest file that is read. Transports accept headers of at most 1 MiB.
+    /// The largest file that is read, in bytes. By default, transports accept heads of at most 256 KiB.
     static let longest = 4 << 20
 
     /// The bytes of the file.
@@ -42,7 +43,7 @@ struct FileCacheHead: Equatable {
         (self.url, self.head, self.bodyCount, self.bodyChecksum) = (url, head, bodyCount, bodyChecksum)
     }
 
-    /// Reads a file. Returns nil if a single byte differs from what was written.
+    /// Reads a file. Returns nil if any byte differs from the byte that was written.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > 8 else { return nil }
         var end = Reader(bytes: bytes, index: bytes.count - 8)
@@ -114,7 +115,7 @@ struct FileCacheHead: Equatable {
     }
 }
 
-/// A checksum of 64 bits, which finds damaged files. It is no protection against an attacker who can write them.
+/// A checksum of 64 bits that detects damaged files. It does not protect against an attacker who can write the files.
 struct CacheChecksum: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var pending: UInt64 = 0
@@ -128,7 +129,7 @@ struct CacheChecksum: Sendable {
         return checksum.value
     }
 
-    /// Appends bytes. The value does not depend on the pieces.
+    /// Appends bytes. The value does not depend on how the bytes are divided into calls.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         var index = 0
         while pendingCount > 0, index < bytes.count { push(bytes, &index) }

@@ -32,7 +32,7 @@ struct FileCacheName: Hashable, Sendable {
         return (hash(names), hash(values))
     }
 
-    /// Returns the first 64 bits of the hash of a text; 0 for an empty text.
+    /// Returns the first 64 bits of the hash of a string; 0 for an empty string.
     static func hash(_ text: String) -> UInt64 {
         text.isEmpty ? 0 : SHA256Hash.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -9,7 +9,7 @@ import Synchronization
 final class FileCacheStorage: CacheStorage {
     private struct State {
         var index = FileCacheIndex()
-        /// The time of the change of each folder that the index reflects; nil before it was listed.
+        /// For each folder, the time of the last change that the index includes; nil if the folder must be listed.
         var listed = [Int64?](repeating: nil, count: 256)
         /// The time of the last comparison of each folder.
         var compared = [Int64](repeating: 0, count: 256)
@@ -144,7 +144,7 @@ final class FileCacheStorage: CacheStorage {
 
     private func body(of name: FileCacheName, _ file: FileCacheHead) throws -> CachedBody? {
         guard let descriptor = try folder.opened(name.bodyFile, inShard: name.url.shard) else {
-            // The body is removed after its head, so a head without a body is a remnant.
+            // The body is always removed together with its head, so a head without a body is left over.
             state.withLock { remove(name, &$0) }
             return nil
         }
@@ -172,14 +172,14 @@ final class FileCacheStorage: CacheStorage {
     private func use(_ name: FileCacheName) {
         let time = Self.now
         let last = state.withLock { $0.index.use(name, at: time) }
-        // The time on the disk is for other processes and for the next start; a minute is exact enough.
+        // Only other processes and the next start use the time on disk, so a precision of one minute is sufficient.
         if let last, time - last > 60_000_000_000 { folder.touch(name.head, inShard: name.url.shard) }
     }
 
     private func isStored(_ name: FileCacheName, headCount: Int) {
         state.withLock { state in
             let old = state.index.names(of: name.url).filter {
-                // A listing of the folder may already have found the new one.
+                // The index may already contain the new name, if the folder was listed in the meantime.
                 $0 != name && $0.identity == name.identity && $0.varyNames == name.varyNames
                     && $0.varyValues == name.varyValues
             }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A response that is being written to a folder.
 ///
-/// The body is written to a temporary name and renamed, and then the head. A response exists when its head does. This
-/// type is a class because the reader of the body and the cache share it.
+/// First the body and then the head is written under a temporary name and renamed. A response exists as soon as its
+/// head exists. This type is a class because the reader of the body and the cache share it.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32
@@ -75,7 +75,7 @@ final class FileCacheWriter: CacheWriting {
         folder.remove(Self.part(body), inShard: shard)
     }
 
-    /// Writes a small file to a temporary name, and renames it.
+    /// Writes a small file under a temporary name, and renames it.
     static func write(_ data: Data, as name: String, in folder: FileCacheFolder, shard: Int) throws {
         let draft = part(.random(in: .min ... .max))
         let descriptor = try folder.create(draft, inShard: shard)

@@ -47,7 +47,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 
     func write(_ head: CachedHead, for key: CacheKey) -> any CacheWriting {
-        // A body that needs more than a quarter of the store would remove too many others.
+        // A body that needs more than a quarter of the store would displace too many other responses.
         MemoryCacheWriter(limit: limit.bytes / 4) { [self] body in insert(head, for: key, body: body) }
     }
 

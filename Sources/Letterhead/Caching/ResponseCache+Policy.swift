@@ -41,8 +41,8 @@ enum CachingOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How the request uses the cache of its client. Default: ``ResponseCache/Policy/default``. Without a cache, it has
-    /// no effect.
+    /// How the request uses the cache of its client. Default: ``ResponseCache/Policy/default``. This property has no
+    /// effect if the client has no cache.
     public var caching: ResponseCache.Policy {
         get { self[option: CachingOption.self] }
         set { self[option: CachingOption.self] = newValue }

@@ -29,7 +29,7 @@ extension ResponseCache {
         ///
         /// - Parameters:
         ///   - folder: the URL of a folder that contains nothing else. It is created if it does not exist.
-        ///   - bytes: the maximum number of bytes of all files together. It may be exceeded by 5 % for a short time.
+        ///   - bytes: the maximum number of bytes of all files together. It may be exceeded by 5% for a short time.
         ///     The least recently used responses are removed first.
         /// - Throws: an error of the file system if the folder cannot be created or read, or if it belongs to another
         ///   user.

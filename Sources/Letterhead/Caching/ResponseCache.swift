@@ -95,7 +95,7 @@ public final class ResponseCache: LoaderLink {
         }
     }
 
-    /// Whether a field contains a credential. The judgment about a name is remembered, because it is slow.
+    /// Whether a field contains a credential. The result is stored for each name, because determining it is slow.
     func isSecret(_ field: HTTPHeaders.Field, in request: HTTPRequest) -> Bool {
         if field.isSecret { return true }
         if request.options.contains(RedactionOption.self) { return request.isSecret(field) }

@@ -1,7 +1,7 @@
 /// The decision of a jar about one `Set-Cookie` field. An observer can record it: it contains no value.
 struct CookieDecision: Sendable, CustomStringConvertible {
     let name: String
-    /// The cookie that was stored, or removed if it has expired; or the reason for which it was refused.
+    /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
 
     var description: String {

@@ -69,7 +69,7 @@ struct CookieFile: Sendable {
     }
 
     private static let damaged = Failure(
-        description: "the cookie file is damaged and counts as empty; it is replaced when a cookie is saved")
+        description: "the cookie file is damaged and is treated as empty; it is replaced when a cookie is saved")
 
     private static func naming<Value>(_ use: () throws(PrivateFile.Failure) -> Value) throws(Failure) -> Value {
         do throws(PrivateFile.Failure) {

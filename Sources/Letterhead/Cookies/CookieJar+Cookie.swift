@@ -22,7 +22,7 @@ extension CookieJar {
         public let domain: String
         /// Whether only ``domain`` itself receives the cookie, and not its subdomains.
         public let isHostOnly: Bool
-        /// The path of the requests that receive the cookie. They also receive it for paths below it.
+        /// The path of the requests that receive the cookie. Requests for paths below this path also receive it.
         public let path: String
         /// The time at which the cookie is removed; nil for a session cookie.
         public internal(set) var expires: Date?

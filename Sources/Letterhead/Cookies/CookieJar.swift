@@ -10,10 +10,10 @@ import Synchronization
 /// await client.reset()                             // removes all cookies
 /// ```
 ///
-/// A jar is empty when it is created, and belongs to the clients that it is passed to: the process has no shared jar.
-/// As part of a client, it is used for each attempt and for each hop of a redirect. A jar stores at most 180 cookies of
-/// one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. It refuses a cookie whose
-/// name and value have more than 4096 bytes, and stores a cookie for at most 400 days.
+/// A jar belongs to the clients that it is passed to: the process has no shared jar. A new jar is empty, unless it
+/// loads its cookies from a file. A client uses its jar for each attempt and for each hop. A jar stores at most 180
+/// cookies of one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. It refuses a
+/// cookie whose name and value have more than 4096 bytes, and stores a cookie for at most 400 days.
 ///
 /// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
 /// and above a ``ResponseCache``.
@@ -74,7 +74,7 @@ public final class CookieJar: LoaderLink {
     public var cookies: [Cookie] { table.withLock { $0.cookies(at: now()) } }
 
     /// Stores a cookie. It replaces a cookie with the same name, domain and path. If the new cookie has expired, the
-    /// existing cookie is only removed.
+    /// existing cookie is removed and the new one is not stored.
     public func set(_ cookie: Cookie) {
         let time = now()
         var cookie = cookie

@@ -2,10 +2,10 @@ import Foundation
 
 /// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.
 enum CookieRules {
-    /// The longest time that a cookie is stored: 400 days, in seconds.
+    /// The longest time for which a cookie is stored: 400 days, in seconds.
     static let longestLife: Int64 = 400 * 86_400
 
-    /// The reason for which a cookie is not stored.
+    /// The reason why a cookie is not stored.
     enum Refusal: String, Error, Sendable {
         case malformed = "the field is malformed, or its name and value have more than 4096 bytes"
         case otherDomain = "the domain of the cookie does not include the host of the request"
@@ -52,7 +52,8 @@ enum CookieRules {
         _ domain: String?, host: String, isPublicSuffix: (String) -> Bool
     ) throws(Refusal) -> (domain: String, isHostOnly: Bool) {
         guard let domain, !domain.isEmpty else { return (host, true) }
-        // Such a domain would send the cookie to hosts of other owners. For the host itself it means the host only.
+        // A cookie for such a domain would be sent to hosts of other owners. If the domain equals the host of the
+        // request, the cookie is accepted for that host only.
         if !domain.contains(".") || isAddress(domain) || isPublicSuffix(domain) {
             guard domain == host else { throw .publicSuffix }
             return (host, true)

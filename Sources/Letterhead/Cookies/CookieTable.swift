@@ -1,6 +1,6 @@
 import Foundation
 
-/// The cookies of a jar, by domain, with the limits of their number. Callers hold a lock.
+/// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {
     /// The largest number of cookies of one domain, and of all.
     static let limits = (domain: 180, all: 3000)
@@ -52,7 +52,7 @@ struct CookieTable {
     }
 
     /// Returns the cookies for a request in the order of the header (RFC 6265bis, 5.8.3): longer paths first, then
-    /// older cookies. They count as used.
+    /// older cookies. The returned cookies count as used.
     mutating func cookies(for target: CookieTarget, at now: Date) -> [CookieJar.Cookie] {
         guard count > 0 else { return [] }
         var found: [CookieJar.Cookie] = []

@@ -1,21 +1,22 @@
 import Foundation
 
 extension CookieJar {
-    /// The cookies in the format of `cookies.txt`, which curl and browsers' extensions read and write.
+    /// The cookies in the format of `cookies.txt`, which curl and browser extensions read and write.
     ///
     /// The text contains the values. It includes session cookies, with an expiry of 0. The format cannot express
     /// `SameSite`, which is left out. Cookies with a tab or a line break are also left out.
     public var text: String { CookieText.text(of: cookies) }
 
-    /// Adds the cookies of a text in the format of `cookies.txt`. They replace cookies with the same name, domain and
-    /// path. Cookies that have expired are left out.
+    /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
+    /// and path. Cookies that have expired are left out.
     ///
     /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
     public func add(text: String) throws(TextError) {
         for cookie in try CookieText.cookies(of: text, at: now()) where !cookie.hasExpired(at: now()) { set(cookie) }
     }
 
-    /// The error of a text that does not have the format of `cookies.txt`. It contains no part of the text.
+    /// The error for a string that does not have the format of `cookies.txt`. The error contains no part of the
+    /// string.
     public struct TextError: Error, CustomStringConvertible {
         /// The number of the malformed line, starting at 1.
         public let line: Int
@@ -42,7 +43,7 @@ enum CookieText {
                 cookie.name, cookie.value,
             ]
             let line = fields.joined(separator: "\t")
-            // A tab or a line break in a field would make other cookies of the line.
+            // A tab or a line break in a field would turn the line into different cookies.
             guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.name == cookie.name,
                 copy.value == cookie.value, copy.domain == cookie.domain, copy.path == cookie.path,
                 copy.isHostOnly == cookie.isHostOnly, copy.isSecure == cookie.isSecure

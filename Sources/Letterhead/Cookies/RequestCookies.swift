@@ -35,7 +35,7 @@ extension HTTPRequest {
         for cookie in cookies { try addCookie(cookie.name, cookie.value.reveal()) }
     }
 
-    /// Returns the request with the cookies of a jar, after which the request's own cookies follow.
+    /// Returns the request with the cookies of a jar, followed by the request's own cookies.
     func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
         var request = self
         let own = headers[.cookie]

@@ -18,7 +18,7 @@ struct SetCookie: Equatable {
     /// The largest number of bytes of the name and the value together, and of one attribute.
     static let longest = (pair: 4096, attribute: 1024)
 
-    /// Parses a field. Returns nil if the standard demands that it is ignored.
+    /// Parses a field. Returns nil if the standard requires that the field is ignored.
     init?(_ text: String) {
         // Tabs are allowed, other control characters are not.
         guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }

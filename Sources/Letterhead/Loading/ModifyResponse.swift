@@ -101,7 +101,7 @@ extension HTTPResponse {
         if request.id == asked.id { return self }
         throw HTTPError(
             .invalidResponse, request: asked,
-            message: "\(link) returned the response to another request; change the response in its argument")
+            message: "\(link) returned the response to another request; modify the response that it receives")
     }
 }
 

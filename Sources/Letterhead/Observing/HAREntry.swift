@@ -139,7 +139,7 @@ struct HARMessage: Sendable {
         guard let body, !body.isEmpty else { return nil }
         if isSecret { return (Redaction.mark, nil) }
         if let text = redaction.redacted(body, headers: source) { return (text, nil) }
-        // The end of a text may be in the middle of a character.
+        // A truncated text may end in the middle of a character.
         if isCut, let text = (1...3).lazy.compactMap({ redaction.redacted(body.dropLast($0), headers: source) }).first {
             return (text, nil)
         }

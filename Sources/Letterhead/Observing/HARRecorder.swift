@@ -48,7 +48,7 @@ public final class HARRecorder: HTTPObserver {
         self.now = now
     }
 
-    /// Notes the event in the entry of its exchange.
+    /// Adds the event to the entry of its exchange.
     public func record(_ event: HTTPEvent) {
         guard let exchange = event[.exchange] else { return }
         let key = Key(load: event.load, exchange: exchange)
@@ -66,7 +66,7 @@ public final class HARRecorder: HTTPObserver {
 
     /// Returns the archive as JSON.
     ///
-    /// - Throws: an `EncodingError` if a text cannot be encoded.
+    /// - Throws: an `EncodingError` if a string cannot be encoded.
     public func data() throws -> Data {
         let (entries, removed) = state.withLock { state in
             (state.order.compactMap { state.entries[$0] }, state.removed)

@@ -2,8 +2,8 @@ extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
 
-    /// The name of the span of an exchange by the semantic conventions of OpenTelemetry for HTTP clients: the method
-    /// and the route, such as `GET users/{}/followers`.
+    /// The name of the span of an exchange, according to the semantic conventions of OpenTelemetry for HTTP clients:
+    /// the method and the route, such as `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
     /// The attributes of the span of an exchange, under the stable names of OpenTelemetry. Values are `String` or
@@ -19,8 +19,8 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// The attributes of the metric ``durationMetric``. Each has only few different values. Values are `String` or
-    /// `Int`.
+    /// The attributes of the metric ``durationMetric``. Each attribute has only a few different values. Values are
+    /// `String` or `Int`.
     public var metricAttributes: [String: any Sendable] {
         var attributes: [String: any Sendable] = [:]
         attributes["http.request.method"] = standardMethod == "HTTP" ? "_OTHER" : standardMethod

@@ -10,9 +10,9 @@ extension HTTPRequest {
     ///
     /// The command sends exactly the headers of the request: it suppresses the headers that curl would add. What the
     /// links of a client add, such as credentials, is part of the command only if the request has passed the links, as
-    /// in `response.request.curlCommand()`. A file is sent as `@path`, a multipart form with `--form`, which chooses
-    /// its own boundary, and binary data with `printf`. A body that is produced while it is sent is read from standard
-    /// input.
+    /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form`, so curl
+    /// chooses the boundary. Binary data is piped from `printf`. A body that is produced while it is sent is read from
+    /// standard input.
     ///
     /// - Parameter includingSecrets: whether the command contains secrets. Default: false (secrets are redacted as
     ///   described in ``Redaction``).
@@ -21,7 +21,7 @@ extension HTTPRequest {
     }
 }
 
-/// Writes a command of curl.
+/// Creates a curl command.
 private struct CurlCommand {
     private let request: HTTPRequest
     private let showsSecrets: Bool
@@ -50,7 +50,7 @@ private struct CurlCommand {
         let url = (showsSecrets ? try? request.urlString() : nil) ?? request.redaction.url(of: request)
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { add("--globoff") }
         if url.contains("/.") { add("--path-as-is") }
-        // A text that begins with a hyphen would be an option.
+        // Without `--url`, a URL that begins with a hyphen would be parsed as an option.
         add("--url", url)
         if !url.hasPrefix("-") { words.remove(at: words.count - 2) }
     }
@@ -102,7 +102,8 @@ extension CurlCommand {
         return false
     }
 
-    /// Whether secrets in the body cannot be found: it is compressed, or a multipart body that cannot be written as a form.
+    /// Whether secrets in the body cannot be found: the body is compressed, or is a multipart body that cannot be
+    /// written as a form.
     private var isOpaque: Bool {
         let headers = request.framedHeaders()
         return headers.contains(.contentEncoding) || headers.mediaType?.essence.hasPrefix("multipart/") == true

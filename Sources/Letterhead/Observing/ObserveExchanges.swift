@@ -3,8 +3,8 @@ import Synchronization
 
 /// Records each exchange of an observed load with the transport, and adds the headers of its trace.
 ///
-/// A client with observers or tracing has it directly above the transport, so that observers see what is sent and what
-/// arrives.
+/// A client with observers or tracing places this link directly above the transport, so that observers see what is
+/// sent and what arrives.
 struct ObserveExchanges: LoaderLink {
     let tracing: TraceContextPropagation?
 

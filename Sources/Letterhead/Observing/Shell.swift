@@ -1,6 +1,6 @@
-/// Texts for a POSIX shell (IEEE Std 1003.1, 2.2).
+/// Words and commands for a POSIX shell (IEEE Std 1003.1, 2.2).
 enum Shell {
-    /// Returns a word that the shell reads as exactly this text. The text must not contain NUL.
+    /// Returns a word that the shell reads as exactly this string. The string must not contain NUL.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
         return isPlain ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
@@ -19,7 +19,7 @@ enum Shell {
         return text + "'"
     }
 
-    /// Returns whether a text can be a word: it contains no control characters except line breaks and tabs, which a
+    /// Returns whether a string can be a word: it contains no control characters except line breaks and tabs, which a
     /// terminal could interpret when the command is pasted.
     static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
@@ -34,7 +34,7 @@ enum Shell {
 }
 
 extension String {
-    /// The text with zeros before it.
+    /// The string, padded with leading zeros.
     fileprivate func padded(to count: Int) -> String {
         String(repeating: "0", count: max(0, count - utf8.count)) + self
     }

@@ -52,7 +52,7 @@ struct PagePlace: Sendable {
         guard let name = path.first else { return }
         guard path.count > 1 else { return parameters[name] = value }
         guard !StandardParameters.areQuery(of: method) else {
-            return refuse(path, "the parameters of a \(method) request are query parameters")
+            return refuse(path, "a \(method) request sends its parameters in the query, which cannot be nested")
         }
         var member = JSONValue.object([:])
         if let present = parameters[name] {

@@ -108,7 +108,7 @@ extension URLParts {
     /// A reference without a scheme and a host is allowed, because it contains no origin that could be lost.
     fileprivate var brokenPageRule: String? {
         if scheme == nil, authority == nil { return nil }
-        if userInfo != nil { return "the URL of the page contains a user or password; use an authentication" }
+        if userInfo != nil { return "the URL of the page contains a user or password; use an authentication link" }
         return HTTPOrigin(self) == nil ? "the URL of the page has no host; use an absolute http or https URL" : nil
     }
 }

@@ -55,7 +55,7 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .policy: "the redirect was not followed because of the redirect policy"
         case .otherOrigin:
-            "the redirect leads to another origin, which the redirect policy or a secret body does not allow"
+            "the redirect leads to another origin, and the redirect policy forbids it or the body is secret"
         case .downgrade: "the redirect leads from https to http; to follow it, use a policy with allowingDowngrade()"
         case .scheme: "the redirect leads to a scheme other than http or https"
         case .location: "the redirect has no valid Location header"

@@ -14,7 +14,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     case oneTimeBody
     /// The method is not idempotent, and a part of the request may have been sent.
     case unsafeMethod
-    /// The strategy returns no further wait.
+    /// The strategy returns no wait for another retry.
     case strategyEnded
     /// The load took part in as many alternate requests as allowed.
     case alternatesUsedUp
@@ -43,8 +43,8 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
         case .nested: "not retried here: another Retry further up the chain retries the request"
         case .notWorthIt: ""
         case .oneTimeBody: "not retried: the body can be sent only once"
-        case .unsafeMethod: "not retried: the method is not idempotent; mark it idempotent() if it may be sent twice"
-        case .strategyEnded: "not retried: the strategy has no further wait"
+        case .unsafeMethod: "not retried: the method is not idempotent; use idempotent() if it may be sent twice"
+        case .strategyEnded: "not retried: the strategy allows no further retry"
         case .alternatesUsedUp: "not retried: the maximum of alternate requests for one request was reached"
         case .serverDelay(let delay, let longest):
             "not retried: the server asks for a wait of \(delay), and longestServerDelay is \(longest)"

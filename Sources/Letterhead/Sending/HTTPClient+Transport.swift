@@ -9,6 +9,9 @@ extension HTTPClient {
     /// The default transport: libcurl on Linux, URLSession on Apple platforms. All clients of a process share it, so
     /// they share their connections.
     ///
+    /// A reset of a client ends the requests of this client, and its later requests use new connections; requests of
+    /// other clients continue. A chain without a client needs ``Autocancel`` for its requests to be cancelled by a reset.
+    ///
     /// Only transports open connections; no other part of the library does.
     public static var defaultTransport: any HTTPLoader {
         #if os(Linux)

@@ -175,9 +175,8 @@ public struct HTTPClient: Sendable {
 
     /// Cancels all requests in flight, removes the state of all links, and returns when this is complete.
     ///
-    /// The transport is reset, too: if several clients share it, as they do with ``defaultTransport``, the requests of
-    /// all of them end with `.cancelled`. Give a client whose user may sign out a transport of its own, with
-    /// ``makeTransport(_:)``.
+    /// Later requests use new connections. The requests of other clients over the ``defaultTransport`` continue. If
+    /// several clients share a transport of ``makeTransport(_:)``, the requests of all of them end with `.cancelled`.
     ///
     /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
     /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.

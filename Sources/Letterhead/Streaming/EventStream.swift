@@ -42,7 +42,7 @@ struct EventStream: Sendable {
     /// The error of a stream that ended without its sentinel.
     func missingEnd(_ sentinel: String) -> HTTPError {
         HTTPResponseBody.Origin.error(
-            origin, .invalidResponse, "the event stream ended before the event \"\(sentinel)\" that ends it")
+            origin, .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
     }
 
     private mutating func end() {

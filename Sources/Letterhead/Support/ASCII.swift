@@ -1,6 +1,6 @@
 /// Comparisons and character classes that must not depend on a locale (RFC 9110, 5.6.2).
 package enum ASCII {
-    /// Returns whether two texts are equal, ignoring the case of ASCII letters.
+    /// Returns whether two strings are equal, ignoring the case of ASCII letters.
     @inline(__always)
     package static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && isSameIgnoringCase(left, right)
@@ -22,24 +22,25 @@ package enum ASCII {
     @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
-    /// Returns the text with its ASCII letters in lower case.
+    /// Returns the string with its ASCII letters in lower case.
     package static func lowercased(_ text: String) -> String {
         if allBytes(of: text, fit: { !(65...90).contains($0) }) { return text }
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 
-    /// Returns whether a text is a token: at least one character, for each of which ``isTokenCharacter(_:)`` is true.
+    /// Returns whether a string is a token: at least one character, for each of which ``isTokenCharacter(_:)`` is
+    /// true.
     package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && allBytes(of: text, standIn: tokens)
     }
 
-    /// Returns whether a part of a text is a token.
+    /// Returns whether a part of a string is a token.
     package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
 
-    /// Returns whether a text contains only visible ASCII characters.
+    /// Returns whether a string contains only visible ASCII characters.
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
 
-    /// Returns whether all bytes of a text fulfill a condition.
+    /// Returns whether all bytes of a string fulfill a condition.
     @inline(__always)
     package static func allBytes(of text: String, fit: (UInt8) -> Bool) -> Bool {
         text.withBytes { bytes in
@@ -48,12 +49,13 @@ package enum ASCII {
         }
     }
 
-    /// Returns whether a text is a valid value of a header field (RFC 9110, 5.5): tabs are its only control characters.
+    /// Returns whether a string is a valid value of a header field (RFC 9110, 5.5): tabs are its only control
+    /// characters.
     package static func isFieldValue(_ text: String) -> Bool { allBytes(of: text, standIn: fieldValues) }
 
-    /// Returns whether a table has a `.` for each byte of a text.
+    /// Returns whether a table has a `.` for each byte of a string.
     ///
-    /// All bytes are inspected without a branch for each, which is faster: texts are short, and few are refused.
+    /// All bytes are inspected without a branch for each, which is faster: strings are short, and few are refused.
     @inline(__always)
     private static func allBytes(of text: String, standIn table: StaticString) -> Bool {
         let marks = table.utf8Start
@@ -89,7 +91,7 @@ package enum ASCII {
         ................................
         """
 
-    /// Returns the text without leading and trailing spaces and tabs (OWS of RFC 9110, 5.6.3).
+    /// Returns the string without leading and trailing spaces and tabs (OWS of RFC 9110, 5.6.3).
     package static func trimmed(_ text: String) -> String {
         let hasBlanks = text.withBytes { bytes in
             bytes.first.map(isBlank) ?? false || bytes.last.map(isBlank) ?? false

@@ -1,4 +1,4 @@
-/// A buffer for a text of many small pieces, without intermediate strings.
+/// A buffer for a string of many small pieces, without intermediate strings.
 package struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes that were appended.
@@ -6,7 +6,7 @@ package struct ByteText: ~Copyable {
 
     private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Returns the text that a closure appends.
+    /// Returns the string that a closure appends.
     ///
     /// - Parameter capacity: the largest number of bytes. Appending more is a programming error.
     package static func text(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> String {
@@ -29,7 +29,7 @@ package struct ByteText: ~Copyable {
     @inline(__always)
     package func ends(in character: Unicode.Scalar) -> Bool { count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
-    /// Appends a text unchanged.
+    /// Appends a string unchanged.
     @inline(__always)
     package mutating func append(_ text: String) {
         text.withBytes { append($0) }
@@ -64,7 +64,7 @@ package struct ByteText: ~Copyable {
         digits.reverse()
     }
 
-    /// Appends a text with every byte of the set as `%XX`. It has at most three times as many bytes.
+    /// Appends a string with every byte of the set as `%XX`. It has at most three times as many bytes.
     @inline(__always)
     package mutating func append(_ text: String, escaping set: EscapeSet) {
         count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))

@@ -1,14 +1,14 @@
 package import Foundation
 
 extension String {
-    /// Calls a closure with the UTF-8 bytes of the text. Unlike `withUTF8`, it does not need a variable. Only a text
-    /// from Objective-C is copied.
+    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it does not need a variable. Only a
+    /// string from Objective-C is copied.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
     }
 
-    /// Calls the closure for a text from Objective-C, which may have another encoding.
+    /// Calls the closure for a string from Objective-C, which may have another encoding.
     @inline(never)
     private func withCopiedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var copy = self
@@ -21,7 +21,7 @@ extension Data {
     ///
     /// - Parameters:
     ///   - count: the number of bytes to allocate.
-    ///   - failure: the error that is thrown if the memory does not suffice.
+    ///   - failure: the error that is thrown if there is not enough memory.
     ///   - fill: writes the bytes, and returns their number. The rest of the memory is not used.
     package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
@@ -56,7 +56,7 @@ extension UnsafeBufferPointer<UInt8> {
         return place
     }
 
-    /// Returns the text of a range of the bytes.
+    /// Returns a range of the bytes as a string.
     func text(_ range: Range<Int>) -> String {
         let part = UnsafeBufferPointer(rebasing: self[range])
         return String(unsafeUninitializedCapacity: part.count) { $0.initialize(fromContentsOf: part) }

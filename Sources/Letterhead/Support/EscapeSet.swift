@@ -1,7 +1,7 @@
 /// A set of bytes that are escaped. In its text form, each byte has a character: `.` is kept, `x` becomes `%XX`.
 package struct EscapeSet: Sendable {
     /// The output for each byte: the first byte in the lowest bits, and the number of bytes in the highest eight bits.
-    /// A byte thus costs one load and one store, without branches that depend on the text.
+    /// A byte thus costs one load and one store, without branches that depend on the string.
     private var words: [UInt32]
 
     init(table: StaticString) {

@@ -14,7 +14,7 @@ struct GrowingBytes: ~Copyable {
 
     deinit { free(memory) }
 
-    /// Appends bytes. If the memory does not suffice, it appends nothing and returns false.
+    /// Appends bytes. If there is not enough memory, it appends nothing and returns false.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let (sum, isOver) = count.addingReportingOverflow(bytes.count)

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {
-    /// Parses a date. Returns nil if the text is not a date.
+    /// Parses a date. Returns nil if the string is not a date.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.

@@ -25,7 +25,7 @@ package struct LinkHeader: Sendable {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Returns the links of all fields, in order. Of a malformed field it returns the links before the error.
+    /// Returns the links of all fields, in order. For a malformed field, it returns the links before the error.
     package static func links(in fields: [String]) -> [Link] {
         fields.flatMap { field in
             var reader = LinkHeader(field)
@@ -72,8 +72,8 @@ package struct LinkHeader: Sendable {
 
     private mutating func readPlain() -> String { ASCII.trimmed(read { Self.isEnd($0) }) }
 
-    /// Reads the text between quotation marks, with backslash escapes resolved. Without a closing mark it ends with the
-    /// field.
+    /// Reads the text between quotation marks, with backslash escapes resolved. Without a closing quotation mark, the
+    /// text ends with the field.
     private mutating func readQuoted() -> String {
         var text: [UInt8] = []
         index += 1

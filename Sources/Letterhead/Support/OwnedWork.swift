@@ -11,7 +11,8 @@ package final class OwnedWork: Sendable {
         var priority: TaskPriority?
         var onCancel: (@Sendable () -> Void)?
         var task: Task<Void, Never>?
-        /// The work that contained the creator of this work; nil after the end, so that no chain of ended work grows.
+        /// The work that contained the creator of this work; nil after the end, so that ended work forms no growing
+        /// chain.
         var enclosing: OwnedWork?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }

@@ -1,6 +1,6 @@
 /// Percent-encoding with a table, in one pass over the bytes (RFC 3986, 2.1). All escaping in the library uses it.
 package enum PercentEncoding {
-    /// Returns the text with every byte of the set as `%XX`, or the text itself if it contains no byte of the set.
+    /// Returns the string with every byte of the set as `%XX`, or the string itself if it contains no byte of the set.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             let escapes = count(bytes, set)
@@ -11,7 +11,7 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Escapes a text that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
+    /// Escapes a string that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
     package static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
             guard count(bytes, set) > 0 else { return nil }
@@ -25,14 +25,14 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Returns the text with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the string with every well-formed `%XX` decoded. Bytes that are not UTF-8 become U+FFFD.
     package static func unescape(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns the only normal form of the texts that differ in their escapes (RFC 3986, 6.2.2): unreserved bytes are
-    /// not escaped, and every other byte is `%XX` in upper case.
+    /// Returns the normal form that is the same for all strings that differ only in their escapes (RFC 3986, 6.2.2):
+    /// unreserved bytes are not escaped, and every other byte is `%XX` in upper case.
     package static func normalized(_ bytes: [UInt8]) -> String {
         let set = EscapeSet.unreserved
         var output: [UInt8] = []
@@ -62,7 +62,7 @@ package enum PercentEncoding {
         return output
     }
 
-    /// Returns the number of bytes of a text that the set escapes. Each adds two bytes.
+    /// Returns the number of bytes of a string that the set escapes. Each adds two bytes.
     package static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
         let length = set.withWords { words in
             var length = 0
@@ -100,9 +100,9 @@ package enum PercentEncoding {
         }
     }
 
-    /// Writes the escaped bytes of a text, and returns their number.
+    /// Writes the escaped bytes of a string, and returns their number.
     ///
-    /// - Parameter target: memory for three bytes for each byte of the text, and for one more.
+    /// - Parameter target: memory for three bytes for each byte of the string, and for one more.
     package static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
         text.withBytes { bytes in
             set.withWords { words in

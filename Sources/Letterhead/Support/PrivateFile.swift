@@ -2,7 +2,7 @@ import Foundation
 
 /// A file that only its owner can read. It is written next to the existing file and then replaces it atomically.
 struct PrivateFile {
-    /// The reason for which a file cannot be used.
+    /// The reason why a file cannot be used.
     enum Failure: Error {
         case unwritable, unreadable, tooLarge
         /// The file belongs to another user.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The resources that a leak check counts: tasks, streamed bodies, slots, hidden files and transports.
 ///
-/// It is a class, because the resources and the check share it. Without a check, a request costs the read of a task-local
-/// value for each resource.
+/// It is a class, because the resources and the check share it. Without a check, the only cost of a resource is one
+/// read of a task-local value.
 package final class ResourceLedger: Sendable {
     /// The ledger of the check that runs in this task; nil without one.
     @TaskLocal package static var current: ResourceLedger?

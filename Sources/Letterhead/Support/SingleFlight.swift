@@ -2,8 +2,8 @@ import Synchronization
 
 /// One operation whose value several tasks await, each with a separate time limit and cancellation.
 ///
-/// It is a class, because the operation and the waiting tasks share its state. The owner finds the running flight, and
-/// keeps it until its operation has ended.
+/// It is a class, because the operation and the waiting tasks share its state. The owner keeps the flight until its
+/// operation has ended, so that later callers can join it.
 package final class SingleFlight<Value: Sendable>: Sendable {
     /// The result of waiting.
     package enum Outcome: Sendable {

@@ -25,7 +25,7 @@
             var registered: UInt32 = 0
             var isWanted = false
             /// Whether the socket stays registered while no events are wanted. The next request usually wants the same
-            /// events, which then costs no system call.
+            /// events, and then no system call is necessary.
             var isKept = false
         }
 

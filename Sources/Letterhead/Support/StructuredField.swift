@@ -42,7 +42,7 @@ package enum StructuredField {
         case innerList([Item], Parameters)
     }
 
-    /// Parses an item. Returns nil if the text is not an item.
+    /// Parses an item. Returns nil if the string is not an item.
     package static func item(_ text: String) -> Item? {
         parse(text) { parser throws(StructuredFieldParser.Malformed) in try parser.item() }
     }

@@ -3,7 +3,7 @@ import Foundation
 /// The parsing algorithms of RFC 9651, 4.2. Work is linear in the number of bytes, and nothing is nested deeper than an
 /// inner list.
 struct StructuredFieldParser {
-    /// The text violates the grammar.
+    /// The string violates the grammar.
     struct Malformed: Error {}
 
     private let bytes: [UInt8]

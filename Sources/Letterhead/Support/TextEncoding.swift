@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The charsets of texts, by their names in media types.
+/// The charsets of strings, by their names in media types.
 package enum TextEncoding {
     /// Returns the encoding for a name, ignoring its case; nil for an unknown name.
     package static func encoding(of name: String) -> String.Encoding? {

@@ -15,7 +15,7 @@ package struct Timeline: Sendable {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Sleeps like `sleep(for:)`, but for any duration: durations that overflow a clock would end the process.
+    /// Sleeps like `sleep(for:)`, but accepts any duration. `sleep(for:)` crashes if the duration overflows the clock.
     package func pause(for duration: Duration) async throws {
         var left = duration
         while left > Self.longestSleep {

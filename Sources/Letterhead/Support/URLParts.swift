@@ -1,4 +1,4 @@
-/// The parts of a URI reference as texts, byte for byte as ``URLRanges`` finds them.
+/// The parts of a URI reference as strings, byte for byte as ``URLRanges`` finds them.
 package struct URLParts: Hashable, Sendable {
     package var scheme: String?
     package var authority: String?
@@ -34,7 +34,7 @@ package struct URLParts: Hashable, Sendable {
         }
     }
 
-    /// Returns whether a text begins with a scheme and `://`, or with `//`, and thus contains a host.
+    /// Returns whether a string begins with a scheme and `://`, or with `//`, and thus contains a host.
     package static func namesHost(_ text: String) -> Bool { text.withBytes { URLRanges.beginWithHost($0) } }
 }
 

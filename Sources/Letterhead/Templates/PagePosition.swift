@@ -58,6 +58,6 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
 extension PagePosition {
     /// The reason why the page at ``unknown`` cannot be requested.
     static let unknownRule =
-        "only the response of the page before this one identifies it: use requestForNextPage(after:), or a "
+        "only the response of the previous page identifies this page: use requestForNextPage(after:), or a "
         + "checkpoint of the same kind of pagination"
 }

@@ -1,15 +1,17 @@
-/// Decides which transfers may begin: no more at a time than there may be connections, in order of arrival at each origin.
+/// Limits the number of simultaneous transfers to the number of connections that are allowed, for each origin and in
+/// total.
 ///
-/// Origins take turns when the limit for all of them is reached. An origin whose connections carry many transfers at a time has
-/// no limit here. The transport asks ``next()`` whenever transfers have ended.
+/// The transfers to one origin begin in the order of their arrival. If transfers to several origins wait, the origins
+/// take turns. The limits do not apply to an origin whose connections carry several transfers at a time, as with
+/// HTTP/2. The transport calls ``next()`` whenever transfers have ended.
 struct ConnectionQueue<Element> {
-    /// The transfers to one origin. A class, because all of them refer to it.
+    /// The queue of one origin. It is a class, because all transfers to the origin share it.
     final class Lane {
         fileprivate let origin: String
         fileprivate var isExclusive: Bool
         fileprivate var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
-        /// Whether it is in ``ConnectionQueue/ready``.
+        /// Whether the lane is in ``ConnectionQueue/ready``.
         fileprivate var isReady = false
 
         fileprivate init(_ origin: String, isExclusive: Bool) {
@@ -18,30 +20,31 @@ struct ConnectionQueue<Element> {
         }
     }
 
-    /// The number under which a transfer waits.
+    /// Identifies a waiting transfer.
     typealias Ticket = UInt64
 
     private let (mostPerOrigin, most): (Int, Int)
     private var lanes: [String: Lane] = [:]
-    /// The lanes with waiting transfers and less than their own limit under way.
+    /// The lanes that have waiting transfers and have not reached the limit of their origin.
     private var ready = WaitingLine<Lane>()
-    /// How many transfers are under way in exclusive lanes.
+    /// The number of transfers in progress in all exclusive lanes.
     private var underWay = 0
     private var lastTicket: Ticket = 0
 
     /// - Parameters:
-    ///   - mostPerOrigin: how many transfers to one origin may be under way at a time.
-    ///   - most: how many may be under way to all origins together.
+    ///   - mostPerOrigin: the maximum number of simultaneous transfers to one origin.
+    ///   - most: the maximum number of simultaneous transfers to all origins together.
     init(mostPerOrigin: Int, most: Int) {
         (self.mostPerOrigin, self.most) = (mostPerOrigin, most)
     }
 
-    /// How many lanes are kept.
+    /// The number of lanes.
     var laneCount: Int { lanes.count }
 
-    /// Returns the lane of an origin.
+    /// Returns the lane of an origin, and creates it if it does not exist.
     ///
-    /// - Parameter isExclusive: whether a connection carries one transfer at a time, for all that is known.
+    /// - Parameter isExclusive: the initial value for a new lane: whether a connection to the origin carries only one
+    ///   transfer at a time. ``note(isExclusive:in:)`` corrects it.
     mutating func lane(of origin: String, isExclusive: Bool) -> Lane {
         if let lane = lanes[origin] { return lane }
         let lane = Lane(origin, isExclusive: isExclusive)
@@ -49,7 +52,8 @@ struct ConnectionQueue<Element> {
         return lane
     }
 
-    /// Takes a new transfer. Returns nil when it may begin, or its ticket when it must wait until ``next()`` returns it.
+    /// Adds a transfer. Returns nil if it may begin immediately, or its ticket if it must wait until ``next()``
+    /// returns it.
     mutating func enter(_ lane: Lane, _ element: Element) -> Ticket? {
         if lane.waiting.isEmpty, hasRoom(lane), underWay < most || !lane.isExclusive {
             begin(in: lane)
@@ -61,7 +65,7 @@ struct ConnectionQueue<Element> {
         return ticket
     }
 
-    /// Returns a waiting transfer that may begin now, which is then under way.
+    /// Returns a waiting transfer that may begin now, and counts it as in progress; nil if there is none.
     mutating func next() -> Element? {
         while underWay < most, let lane = ready.next() {
             lane.isReady = false
@@ -73,7 +77,7 @@ struct ConnectionQueue<Element> {
         return nil
     }
 
-    /// Forgets a transfer: one that waits, by its ticket, or one that was under way.
+    /// Removes a transfer: the waiting transfer with the ticket, or one that was in progress if the ticket is nil.
     mutating func leave(_ lane: Lane, ticket: Ticket?) {
         if let ticket {
             _ = lane.waiting.leave(ticket)
@@ -85,7 +89,7 @@ struct ConnectionQueue<Element> {
         if lanes.count > Self.mostIdle, lane.underWay == 0, lane.waiting.isEmpty { lanes[lane.origin] = nil }
     }
 
-    /// Notes whether a connection to the origin carries one transfer at a time.
+    /// Records whether a connection to the origin carries only one transfer at a time.
     mutating func note(isExclusive: Bool, in lane: Lane) {
         guard lane.isExclusive != isExclusive else { return }
         lane.isExclusive = isExclusive
@@ -111,6 +115,6 @@ struct ConnectionQueue<Element> {
         return lastTicket
     }
 
-    /// How many lanes are kept at most although nothing is under way in them.
+    /// A lane without transfers is removed if there are more lanes than this.
     private static var mostIdle: Int { 64 }
 }

@@ -8,9 +8,9 @@ extension HTTPRequest {
     /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
     /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
     ///
-    /// Waiting for a free connection does not count. A request that exceeds the limit is `.timedOut`. A limit of zero
-    /// or less is `.invalidRequest`. `URLSession` does not support this limit: with this transport, a request that sets
-    /// it is `.invalidRequest`.
+    /// Waiting for a free connection does not count. A request that exceeds the limit fails with `.timedOut`. If the
+    /// limit is zero or less, the request fails with `.invalidRequest`. `URLSession` does not support this limit: with
+    /// that transport, a request that sets the limit fails with `.invalidRequest`.
     public var connectTimeout: Duration? {
         get { self[option: ConnectTimeoutOption.self] }
         set { self[option: ConnectTimeoutOption.self] = newValue }
@@ -27,7 +27,7 @@ extension HTTPRequestOptions {
 
 extension RequestTemplate {
     /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
-    /// limit is `.timedOut`. If the limit is nil, the limit of the transport applies. See
+    /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
     /// ``HTTPRequest/connectTimeout``.
     public func connectTimeout(_ limit: Duration?) -> WithOptions<Self> { option(ConnectTimeoutOption.self, limit) }
 }

@@ -39,7 +39,7 @@ struct HeadLines {
         return fields
     }
 
-    /// Replaces the last field by one with the whole value. Its parts are separated by one space.
+    /// Replaces the last field with one that has the whole value: all parts, separated by one space.
     private static func unfold(_ parts: inout [String], into fields: inout [HTTPHeaders.Field]) {
         guard !parts.isEmpty, let last = fields.popLast() else { return }
         fields.append(HTTPHeaders.Field(last.name, parts.joined(separator: " ")))

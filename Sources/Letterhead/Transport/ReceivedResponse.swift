@@ -8,14 +8,15 @@ struct ReceivedResponse: ~Copyable {
     /// The body; empty for a streamed response.
     var body = GrowingBytes()
 
-    /// Parses the received bytes. It changes nothing: the thread that receives the body of a streamed response reads the head,
-    /// too.
+    /// Parses the received bytes. This method does not change the value, because the thread that receives the body of
+    /// a streamed response may read the head at the same time.
     ///
     /// - Parameters:
     ///   - received: the body in memory; empty for a streamed response.
     ///   - decodingRatio: the largest ratio of decompressed to compressed bytes; nil leaves the body compressed.
     ///   - limit: the largest number of bytes of the decompressed body.
-    ///   - streaming: creates a streamed body, of a length if it is known; nil for a body in memory.
+    ///   - streaming: creates a streamed body. Its length is nil if it is not known. If this closure is nil, the body
+    ///     is `received`.
     func response(
         to request: SharedRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
         streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?

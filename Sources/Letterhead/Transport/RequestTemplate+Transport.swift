@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Limits the number of bytes in the body of the response after decompression. The limit applies to buffered,
-    /// streamed and downloaded bodies. A larger body is `.responseTooLarge`. Default: see
+    /// streamed and downloaded bodies. A larger body causes a `.responseTooLarge` error. Default: see
     /// ``HTTPRequest/responseLimit``.
     public func responseLimit(_ bytes: Int) -> WithOptions<Self> {
         option(ResponseLimitOption.self, bytes)

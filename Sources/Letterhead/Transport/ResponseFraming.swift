@@ -13,8 +13,8 @@ struct ResponseFraming {
         if isContradictory || hasLength && length == nil {
             return "the Content-Length fields disagree or are not numbers"
         }
-        // The body is either empty or chunked. A client that trusts the length would parse the chunks as the next
-        // response.
+        // One field declares an empty body, the other a chunked one. A client that trusts the length would parse the
+        // chunks as the next response.
         return hasTransferCoding && length == 0 ? "Content-Length is 0, but there is a Transfer-Encoding" : nil
     }
 

@@ -23,8 +23,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// applies).
     public var firstByteTimeout: Duration?
 
-    /// The longest time in which no byte is sent or received on the connection of a request; nil for no limit. Time in
-    /// which the reader of a streamed body requests no bytes does not count. Default: 60 seconds.
+    /// The longest time during which no byte is sent or received on the connection of a request; nil for no limit. The
+    /// time during which the reader of a streamed body requests no bytes does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
     /// The largest size of the head of a response, including trailers, in bytes. Default: 256 KiB.
@@ -47,8 +47,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// (the system chooses).
     public var networkInterface: String?
 
-    /// Other addresses to which connections for some hosts are made, as `host:port` in place of `host:port`. The request
-    /// and the verification of the certificate still use the name of the host. Default: empty.
+    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, its value is the
+    /// `host:port` to which the transport connects. The request and the verification of the certificate still use the
+    /// host of the URL. Default: empty.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()
@@ -69,13 +70,13 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// Whether responses are decompressed: gzip, deflate, and on Linux also brotli and Zstandard if the libraries
     /// `libbrotlidec.so.1` and `libzstd.so.1` are present. `Accept-Encoding` lists these codings in every request that
     /// neither sets it nor requests a range. A compressed response is decompressed even if the request has set
-    /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range counts compressed bytes
-    /// (RFC 9110, 14.1.2). Default: true.
+    /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range refers to the
+    /// compressed bytes (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
-    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB. A body with a larger ratio
-    /// is `.responseTooLarge`. If a body has several content codings, its compressed bytes are those that were received
-    /// over the connection. Default: 200.
+    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB. A larger ratio causes a
+    /// `.responseTooLarge` error. If a body has several content codings, its compressed bytes are those that were
+    /// received over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
     /// Creates the default settings.
@@ -95,7 +96,7 @@ public struct TransportConfiguration: Sendable, Hashable {
             return "networkInterface is not the name of an interface or an IP address"
         }
         for entry in connectTo where !Self.isHostAndPort(entry.key) || !Self.isHostAndPort(entry.value) {
-            return "an entry of connectTo is not host:port in place of host:port"
+            return "a key or a value of connectTo is not host:port"
         }
         if maximumDecodingRatio < 1 { return "maximumDecodingRatio is less than 1" }
         if maximumHeadSize < 1 { return "maximumHeadSize is less than 1" }

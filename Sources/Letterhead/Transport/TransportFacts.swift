@@ -3,7 +3,7 @@ import Synchronization
 /// The properties of a response that are known only after its end. It is a class, because the caller receives a
 /// streamed response earlier.
 final class TransportFacts: Sendable {
-    /// What only observers read. A transport notes it for observed requests.
+    /// The facts that only observers read. A transport records them only for observed requests.
     struct Details: Sendable {
         /// How long the transfer waited for a connection.
         var queued = Duration.zero

@@ -20,7 +20,7 @@ struct TransportFailure: Error {
 
     static let cancelled = TransportFailure(.cancelled, "the task was cancelled")
     static let noMemory = TransportFailure(
-        .responseTooLarge, "the memory does not suffice for the body of the response")
+        .responseTooLarge, "there is not enough memory for the body of the response")
     /// The same failure, if it is certain that nothing was sent.
     var unsent: TransportFailure {
         var failure = self

@@ -20,8 +20,8 @@ public struct TransportProxy: Sendable, Hashable {
         let user: String
         let password: String
 
-        /// Returns the violated rule. Over HTTP a colon would end the user, and control characters cannot be sent (RFC
-        /// 7617, 2).
+        /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters
+        /// cannot be sent (RFC 7617, 2).
         func brokenRule(mayContainColon: Bool) -> String? {
             if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) { return "the proxy's user contains a colon" }
             let isPrintable = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -51,12 +51,13 @@ public struct TransportProxy: Sendable, Hashable {
         TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
     }
 
-    /// Returns the same proxy with a user and a password, which are sent only to the proxy. A colon in the user (except
-    /// for SOCKS) and a control character in either of them are ``HTTPError/Code/invalidRequest``.
+    /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
+    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
+    /// password contains a control character.
     ///
-    /// Use this method for the credentials of a proxy. A `Proxy-Authorization` header in a request is
-    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy: because of an exception, a
-    /// redirect or an environment variable, the request may be sent to the server directly, which must not receive the
+    /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
+    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
+    /// redirect or an environment variable could send that request directly to a server, which must not receive the
     /// credentials of the proxy.
     public func authenticated(user: String, password: String) -> TransportProxy {
         var proxy = self

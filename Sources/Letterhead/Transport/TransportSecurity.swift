@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The TLS settings of a transport: the trusted authorities, and the certificate of the client. Certificates and names
-/// of servers are always verified.
+/// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and
+/// the host name of a server are always verified.
 public struct TransportSecurity: Sendable, Hashable {
     /// The versions of TLS.
     public enum Version: Sendable, Hashable, Comparable {

@@ -42,7 +42,7 @@ extension Cassette {
             stored = try? await chunks.allBytes()
         }
         guard let data = stored else {
-            // It is not compared, but it differs from no body.
+            // The body is not compared. Its description distinguishes the request from one without a body.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
             archived.postData = HAR.PostData(mimeType: headers[.contentType], text: text)
             return archived

@@ -16,9 +16,9 @@ import Synchronization
 ///
 /// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Secrets are
 /// removed before a message is recorded: the values of headers, query items, form fields, JSON members, parts of
-/// multipart forms, and cookies, if their names are secret according to `Redaction`. A secret text becomes `REDACTED`,
-/// a secret number becomes 0. ``audit()`` searches for values that look like secrets although their names are not
-/// secret. The pieces of a streamed body and the times between them are recorded.
+/// multipart forms, and cookies, if their names are secret according to `Redaction`. A secret string becomes
+/// `REDACTED`, a secret number becomes 0. ``audit()`` searches for values that look like secrets although their names
+/// are not secret. The pieces of a streamed body and the times between them are recorded.
 ///
 /// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
 /// matches an entry with the same method, URL and body; see ``Matching``. The values of secrets are not compared. Each
@@ -65,7 +65,7 @@ public final class Cassette: Sendable {
         /// The entries; nil for a request that has not been completed.
         var entries: [HAR.Entry?]
         var used: Set<Int> = []
-        /// The index of the first entry that was recorded now, and is not replayed.
+        /// The index of the first entry that this cassette has recorded. Such entries are not replayed.
         let firstNew: Int
     }
 

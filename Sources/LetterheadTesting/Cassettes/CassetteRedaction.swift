@@ -3,7 +3,7 @@ import Letterhead
 
 /// Removes secrets from a message before it is written to a cassette.
 ///
-/// The result has the same form as the message, so that a redacted response can be decoded: a secret text becomes
+/// The result has the same form as the message, so that a redacted response can be decoded: a secret string becomes
 /// `REDACTED`, a secret number becomes 0.
 struct CassetteRedaction: Sendable {
     static let mark = "REDACTED"
@@ -19,12 +19,12 @@ struct CassetteRedaction: Sendable {
         }
     }
 
-    /// Returns a URL, or a text with URLs, without secret values.
+    /// Returns a URL, or a string that contains URLs, without secret values.
     func text(_ text: String) -> String { plain(names.redactURLs(text)) }
 
     /// Returns a body without secret values.
     ///
-    /// - Parameter isSecret: whether all texts of the body are secret, as in the response of a token endpoint.
+    /// - Parameter isSecret: whether all strings of the body are secret, as in the response of a token endpoint.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.essence.hasPrefix("multipart/") == true {
             return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType?["boundary"])

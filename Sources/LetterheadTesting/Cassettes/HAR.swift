@@ -87,7 +87,7 @@ struct HAR: Codable, Sendable {
         var encoding: String?
         /// The pieces in which a streamed body arrived; nil for a body that arrived as a whole.
         var pieces: [Piece]?
-        /// Whether the recording ends before the body.
+        /// Whether the recording ends before the end of the body.
         var isTruncated: Bool?
 
         private enum CodingKeys: String, CodingKey {

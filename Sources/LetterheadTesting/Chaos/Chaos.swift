@@ -11,7 +11,7 @@ import Foundation
 /// with the same method, path and query. They do not depend on the order in which different requests arrive. A second
 /// run with the same seed therefore has the same faults, even if requests are concurrent.
 ///
-/// A share is a probability from 0 to 1; other values are limited to this range. In addition to the delay, a request
+/// A share is a probability from 0 to 1; other values are clamped to this range. In addition to the delay, a request
 /// has at most one fault. Resets are drawn first, then storms, truncations and corruptions.
 public struct Chaos: Sendable {
     /// The distribution of the time before a response.

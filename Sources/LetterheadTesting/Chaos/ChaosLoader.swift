@@ -80,7 +80,7 @@ public final class ChaosLoader: HTTPLoader, CustomStringConvertible {
     /// - Parameters:
     ///   - request: the request that the server has received.
     ///   - make: returns the response without a fault.
-    /// - Throws: the error of `make`, and `CancellationError` if the client leaves during a delay.
+    /// - Throws: the error of `make`, and `CancellationError` if the client disconnects during a delay.
     public func answer(
         _ request: MockServer.Request, _ make: () async throws -> MockServer.Response
     ) async throws -> MockServer.Response {

@@ -66,7 +66,7 @@ extension DecoratorLaws {
         case .decorator, .unchecked:
             "of the base is not replaced where both set a value: the decorator must take precedence"
         case .base: "of the base is replaced where both set a value: the base must take precedence"
-        case .both: "of base and decorator are not both present, the base's first, where both set a value"
+        case .both: "of the base and of the decorator must both be present, the base's first, where both set a value"
         }
     }
 

@@ -17,7 +17,7 @@ extension LoaderLaws {
                 if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
             }
             let count = scene.record.now.arrivals[path] ?? 0
-            if count != 1 { reasons.append("a load reaches what is below \(count) times instead of once") }
+            if count != 1 { reasons.append("a load reaches the next loader \(count) times instead of once") }
         }
         return violations("completion", reasons)
     }
@@ -41,7 +41,7 @@ extension LoaderLaws {
     func cancellation(_ scene: any LawScene) async -> [LawViolation] {
         let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
         guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else {
-            return violations("cancellation", ["a load does not reach what is below"])
+            return violations("cancellation", ["a load does not reach the next loader"])
         }
         load.cancel()
         var reasons = ending(of: await load.result(within: patience), when: "its task is cancelled")
@@ -63,7 +63,7 @@ extension LoaderLaws {
         var reasons = ending(of: await load.result(within: patience), when: "the chain is reset")
         load.cancel()
         if !scene.isWire, scene.record.now.resets != 1 {
-            reasons.append("a reset reaches what is below \(scene.record.now.resets) times instead of once")
+            reasons.append("a reset reaches the next loader \(scene.record.now.resets) times instead of once")
         }
         let later = await Attempt { try await scene.loader.load(scene.request("/answer/1")) }.result(within: patience)
         if case .success? = later {} else { reasons.append("a load after a reset fails") }
@@ -74,7 +74,7 @@ extension LoaderLaws {
     func retention(_ scene: any LawScene) async -> [LawViolation] {
         let witness = await witness(of: scene)
         let isFree = await eventually { witness() }
-        return violations("retention", isFree ? [] : ["the request of a load that is over is kept"])
+        return violations("retention", isFree ? [] : ["a request is retained after its load has ended"])
     }
 
     /// Checks that a malformed request is refused and not sent.
@@ -105,7 +105,7 @@ extension LoaderLaws {
     private func ending<Value>(of result: Result<Value, any Error>?, when cause: String) -> [String] {
         switch result {
         case nil: ["a load continues when \(cause)"]
-        case .success: ["a load that has no answer ends with one when \(cause)"]
+        case .success: ["a load without a response ends with one when \(cause)"]
         case .failure(let error):
             (error as? HTTPError)?.code == .cancelled
                 ? [] : ["a load ends with \(error) instead of .cancelled when \(cause)"]

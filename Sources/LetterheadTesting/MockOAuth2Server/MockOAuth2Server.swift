@@ -35,7 +35,7 @@ public final class MockOAuth2Server: Sendable {
     ///   - lifetime: the lifetime of an access token. Default: one hour.
     ///   - clock: measures the lifetime. Default: the continuous clock.
     ///   - api: responds to requests with a valid access token. Default: an empty `200 OK`.
-    /// - Throws: the system's reason if no socket can be opened.
+    /// - Throws: an error with the system's reason if no socket can be opened.
     public static func start(
         clientID: String = "client", clientSecret: String? = nil, lifetime: Duration = .seconds(3600),
         clock: any Clock<Duration> = ContinuousClock(),

@@ -44,7 +44,7 @@ extension MockServer {
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
         }
 
-        /// Sends the UTF-8 bytes of a text unchanged. See the variant for bytes.
+        /// Sends the UTF-8 bytes of a string unchanged. See the overload that takes `Data`.
         public static func raw(_ text: String, then effect: Effect? = .halfClose) -> Answer {
             raw(Data(text.utf8), then: effect)
         }
@@ -59,9 +59,9 @@ extension MockServer {
         /// Returns the same answer, which the server then sends as soon as it has read the head of the request. Some
         /// servers do this to refuse an upload.
         ///
-        /// If the client waits for `100 Continue`, it does not receive it, and the connection is closed after the
-        /// response. Otherwise the server still reads the body of the request to its end. With ``closure``, the closure
-        /// receives the request without its body.
+        /// A client that waits for `100 Continue` does not receive it, and the connection is closed after the
+        /// response. Otherwise the server still reads the body of the request to its end. With ``closure``, the
+        /// closure receives the request without its body.
         public func beforeBody() -> Answer {
             var answer = self
             answer.isEarly = true

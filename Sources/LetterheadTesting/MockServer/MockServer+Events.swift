@@ -24,7 +24,7 @@ extension MockServer.Response {
     }
 }
 
-/// The texts of events. It is an actor, because it counts the events that have been sent.
+/// Formats the events one after another. It is an actor, because it counts the events that have been sent.
 private actor EventPieces {
     private let events: [ServerSentEvent]
     private let interval: Duration

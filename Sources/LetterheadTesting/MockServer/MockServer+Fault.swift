@@ -27,9 +27,10 @@ extension MockServer {
 
         let kind: Kind
 
-        /// Closes the connection like a server that crashes: with FIN, and with TLS without a close_notify.
+        /// Closes the connection like a server that crashes: with FIN and, if TLS is used, without a close_notify.
         public static let close = Effect(kind: .close)
-        /// Closes the connection for sending, with TLS after a close_notify. Further input is read and discarded.
+        /// Closes the sending side of the connection, after a close_notify if TLS is used. Further input is read and
+        /// discarded.
         public static let halfClose = Effect(kind: .halfClose)
         /// Resets the connection: RST.
         public static let reset = Effect(kind: .reset)

@@ -20,7 +20,7 @@ extension MockServer {
         /// A function that sends the chunks of a body, with one call for each chunk.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
 
-        /// The status. It is sent with its registered phrase.
+        /// The status. It is sent with its registered reason phrase.
         public var status: HTTPStatus
         /// The header fields. They are sent in this order and spelling.
         public var headers: HTTPHeaders

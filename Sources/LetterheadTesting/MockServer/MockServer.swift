@@ -81,7 +81,7 @@ public final class MockServer: Sendable {
     ///   - configuration: the settings. Default: a free port, and no limits except for the size of a head.
     ///   - closure: responds to requests that match no queued answer. Default: a 500 and a recorded failure, for tests
     ///     that queue all answers.
-    /// - Throws: the system's reason if no socket can be opened. With TLS, it throws an error that describes the
+    /// - Throws: an error with the system's reason if no socket can be opened. With TLS, an error that describes the
     ///   problem with the certificate, the key or the system's OpenSSL.
     public static func start(
         _ configuration: Configuration = Configuration(),

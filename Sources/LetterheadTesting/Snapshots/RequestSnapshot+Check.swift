@@ -61,7 +61,7 @@ enum TestFile {
     }
 }
 
-/// Compares two texts by lines.
+/// Compares two strings line by line.
 enum LineDifference {
     /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
     static func text(from old: String, to new: String) -> String {

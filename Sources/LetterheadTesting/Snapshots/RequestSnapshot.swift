@@ -11,7 +11,7 @@ public import Letterhead
 /// The text contains what a transport would send: the method, the URL, the headers of the request and of its body, and
 /// the body. A JSON body is indented, with its members in alphabetical order. Secrets are replaced by `REDACTED`. The
 /// boundary of a multipart body, idempotency keys and trace headers differ in each run, so they are replaced by fixed
-/// texts.
+/// placeholders.
 public struct RequestSnapshot: Sendable, CustomStringConvertible {
     /// The format of a snapshot.
     public enum Format: String, Sendable {

@@ -2,7 +2,8 @@ import Letterhead
 
 /// Compares a JSON value with a part of another one.
 enum JSONSubset {
-    /// Returns the path of the first value that `part` has and `whole` does not have; nil if it has all.
+    /// Returns the path of the first value of `part` that `whole` does not contain; nil if `whole` contains all of
+    /// them.
     static func difference(_ part: JSONValue, in whole: JSONValue, at path: String = "$") -> String? {
         switch (part, whole) {
         case (.object(let members), .object(let others)):

@@ -17,7 +17,7 @@ struct Stub: Sendable {
     /// Responds to the call with a number, 0 for the first call of the stub.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
-    /// The differences of a request that has been counted too often, or arrives in another state.
+    /// Returns the reasons why the stub does not answer a request, including used-up calls and another scenario state.
     func differences(from input: StubInput, count: Int) -> [Difference] {
         var found = differences(input)
         if let text = state?.difference { found.append(Difference(weight: 2, text: text)) }
@@ -25,7 +25,7 @@ struct Stub: Sendable {
             found.append(Difference(weight: 1, text: "it must never be called"))
         } else if count >= times.most {
             let called = count == 1 ? "1 time" : "\(count) times"
-            found.append(Difference(weight: 1, text: "it was already called \(called), and expects \(times) only"))
+            found.append(Difference(weight: 1, text: "it was already called \(called), which is its maximum"))
         }
         return found
     }

@@ -78,7 +78,7 @@ final class StubBoard: Sendable {
         state.withLock { state in
             let stubs = zip(state.stubs, state.counts).compactMap { stub, count -> String? in
                 guard count < stub.times.least else { return nil }
-                return "\(stub.name) was expected \(stub.times), and was called \(StubTimes.times(count))"
+                return "\(stub.name) was expected to be called \(stub.times); number of calls: \(count)"
             }
             return stubs + state.refused
         }
@@ -105,8 +105,8 @@ final class StubBoard: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Counts a call of a stub. Returns its turn; nil if the stub has no calls left or its scenario is in another
-    /// state.
+    /// Counts a call of a stub. Returns the number of earlier calls; nil if the stub has no calls left or its scenario
+    /// is in another state.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.withLock { state -> Int? in
             guard state.counts[index] < stub.times.most else { return nil }

@@ -49,7 +49,7 @@ extension StubLoader {
         }
     }
 
-    /// Throws an error if a stub was called less often than expected, or if no stub has answered a request.
+    /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
     ///
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {

@@ -129,7 +129,7 @@ public struct StubRequest: Sendable {
     public let parameters: [String: String]
     let bytes: Data?
 
-    /// The captured segment of a name; an empty text if the route has no such name.
+    /// The segment that was captured under a name; an empty string if the route has no such name.
     public subscript(name: String) -> String { parameters[name] ?? "" }
 
     /// Returns the body of the request, decoded.

@@ -31,7 +31,7 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
     /// Creates an exact number.
     public init(integerLiteral value: Int) { self.init(value, value) }
 
-    /// The number as a text for errors: `once`, `2 times`, `at least once`.
+    /// The number in words, for error messages: `once`, `2 times`, `at least once`.
     public var description: String {
         if most == .max { return least == 0 ? "any number of times" : "at least \(Self.times(least))" }
         return least == most ? Self.times(least) : "\(least) to \(Self.times(most))"

@@ -220,7 +220,7 @@ private final class TokenScene: Sendable {
 
     @Test func `A reset ends a token request that receives no response, and fails all waiting requests`() async throws {
         let scene = try await TokenScene(.refresh)
-        // A separate transport: the reset ends all requests of the shared one.
+        // A separate transport: a reset cancels no requests of the shared one.
         let chain = Authenticate(scene.oauth) --> HTTPClient.makeTransport(TransportConfiguration())
         scene.enqueue(response(tokens).fault(.stall, at: .responseStart))
         let api = scene.api

@@ -21,7 +21,7 @@ import Testing
         let unsafe = await RetryScene(.answering(503), maximumRetries: 2).load(.post)
         #expect(unsafe.attempts.last?.reason.contains("not idempotent") == true)
         let ended = await RetryScene(.answering(503), maximumRetries: 2).load { $0.retryStrategy = .delays([]) }
-        #expect(ended.attempts.last?.reason.contains("no further wait") == true)
+        #expect(ended.attempts.last?.reason.contains("no further retry") == true)
     }
 
     @Test func `a success without a retry has one attempt without a reason`() async {

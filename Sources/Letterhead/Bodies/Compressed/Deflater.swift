@@ -13,7 +13,7 @@ final class Deflater {
 
     init(level: Int) throws(HTTPBodyError) {
         guard (1...9).contains(level) else {
-            throw HTTPBodyError.invalid("the level of the compression is not in 1...9")
+            throw HTTPBodyError.invalid("the compression level is not in 1...9")
         }
         output = .allocate(capacity: Self.pieceSize)
         stream = .allocate(capacity: 1)

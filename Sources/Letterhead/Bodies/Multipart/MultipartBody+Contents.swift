@@ -75,7 +75,7 @@ extension MultipartBody {
     }
 
     static func boundaryInside(part index: Int) -> HTTPBodyError {
-        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); use another, or none")
+        HTTPBodyError.invalid("the boundary occurs in the content of part \(index + 1); use another or the default")
     }
 
     private func checkBoundary() throws(HTTPBodyError) {

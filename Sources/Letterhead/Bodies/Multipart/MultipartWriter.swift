@@ -13,7 +13,7 @@ struct MultipartWriter {
 
     /// Returns the whole body. Contents that are not in memory are left out.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the memory does not suffice.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there is not enough memory.
     func data() throws(HTTPBodyError) -> Data {
         // Every delimiter except the first ends the preceding content.
         let delimiter = Array("\r\n--\(boundary)\r\n".utf8)

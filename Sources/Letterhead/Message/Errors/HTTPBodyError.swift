@@ -23,7 +23,7 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
-    /// The memory does not suffice for more than this number of bytes of the body.
+    /// There is not enough memory for more than this number of bytes of the body.
     case outOfMemory(after: Int)
 
     /// No decoder reads this media type. It is nil for a response without a media type.
@@ -39,10 +39,10 @@ extension HTTPBodyError: CustomStringConvertible {
         switch self {
         case .invalid(let message, _): message
         case .notInMemory(let type): "\(type) provides its bytes in chunks only: use chunks(), or implement encode()"
-        case .alreadyRead: "a streamed body can be read once: keep the data, or request a buffered response"
-        case .withheld: "validators see the head of a streamed response only: judge by status and headers"
+        case .alreadyRead: "a streamed body can be read only once: keep the data, or request a buffered response"
+        case .withheld: "validators receive only the head of a streamed response: check its status and headers"
         case .tooLarge(let limit): "the body is larger than the \(limit) bytes allowed"
-        case .outOfMemory(let count): "the memory does not suffice for more than \(count) bytes of the body"
+        case .outOfMemory(let count): "there is not enough memory for more than \(count) bytes of the body"
         case .unreadable(let mediaType): "no decoder reads \(mediaType ?? "a response without a media type")"
         }
     }

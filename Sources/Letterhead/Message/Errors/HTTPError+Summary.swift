@@ -52,7 +52,7 @@ extension EncodingError {
     fileprivate var summary: String {
         switch self {
         case .invalidValue(_, let context):
-            "the body cannot encode the value at "
+            "the body cannot be encoded: invalid value at "
                 + context.codingPath.place
         @unknown default: "the body cannot be encoded"
         }

@@ -139,7 +139,7 @@ extension Observation {
 // MARK: Attempts and exchanges
 
 extension Observation {
-    /// Begins an attempt. Returns false within an attempt, as for a retry link below another one.
+    /// Begins an attempt. Returns false if an attempt is already in progress, as for a retry link below another one.
     func beginAttempt(_ request: HTTPRequest) -> Bool {
         let now = hub.now
         let isNew = state.withLock { state in
@@ -193,7 +193,7 @@ extension Observation {
 }
 
 extension HTTPEvent {
-    /// Sets the method and the address of a request.
+    /// Sets the method, the URL and the origin of a request.
     mutating func describe(_ request: HTTPRequest) {
         let shown = request.shown
         self[.method] = shown.method.shown

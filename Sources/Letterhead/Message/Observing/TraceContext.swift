@@ -96,7 +96,7 @@ extension TraceContext {
         isHex(text, count) && text.utf8.contains { $0 != UInt8(ascii: "0") }
     }
 
-    /// Returns whether a text is a list of at most 32 entries with printable values (W3C Trace Context, 3.3.1).
+    /// Returns whether a string is a list of at most 32 entries with printable values (W3C Trace Context, 3.3.1).
     private static func isState(_ text: String) -> Bool {
         let entries = text.split(separator: ",", omittingEmptySubsequences: true)
         guard text.utf8.count <= 512, !entries.isEmpty, entries.count <= 32 else { return false }

@@ -72,6 +72,6 @@ extension HTTPRequest {
         HTTPError(
             .invalidRequest, request: self,
             message: "the request has no host: give the template a base URL, the client an environment, or the request "
-                + "a URL with a scheme; without one, as in example.com/path, it is a path only")
+                + "a URL with a scheme; a URL without a scheme, such as example.com/path, is only a path")
     }
 }

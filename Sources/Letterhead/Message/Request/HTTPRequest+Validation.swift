@@ -37,7 +37,7 @@ extension HTTPRequest {
         guard let host, !host.isEmpty else { return missingHost.message }
         if !hasHTTPScheme { return "the scheme is not http or https" }
         if !Self.isHost(host) {
-            return "the host contains a character that is not allowed; write international names as xn--"
+            return "the host contains a character that is not allowed; write international names in Punycode (xn--)"
         }
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
         if userInfo != nil { return "the URL contains a user or password; use an authentication link" }
@@ -128,7 +128,7 @@ extension HTTPHeaders {
                 hasHost = true
             }
             if name == .proxyAuthorization {
-                return "the header Proxy-Authorization could reach the server; give the credentials to the proxy, with "
+                return "the header Proxy-Authorization could reach the server; set the credentials of the proxy with "
                     + "TransportProxy.authenticated(user:password:)"
             }
             if name == .contentLength || name == .transferEncoding {

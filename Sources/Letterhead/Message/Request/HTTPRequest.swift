@@ -97,14 +97,14 @@ public struct HTTPRequest: Sendable, Identifiable {
             request.ownMethod = method
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "the text is not a URL: escape spaces and other characters that a URL cannot contain"
+                message: "the string is not a URL: escape spaces and other characters that a URL cannot contain"
             )
         }
         self.init(method: method, url: parsed)
         guard ownScheme != nil, hasHTTPScheme, host?.isEmpty == false else {
             throw HTTPError(
                 .invalidRequest, request: self,
-                message: "the text is not an absolute http or https URL, such as https://example.com/path")
+                message: "the string is not an absolute http or https URL, such as https://example.com/path")
         }
     }
 

@@ -62,7 +62,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// - Parameter limit: the largest number of bytes. Default: 64 MiB. A body in memory has already been checked
     ///   against its limit.
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if the body exceeds the limit,
-    ///   ``HTTPBodyError/outOfMemory(after:)`` if the memory does not suffice for it, ``HTTPBodyError/alreadyRead`` on
+    ///   ``HTTPBodyError/outOfMemory(after:)`` if there is not enough memory for it, ``HTTPBodyError/alreadyRead`` on
     ///   a second iteration of a streamed body, and the errors of the connection.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }

@@ -4,7 +4,7 @@
 /// ```swift
 /// AltRequestValidator(
 ///     request: { _, result in
-///         // Another host may respond with 401, too. It must not get a token.
+///         // Another host may respond with 401, too. That host must not receive a token.
 ///         guard try result.get().request.origin == api else { return nil }
 ///         return HTTPRequest(method: .post, url: tokenURL)
 ///     },

@@ -57,8 +57,8 @@
             if let last { pthread_join(last, nil) }
         }
 
-        /// Returns the mailboxes and the thread that left last; nil if the lock stays taken. In a forked process, its
-        /// holder may be a thread that was not forked and never releases it.
+        /// Returns the mailboxes and the thread that left last; nil if the lock cannot be acquired. In a forked
+        /// process, a thread that does not exist in the fork may hold the lock forever.
         private static func mailboxesAtExit() -> (all: [CurlMailbox], last: pthread_t?)? {
             for _ in 0..<100 {
                 let found = state.withLockIfAvailable { state -> ([CurlMailbox], pthread_t?) in

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Synchronization
 
     /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///
@@ -18,22 +19,27 @@
     /// processing it (RFC 9113, 8.7). A response of any status is returned. If no complete response arrives, an
     /// ``HTTPError`` is thrown.
     package final class CurlLoader: HTTPLoader, CancelledFromOutside {
-        private let engine: CurlEngine
+        private let engine: Mutex<CurlEngine>
         private let configuration: TransportConfiguration
         private let brokenRule: String?
+        private let isShared: Bool
         private let lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
 
         /// The transport that clients share by default.
-        package static let shared = ResourceLedger.$current.withValue(nil) { CurlLoader() }
+        package static let shared = ResourceLedger.$current.withValue(nil) { CurlLoader(isShared: true) }
 
         /// Creates a transport. Its thread starts with its first request.
         ///
-        /// - Parameter configuration: how to connect. Default: see ``TransportConfiguration``. If a setting is out of
-        ///   its range, each load throws `.invalidRequest`.
-        package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+        /// - Parameters:
+        ///   - configuration: how to connect. Default: see ``TransportConfiguration``. If a setting is out of its
+        ///     range, each load throws `.invalidRequest`.
+        ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the transfers
+        ///     in progress. Default: false.
+        package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
+            self.isShared = isShared
             brokenRule = configuration.brokenRule
-            engine = CurlEngine(configuration)
+            engine = Mutex(CurlEngine(configuration))
         }
 
         /// Sends a request, and returns when the response has arrived: the whole response, or the head of a streamed
@@ -55,9 +61,19 @@
             }
         }
 
-        /// Cancels all transfers and closes all connections. Later requests reuse no connection or TLS session from
-        /// before.
-        package func reset() async { await engine.reset() }
+        /// Cancels all transfers and closes all connections. Later requests do not reuse connections or TLS sessions
+        /// from before the reset.
+        ///
+        /// The transport that clients share by default does not cancel transfers, because they may belong to other
+        /// clients. Transfers in progress complete over their connections, and later requests use new connections.
+        package func reset() async {
+            if isShared {
+                let old = engine.withLock { exchange(&$0, with: CurlEngine(configuration)) }
+                withExtendedLifetime(old) {}  // It is released outside the lock.
+            } else {
+                await engine.withLock { $0 }.reset()
+            }
+        }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = SharedRequest(request.framed)
@@ -67,6 +83,7 @@
                 throw sent.value.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent.value) }
+            let engine = engine.withLock { $0 }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent.value) }
             return CurlTransfer(plan, for: sent, engine: engine)
         }

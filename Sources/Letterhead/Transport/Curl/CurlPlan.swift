@@ -90,7 +90,7 @@
         ) {
             let headers = request.headers
             for field in headers { text.addLine(field.name.rawValue, field.value) }
-            // A range counts compressed bytes, and a part of them cannot be decompressed.
+            // A range refers to the compressed bytes, and a part of them cannot be decompressed.
             if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range) {
                 text.addLine("Accept-Encoding", ContentDecoder.offered)
             }
@@ -150,8 +150,8 @@
                 bytes.append(0)
             }
 
-            /// Adds a header line. If the value is empty, a field with an empty value is sent. If it is nil, libcurl
-            /// does not send the field that it would add.
+            /// Adds a header line. If the value is empty, a field with an empty value is sent. If the value is nil,
+            /// the line suppresses the field of that name that libcurl would add.
             mutating func addLine(_ name: String, _ value: String?) {
                 lines.append(bytes.count)
                 append(name)

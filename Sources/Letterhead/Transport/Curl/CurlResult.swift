@@ -29,7 +29,8 @@
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
             // contain bytes of the response.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
-            // Code 25: libcurl refuses the upload before it sends it. On a new connection, it offers HTTP/1.1 again.
+            // Code 25: libcurl refuses the upload, and nothing was sent. On a new connection, libcurl offers HTTP/1.1
+            // again.
             return TransportFailure(
                 code, isTold && !reason.isEmpty ? "\(text) (\(reason))" : text,
                 mayHaveBeenSent: wasSent && rawValue != 25)
@@ -37,7 +38,7 @@
 
         private var meaningOnceSent: (HTTPError.Code, String)? {
             switch rawValue {
-            case 1: (.invalidResponse, "the response is not HTTP, or a version of it that is not supported")
+            case 1: (.invalidResponse, "the response is not HTTP, or has an unsupported version of HTTP")
             // After the request was sent, a header field of the response causes these codes (bad argument, option or
             // URL).
             case 3, 4, 43, 45, 48, 49: (.invalidResponse, "the response has a malformed header field")
@@ -74,12 +75,12 @@
             case 25:
                 (
                     .connectionLost,
-                    "the server responded with HTTP/1.0 on this connection, which allows no body of unknown length"
+                    "the server uses HTTP/1.0, which does not allow a request body of unknown length"
                 )
             case 52: (.connectionLost, "the server closed the connection without a response")
             case 55: (.connectionLost, "the connection broke while the request was being sent")
             case 56: (.connectionLost, "the connection broke while the response was arriving")
-            case 65: (.connectionLost, "the connection broke, and the body cannot be sent from its start again")
+            case 65: (.connectionLost, "the connection broke, and the body cannot be sent again from its start")
             case 28: (.timedOut, "the connect timeout passed")
             // The transport decompresses content codings itself. This code is therefore about a transfer coding.
             case 61: (.invalidResponse, "the response has a transfer coding that the request did not offer")

@@ -38,8 +38,8 @@
         /// changes it if the response is buffered; if it is streamed, both the thread and the caller read the head. A
         /// cancelled caller does not use it.
         ///
-        /// Exclusivity is unchecked, because libcurl calls no callback while it changes. The caller allocates its
-        /// memory, because memory that one thread allocates and another frees slows down both.
+        /// Exclusivity is unchecked, because libcurl calls no callback while the reply changes. The caller allocates
+        /// the reply's memory, because memory that one thread allocates and another frees slows down both.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
@@ -165,7 +165,7 @@
             let meter = request.onProgress.map { ProgressMeter(.download, total: total, report: $0) }
             return .received(
                 length: total,
-                // Without a capture list: with one, the closure would not run in the reader's isolation.
+                // The closure has no capture list, because with one it would not run in the reader's isolation.
                 pull: {
                     do {
                         let bytes = try await pull()

@@ -14,9 +14,10 @@
                 let reason = String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }
-            // If the connection is closed inside the head, libcurl reports a response without a body.
+            // If the connection is closed before the head is complete, libcurl reports a response without a body.
             guard progress.hasHead else {
-                return outcome(failing: TransportFailure(.invalidResponse, "the connection was closed inside the head"))
+                let text = "the connection was closed before the head of the response was complete"
+                return outcome(failing: TransportFailure(.invalidResponse, text))
             }
             if endsWithConnection, !progress.hasCloseNotify {
                 guard !observesCloseNotify else {
@@ -106,7 +107,7 @@
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
-            // Only if a connection was used, it is certain that libcurl reports its end.
+            // libcurl is certain to report the end of a connection only if the connection has been used.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             facts.metrics = metrics
             if isObserved { noteDetails(facts) }

@@ -50,7 +50,7 @@
                 if line.claimsHTTP2 != progress.isHTTP2 {
                     progress.isHTTP2
                         ? "the status line does not belong to HTTP/2, which the connection negotiated"
-                        : "the status line claims HTTP/2 on a connection of HTTP/1.1"
+                        : "the status line claims HTTP/2 on an HTTP/1.1 connection"
                 } else {
                     progress.status == 0 ? "the status line is malformed" : nil
                 }

@@ -82,8 +82,8 @@
             }
         }
 
-        /// Whether a body over TLS has no other end than that of the connection. Without close_notify, such a body may
-        /// have been truncated by anyone on the network path, and libcurl treats it as complete.
+        /// Whether the end of a TLS connection is the only end of the body. Without close_notify, such a body may have
+        /// been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
             guard let plan = transfer?.plan, plan.isSecure, !progress.isHTTP2,
@@ -114,8 +114,8 @@
             ]
         }
 
-        /// Registers the callback that libcurl calls before it sends a request. Returns false before 7.80, which has no
-        /// such callback.
+        /// Registers the callback that libcurl calls before it sends a request. Returns false if libcurl is older than
+        /// 7.80, which introduced this callback.
         func setPrerequestCallback() -> Bool {
             lh_curl_set_prerequest(easy, onPrerequest, Unmanaged.passUnretained(self).toOpaque()) == 0
         }

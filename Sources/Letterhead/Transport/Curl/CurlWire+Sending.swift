@@ -29,7 +29,7 @@
             guard plan.method.isIdempotent || isRefused else {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "the server closed a reused connection while the request was sent; "
+                    "the server closed a reused connection while the request was being sent; "
                         + "\(plan.method) is not idempotent and is not sent again")
                 return false
             }
@@ -38,7 +38,8 @@
             guard rewind(to: 0) else {
                 progress.failure = TransportFailure(
                     .connectionLost,
-                    "the server closed a reused connection while the request was sent; its body can be sent only once",
+                    "the server closed a reused connection while the request was being sent; "
+                        + "the request's body can be sent only once",
                     mayHaveBeenSent: !isRefused)
                 return false
             }
@@ -56,7 +57,7 @@
             guard let session, loop.noteSharing(of: session, by: self), !progress.isHTTP2 else { return true }
             progress.failure = TransportFailure(
                 .connectionLost,
-                "the server claimed HTTP/2 on a connection of HTTP/1.1; the request was not sent on it",
+                "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
                 mayHaveBeenSent: progress.timesSent > 1)
             return false
         }

@@ -4,8 +4,8 @@ import Synchronization
 /// Decompresses the body of a response (RFC 9110, 8.4), at once or while it is read.
 ///
 /// A body with an unknown content coding is left unchanged, together with its headers. So is a partial response (206):
-/// a range counts the bytes of the compressed representation (RFC 9110, 14.1.2), so its parts can only be decompressed
-/// after they have been joined.
+/// a range refers to the bytes of the compressed representation (RFC 9110, 14.1.2), so the parts can only be
+/// decompressed after they have been joined.
 struct ContentDecoder: Sendable {
     /// The value of `Accept-Encoding`: the codings that this process can decompress.
     static let offered = ContentCoding.allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")

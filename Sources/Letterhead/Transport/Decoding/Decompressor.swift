@@ -13,7 +13,7 @@ protocol Decompressor: AnyObject {
     /// Returns the next piece, at most 64 KiB; nil if more compressed bytes are needed.
     func next() throws(DecompressionFault) -> Data?
 
-    /// Checks that the compressed bytes are complete. No bytes at all are an empty body.
+    /// Checks that the compressed bytes are complete. Zero compressed bytes are accepted as an empty body.
     func finish() throws(DecompressionFault)
 }
 

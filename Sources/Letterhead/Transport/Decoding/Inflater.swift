@@ -46,7 +46,7 @@ final class Inflater: Decompressor {
         return nil
     }
 
-    /// Checks that the compressed bytes are complete. No bytes at all are an empty body.
+    /// Checks that the compressed bytes are complete. Zero compressed bytes are accepted as an empty body.
     func finish() throws(DecompressionFault) {
         if isOpen, !isAtEnd { throw .cutShort }
     }

@@ -27,7 +27,7 @@ final class LibraryDecompressor: Decompressor {
 
     func next() throws(DecompressionFault) -> Data? {
         while !input.isEmpty || hasMore {
-            // A Zstandard body may consist of several frames in sequence (RFC 8878, 3.1), and a brotli body of one stream.
+            // A Zstandard body may consist of several frames in sequence (RFC 8878, 3.1). A brotli body is one stream.
             if isAtEnd, coding == CInt(LH_CODING_BROTLI) { throw .surplus }
             let piece = try decompressPiece()
             if !piece.isEmpty { return piece }
@@ -73,7 +73,7 @@ final class LibraryDecompressor: Decompressor {
         case LH_DECOMPRESS_MEMORY: throw .memory
         case LH_DECOMPRESS_WINDOW: throw .window
         case LH_DECOMPRESS_CORRUPT: throw .corrupt
-        // A call that makes no progress would be made again without end.
+        // Without this check, a call that makes no progress would be repeated forever.
         case LH_DECOMPRESS_MORE where result.consumed == 0 && result.produced == 0 && !input.isEmpty: throw .corrupt
         default: break
         }

@@ -11,7 +11,7 @@ final class ReceivePipe: Sendable {
         case taken
         /// No bytes were taken, because the pipe is full. A later ``Step`` reports that there is room.
         case refused
-        /// The memory does not suffice, so the transfer must end.
+        /// There is not enough memory, so the transfer must end.
         case noMemory
         /// The transfer must end, because its reader was cancelled or has dropped the body.
         case cancelled

@@ -28,8 +28,8 @@ extension HTTPURLResponse {
         codings.split(separator: ",").allSatisfy { undoneCodings.contains(ASCII.lowercased(ASCII.trimmed(String($0)))) }
     }
 
-    /// The content codings that Foundation decompresses. On Linux it offers those of its libcurl, and fails at any
-    /// other.
+    /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a
+    /// response with any other coding fails.
     #if canImport(FoundationNetworking)
         private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
     #else

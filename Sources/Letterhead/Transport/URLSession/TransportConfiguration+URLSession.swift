@@ -51,7 +51,7 @@ extension TransportConfiguration {
         if let brokenRule { return brokenRule }
         guard self != supported else { return nil }
         let changed = unsupportedNames(supported).joined(separator: ", ")
-        return "URLSession does not support \(changed); of a TransportConfiguration it supports only \(names)"
+        return "URLSession does not support \(changed); the only supported settings are \(names)"
     }
 
     /// Returns the names of the changed settings that `URLSession` does not support.

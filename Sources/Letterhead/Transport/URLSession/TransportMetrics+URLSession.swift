@@ -2,7 +2,7 @@
     import Foundation
 
     extension TransportMetrics {
-        /// Creates metrics from Foundation's measurements. On Linux it has no measurements.
+        /// Creates metrics from Foundation's measurements. Foundation on Linux provides none.
         init(_ transaction: URLSessionTaskTransactionMetrics) {
             self.init()
             let start = transaction.fetchStartDate
@@ -13,7 +13,7 @@
             isReusedConnection = transaction.isReusedConnection
             if !isReusedConnection {
                 nameLookup = elapsed(until: transaction.domainLookupEndDate)
-                // Foundation's end of the connection includes TLS.
+                // With TLS, Foundation's `connectEndDate` is the end of the TLS handshake.
                 connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
                 secureConnect = elapsed(until: transaction.secureConnectionEndDate)
             }

@@ -11,7 +11,7 @@ private let heldBytes = 1 << 20
 extension URLSessionExchange {
     /// Creates a streamed body.
     func streamedBody(length: Int?) -> HTTPResponseBody {
-        // Without a capture list: with one, the closure would not run in the reader's isolation.
+        // The closure has no capture list, because with one it would not run in the reader's isolation.
         HTTPResponseBody(length: length) {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { reader in
@@ -37,8 +37,8 @@ extension URLSessionExchange {
         #endif
     }
 
-    /// Suspends the task while too many bytes are buffered. On Linux a suspended task starts over, so the task
-    /// continues there, up to the limit of the request.
+    /// Suspends the task while too many bytes are buffered. On Linux, a suspended task would start over when it is
+    /// resumed. The task is therefore not suspended there, and ``heldLimit`` applies.
     func holdBack() {
         #if !canImport(FoundationNetworking)
             guard request.responseDelivery != .buffered else { return }

@@ -12,7 +12,8 @@ extension URLSessionExchange {
         waitForFirstByte()
         if let limit = request.timeout {
             after(limit) { [weak self] in
-                // The reader determines the pace of a streamed body, except for the body of an error.
+                // The timeout does not apply to a streamed body, which is read at the reader's pace. It applies to the
+                // body of a response whose status is not accepted.
                 guard let self, !isOpenEnded else { return }
                 expire("the attempt took longer than its timeout of \(limit)")
             }

@@ -188,7 +188,8 @@ final class URLSessionExchange: Sendable {
 
     /// Cancels the task once, unless it has ended: Foundation on Linux may not find a task that has ended.
     ///
-    /// It does not run on the delegate's queue, because a task that is being cancelled waits for that queue.
+    /// `cancel()` is called on a global queue and not on the delegate's queue, because it waits for the delegate's
+    /// queue.
     func stopTask() {
         let task = state.withLock { state -> URLSessionTask? in
             guard let task = state.task, !state.isStopped else { return nil }

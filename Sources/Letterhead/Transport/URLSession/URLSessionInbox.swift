@@ -1,7 +1,7 @@
 import Foundation
 
-/// The buffered pieces of a body, and the readers that wait for more. It only manages the state: the exchange keeps it
-/// under its lock and resumes the readers that it returns.
+/// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the exchange
+/// protects the state with its lock, and resumes the readers that the methods return.
 struct URLSessionInbox {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
@@ -71,7 +71,7 @@ struct URLSessionInbox {
         return readers
     }
 
-    /// Returns all buffered pieces as one; nil if the memory does not suffice.
+    /// Returns all buffered pieces as one; nil if there is not enough memory.
     mutating func takeAll() -> Data? {
         defer { (pieces, taken, heldBytes) = ([], 0, 0) }
         let rest = pieces[taken...]

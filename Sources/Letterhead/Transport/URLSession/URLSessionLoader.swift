@@ -14,18 +14,19 @@
 /// `URLSession` has these limitations on all platforms:
 /// - Several fields of one name are joined by `, `, in requests and in responses.
 /// - `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` are added to a request that does not set them.
-/// - A GET with a body is `.invalidRequest`.
+/// - A GET with a body fails with `.invalidRequest`.
 /// - Foundation decompresses the content codings that it supports. The limits of a response count the decompressed
 ///   bytes.
 /// - ``HTTPResponse/trailers`` are empty.
-/// - Unsupported settings of ``TransportConfiguration`` are `.invalidRequest`. The error names the setting.
+/// - If a ``TransportConfiguration`` has unsupported settings, requests fail with `.invalidRequest`. The error names
+///   the settings.
 ///
 /// On Linux it has these limitations as well:
 /// - The capitalization of header names changes, and their order is lost.
-/// - IPv6 literals, trailers, and a connection that is closed inside the head are not supported. The latter two end the
-///   process.
-/// - A body that is not in memory has no back-pressure. If it is more than ``HTTPRequest/responseLimit`` ahead of its
-///   reader, it is `.responseTooLarge`.
+/// - IPv6 literals, trailers, and a connection that is closed before the head is complete are not supported. The
+///   latter two crash the process.
+/// - A response body that is streamed or saved to a file has no back-pressure. If more than 64 MiB, or more than a
+///   smaller ``HTTPRequest/responseLimit``, are buffered for its reader, the request fails with `.responseTooLarge`.
 /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
 /// - The certificate store is the system's, and TLS failures have no separate code.
 /// - A reset does not close the idle connections of the session.
@@ -33,9 +34,10 @@ package final class URLSessionLoader: HTTPLoader {
     // A class, because it owns the session's connections and closes them when it is released.
 
     /// The default loader of all clients.
-    package static let shared = ResourceLedger.$current.withValue(nil) { URLSessionLoader() }
+    package static let shared = ResourceLedger.$current.withValue(nil) { URLSessionLoader(isShared: true) }
 
     private let configuration: TransportConfiguration
+    private let isShared: Bool
     private let exchanges = URLSessionExchanges()
     private let session: URLSession
     private let makeSession: @Sendable (URLSessionRelay) -> URLSession
@@ -44,9 +46,13 @@ package final class URLSessionLoader: HTTPLoader {
 
     /// Creates a loader with a new session.
     ///
-    /// - Parameter configuration: the limits of connections and time. Default: the documented defaults.
-    package init(_ configuration: TransportConfiguration = TransportConfiguration()) {
+    /// - Parameters:
+    ///   - configuration: the limits of connections and time. Default: the documented defaults.
+    ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests in
+    ///     progress. Default: false.
+    package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
         self.configuration = configuration
+        self.isShared = isShared
         makeSession = { configuration.makeURLSession(delegate: $0) }
         session = makeSession(URLSessionRelay(exchanges))
         cachePolicy = .reloadIgnoringLocalCacheData
@@ -67,6 +73,7 @@ package final class URLSessionLoader: HTTPLoader {
         let idle = configuration.timeoutIntervalForRequest
         limits.idleTimeout = idle > 0 && idle < 86_400 ? .seconds(idle) : nil
         self.configuration = limits
+        isShared = false
         cachePolicy = configuration.requestCachePolicy
         let kept = FoundationConfiguration(configuration)
         makeSession = { kept.makeURLSession(delegate: $0) }
@@ -102,8 +109,10 @@ package final class URLSessionLoader: HTTPLoader {
 
     /// Cancels all requests in progress, and returns when they have ended. On Apple platforms later requests use new
     /// connections.
+    ///
+    /// The transport that clients share by default cancels no requests, because they may belong to other clients.
     package func reset() async {
-        await exchanges.cancelAll()
+        if !isShared { await exchanges.cancelAll() }
         #if !canImport(FoundationNetworking)
             await session.reset()
         #endif
@@ -125,6 +134,6 @@ extension HTTPRequest {
     fileprivate var brokenURLSessionRule: String? {
         if let brokenTransportRule { return brokenTransportRule }
         if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
-        return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
+        return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
     }
 }

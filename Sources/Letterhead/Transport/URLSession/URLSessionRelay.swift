@@ -40,8 +40,8 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         exchange(of: task)?.sent(bytesSent, of: totalBytesSent)
     }
 
-    /// Returns a redirect as a response like any other. On Linux the handler is never called, because calling it late
-    /// ends the process.
+    /// Returns a redirect as a response like any other. On Linux the handler is never called, because Foundation
+    /// crashes if it is called late.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

@@ -39,8 +39,8 @@ final class AnswerQueue: Sendable {
             return (state.takeOne(at: 0), [])
         }
         if let answer { return answer }
-        // Conditions are user code, so they run outside the lock. Only this side removes entries, so a match is still
-        // present.
+        // Conditions are user code, so they run outside the lock. Only the server's thread removes entries, so a match
+        // is still present.
         guard let found = waiting.first(where: { $0.answer.fits?(request) ?? true }) else { return nil }
         return state.withLock { state in
             state.entries.firstIndex { $0.number == found.number }.map { state.takeOne(at: $0) }

@@ -31,7 +31,7 @@ extension ServerConnection {
         do {
             if let late = response.faults.first(where: { $0.moment == .requestStart || $0.moment == .requestBody }) {
                 throw ResponseEncoder.Unwritable(
-                    description: "a fault at \(late.moment) in a response, which is too late")
+                    description: "a fault at \(late.moment) is too late in a response: queue it in an Answer")
             }
             let encoded = try ResponseEncoder(request: asked.head, mustClose: asked.closes).encode(response)
             exchange?.faults += response.faults

@@ -21,8 +21,8 @@ extension ServerConnection {
         return true
     }
 
-    /// Handles the end of the input. The client may still read, so a response that is ready in spite of the
-    /// cancellation is sent.
+    /// Handles the end of the input: cancels the task of the response if there is one, or closes the connection. The
+    /// client may still read, so a response that is ready despite the cancellation is sent.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }

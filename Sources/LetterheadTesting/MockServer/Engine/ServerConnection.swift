@@ -20,7 +20,7 @@ final class ServerConnection {
     enum Hold: Equatable {
         /// A pause, with the number of its timer.
         case pause(Int)
-        /// A stall until the client leaves or the timer with this number fires.
+        /// A stall until the client disconnects or the timer with this number fires.
         case stall(Int)
 
         var number: Int {

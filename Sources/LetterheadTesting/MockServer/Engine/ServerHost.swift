@@ -42,7 +42,7 @@ final class ServerHost {
         }
     }
 
-    /// Iterates the chunks of a body. The next chunk is requested after the previous one has been queued.
+    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been queued.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in

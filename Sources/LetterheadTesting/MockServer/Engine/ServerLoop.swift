@@ -10,12 +10,12 @@ import Foundation
 
 /// One thread that serves all connections of a server with `poll`.
 ///
-/// One thread instead of one for each connection has these reasons. Hundreds of connections need no stacks. All state
-/// belongs to one thread and needs no locks. The loop detects that a client leaves while a closure runs, which a thread
-/// that waits for the closure could not. Stopping the server means ending one loop. `poll` is the same on all
-/// platforms, and polling some hundred descriptors costs less than responding to one request. Closures run as tasks on
-/// the concurrency pool, so a closure that blocks does not delay other connections. The loop's thread is not part of
-/// that pool.
+/// A single thread has several advantages over one thread for each connection. Hundreds of connections need no stacks.
+/// All state belongs to one thread and needs no locks. The loop detects that a client disconnects while a closure
+/// runs; a thread that waits for the closure could not detect it. Stopping the server means ending one loop. `poll` is
+/// the same on all platforms, and polling several hundred descriptors costs less than responding to one request.
+/// Closures run as tasks in the concurrency pool, so a closure that blocks does not delay other connections. The
+/// loop's thread is not part of that pool.
 final class ServerLoop {
     // This type is a class because it is the state of one thread.
     private let listener: ListeningSocket

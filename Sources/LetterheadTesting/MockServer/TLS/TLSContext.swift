@@ -69,7 +69,7 @@ final class TLSContext: @unchecked Sendable {
         _ = library.setSessionContext(context, "MockServer", 10)
     }
 
-    /// Calls a function with all certificates of a PEM text, and frees them afterwards.
+    /// Calls a function with all certificates of a PEM string, and frees them afterwards.
     private func withCertificates(_ text: String, _ body: ([OpenSSL.Object]) throws -> Void) throws {
         var certificates: [OpenSSL.Object] = []
         try withBuffer(text) { buffer in

@@ -27,7 +27,7 @@ import Testing
         let message = try await refusal { try await $0.send(DeletePerson(login: "grace")) }
         #expect(
             message.hasSuffix(
-                "the nearest is the stub of DeletePerson: it was already called 1 time, and expects once only"))
+                "the nearest is the stub of DeletePerson: it was already called 1 time, which is its maximum"))
     }
 
     @Test func `the nearest route is shown with the differences`() async throws {
@@ -55,8 +55,8 @@ import Testing
         let error = try #require(throws: StubViolations.self) { try stubs.verify() }
         #expect(
             error.violations == [
-                "GetPerson was expected at least once, and was called never",
-                "DeletePerson was expected 2 times, and was called once",
+                "GetPerson was expected to be called at least once; number of calls: 0",
+                "DeletePerson was expected to be called 2 times; number of calls: 1",
             ])
     }
 
