@@ -135,7 +135,7 @@ struct FileCacheFolder: Sendable {
                 }
                 if name.hasSuffix(".head") || name.hasSuffix(".body") || name.hasSuffix(".part") { names.append(name) }
             }
-            // In this order, the head of an entry is removed before its body, so that no head without a body is visible.
+            // In this order, a head is removed before its body, so that no head without a body is visible.
             for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }
     }

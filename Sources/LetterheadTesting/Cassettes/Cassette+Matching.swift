@@ -5,8 +5,8 @@ extension Cassette {
     /// The rules by which a request matches an entry of a cassette.
     ///
     /// By default, the method, the URL and the body must be equal, and headers are not compared. The order of query
-    /// items and of JSON members has no effect. The boundary of a multipart body, idempotency keys, trace headers and
-    /// the values of secrets are never compared.
+    /// items and of JSON members has no effect. The boundary of a multipart body and the values of secrets are never
+    /// compared; idempotency keys and trace headers only if ``Headers/only(_:)`` names them.
     public struct Matching: Sendable {
         /// The headers that are compared.
         public enum Headers: Sendable {
@@ -14,7 +14,7 @@ extension Cassette {
             case none
             /// Only these headers.
             case only(Set<HTTPHeaders.Name>)
-            /// All headers, except these and those that are never compared.
+            /// All headers, except these, idempotency keys and trace headers.
             case allExcept(Set<HTTPHeaders.Name>)
         }
 
