@@ -58,11 +58,11 @@ struct AllowedOrigins: Hashable, Sendable {
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
     /// chooses credentials itself is refused.
     ///
-    /// - Parameter origin: the origin to which they belong; nil if no origin is known.
+    /// - Parameter origin: the origin to which the credentials belong; nil if it is not known.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
         if chooser == .client { return .leaveUnsigned }
         let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
-        return .refuse("the credentials \(owner); to send them to another origin, add it to allowedOrigins")
+        return .refuse("the credentials \(owner); to send them with this request, add its origin to allowedOrigins")
     }
 
     private func verdict(at origin: HTTPOrigin, listed: Set<HTTPOrigin>, _ chooser: Chooser) -> Verdict {
@@ -71,24 +71,25 @@ struct AllowedOrigins: Hashable, Sendable {
             return .refuse(Self.insecure)
         }
         return chooser == .client
-            ? .leaveUnsigned : .refuse("the credentials belong to other origins; add this one to allowedOrigins")
+            ? .leaveUnsigned
+            : .refuse("the credentials belong to other origins; add the request's origin to allowedOrigins")
     }
 
     /// Whether secrets may be sent to the origin of an authorization server.
     func areSafe(for origin: HTTPOrigin) -> Bool { Self.isSafe(origin) || listed?.contains(origin) == true }
 
-    /// Whether no network can read what is sent to an origin: it uses https, or it is this machine.
+    /// Whether what is sent to an origin cannot be read on a network: the origin uses https or is this machine.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
         let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { number in
-            // Some resolvers read a number with a leading zero as octal: 0127.0.0.1 is another machine.
+            // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
             number.hasPrefix("0") && number.utf8.count > 1 ? nil : UInt8(number)
         }
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 
     private static let insecure =
-        "credentials are sent over https only; to allow plain http, add this origin, with http, to allowedOrigins"
+        "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"
 }
 
 /// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used.

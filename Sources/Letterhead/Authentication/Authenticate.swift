@@ -7,14 +7,14 @@ import Synchronization
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put the link below redirects and the environment, so that each hop is checked with its own origin. If a request has
-/// an authentication, it replaces the authentication of the client. Credentials of the client without `allowedOrigins`
-/// require an ``ApplyEnvironment`` above: without it, no request is signed with them. A reset removes the stored
-/// credentials of all methods, including the methods of requests that still exist.
+/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that each hop is checked with its own origin. If
+/// a request has an authentication, it replaces the authentication of the client. Credentials of the client without
+/// `allowedOrigins` require an ``ApplyEnvironment`` above: without it, no request is signed with them. A reset removes
+/// the stored credentials of all methods, including methods that were set by requests and are still referenced.
 public struct Authenticate: LoaderLink, CancelledFromOutside {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
-    /// The origins of the client's methods that store no credentials, one for each method.
+    /// The origin to which this link binds each method of the client. Only methods with fixed credentials use it.
     private let homes: [ObjectIdentifier: CredentialHome]
     private let obtainsCredentials: Bool
 
@@ -31,8 +31,8 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
 
     /// Signs the request, if its credentials may be sent to its origin, and passes it to the next loader.
     ///
-    /// - Throws: ``HTTPError/Code/cannotAuthenticate``, before anything is sent, if there are no credentials or they
-    ///   must not be sent to the origin; ``HTTPError/Code/invalidRequest`` for malformed credentials.
+    /// - Throws: before anything is sent, ``HTTPError/Code/cannotAuthenticate`` if there are no credentials or if they
+    ///   must not be sent to the origin, and ``HTTPError/Code/invalidRequest`` if they are malformed.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let own = request.authentication
         guard let method = try (own ?? authentication).method(for: request, in: authentication) else {
@@ -49,7 +49,7 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
         }
     }
 
-    /// Returns whether no method of the request or the client has to obtain credentials.
+    /// Returns true if the request has no authentication and no method of the client has to obtain credentials.
     func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
         request.authentication == nil && !obtainsCredentials
     }
@@ -64,7 +64,8 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
         await below
     }
 
-    /// Decides whether a request is signed, by the named origins or else by the origin to which the credentials belong.
+    /// Decides whether a request is signed: by the `allowedOrigins`, or else by the origin to which the credentials
+    /// belong.
     private func verdict(
         of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser
     ) -> AllowedOrigins.Verdict {

@@ -8,7 +8,7 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    /// The result of a sign-in that the token endpoint requires.
+    /// The result of a sign-in, which is sent to the token endpoint.
     struct Proof: Sendable {
         let code: Secret
         let verifier: Secret
@@ -41,7 +41,7 @@ struct AuthorizationPage: Sendable {
         var request = HTTPRequest(url: endpoint)
         guard let origin = request.origin, AllowedOrigins.isSafe(origin), redirectURI.fragment == nil else {
             throw OAuth2.Failure(
-                .misconfigured, "the authorization endpoint is not https, or the redirect URI has a fragment")
+                .misconfigured, "the authorization endpoint does not use https, or the redirect URI has a fragment")
         }
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { request.query[name] = value }
         let challenge = RandomBytes.base64URL(SHA256Hash.hash(Array(verifier.utf8)))
@@ -73,7 +73,8 @@ struct AuthorizationCallback {
 
     /// Returns the code of a valid callback.
     ///
-    /// The state is checked first: without it, nothing in the URL can be trusted, not even its error (RFC 6749, 10.12).
+    /// The state is checked before the other parameters. If it differs, none of them can be trusted, not even an error
+    /// (RFC 6749, 10.12).
     func code(state: String) throws(OAuth2.Failure) -> Secret {
         guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
         guard try value(of: "state") == state else { throw refused("its state differs from the state of the request") }
@@ -87,8 +88,8 @@ struct AuthorizationCallback {
         return Secret(code)
     }
 
-    /// Whether scheme, authority and path equal those of the redirect URI byte for byte, and its query items are
-    /// unchanged.
+    /// Whether scheme, authority and path equal those of the redirect URI byte for byte, and all query items of the
+    /// redirect URI are present.
     private var isRedirectURI: Bool {
         callback.scheme == expected.scheme && callback.authority == expected.authority && callback.path == expected.path
             && Set(Self.items(expected)).isSubset(of: Self.items(callback))

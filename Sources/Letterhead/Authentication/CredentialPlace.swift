@@ -11,8 +11,8 @@ enum CredentialPlace: Hashable, Sendable {
         }
     }
 
-    /// Writes a credential into the request, in place of an existing one, and marks it as secret in all texts of the
-    /// request and the response.
+    /// Writes a credential into the request, in place of an existing one, and marks it as secret, so that it is
+    /// redacted in all descriptions of the request and the response.
     func put(_ credential: String, into request: inout HTTPRequest) {
         switch self {
         case .header(let name):
@@ -35,7 +35,7 @@ struct SignRequest: LoaderLink {
 
     init(_ sign: @escaping @Sendable (inout HTTPRequest) throws -> Void) { self.sign = sign }
 
-    /// Creates the link. A credential that breaks a rule is refused at each request.
+    /// Creates the link. If the credential is malformed, each request fails.
     init(_ credential: Result<String, RefusedCredential>, in place: CredentialPlace) {
         sign = { request in place.put(try credential.get(), into: &request) }
     }

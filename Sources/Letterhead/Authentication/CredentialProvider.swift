@@ -67,7 +67,7 @@ public enum CredentialFreshness: Sendable, Hashable {
     case insufficient
 }
 
-/// The reason why a credential is needed, and the loader with which to obtain it.
+/// The reason why a credential is needed, and the loader for the requests that obtain the credential.
 public struct CredentialNeed<Credential: Sendable>: Sendable {
     /// The first request that waits for the credential.
     public let request: HTTPRequest

@@ -17,7 +17,8 @@ package enum CredentialRefusal: Error {
 
     /// Returns the error for the caller of the request.
     ///
-    /// - Parameter response: the 401 for which a credential was requested, in memory; nil if nothing has been sent.
+    /// - Parameter response: the 401 response because of which a new credential was requested, with its body in memory;
+    ///   nil if nothing has been sent.
     func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(
@@ -37,14 +38,15 @@ package enum CredentialRefusal: Error {
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .originNotAllowed,
-                    "the credentials belong to \(origin); to send them to another origin, add it to allowedOrigins"))
+                    "the credentials belong to \(origin); to send them with this request, add its origin to "
+                        + "allowedOrigins"))
         case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
         case .tooMany(let limit):
             Self.content(
                 of: HTTPAuthentication.Failure(
                     .limitReached,
-                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit: the server "
-                        + "refuses the credentials that it has just issued"))
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit; the "
+                        + "server probably refuses the credentials that it issues"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
         case .failed(let error as OAuth2.Failure): Self.content(of: error)

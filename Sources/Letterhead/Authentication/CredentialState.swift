@@ -115,7 +115,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Marks a credential as refused by a 401. A credential of an earlier generation is ignored.
+    /// Marks a credential as refused by a 401. Has no effect if the credential has already been replaced.
     package mutating func refuse(_ refused: Held) {
         guard refused.epoch == epoch, held?.generation == refused.generation else { return }
         held?.isRefused = true
@@ -138,7 +138,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         return .obtain(flight: flights, previous: held)
     }
 
-    /// Ends a fetch with a credential, nil if none is available, or an error.
+    /// Ends a fetch with its result: a credential, nil if no credential is available, or an error.
     ///
     /// - Returns: the result for all waiting requests.
     package mutating func finish(

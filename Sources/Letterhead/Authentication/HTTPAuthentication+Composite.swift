@@ -3,16 +3,16 @@ public import Foundation
 extension HTTPAuthentication {
     /// The name of a method in a composite.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The text of the name.
+        /// The name as a string.
         public let rawValue: String
 
-        /// Creates a name from a text.
+        /// Creates a name from a string.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Creates a name from a literal.
         public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-        /// The text of the name.
+        /// The name as a string.
         public var description: String { rawValue }
     }
 
@@ -25,8 +25,8 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - methods: the methods. Each has its own origins and credentials; a reset applies to all of them.
-    ///   - name: the method for requests that choose none. Default: nil (these requests are not signed). If the
-    ///     composite does not contain this method, they fail with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - name: the method for requests that choose no method. If `methods` does not contain it, these requests fail
+    ///     with ``HTTPError/Code/cannotAuthenticate``. Default: nil (these requests are not signed).
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
     ) -> HTTPAuthentication {
@@ -100,7 +100,7 @@ extension HTTPAuthentication {
     ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
     ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
-    ///     request's ``HTTPRequest/redaction``, are redacted in every text.
+    ///     request's ``HTTPRequest/redaction``, are redacted in all descriptions.
     public static func method(
         _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {

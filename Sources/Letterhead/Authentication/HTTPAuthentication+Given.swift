@@ -4,9 +4,10 @@ extension HTTPAuthentication {
     /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8.
     ///
     /// - Parameters:
-    ///   - username: the username. If it contains a colon or a control character, each request is `.invalidRequest`.
-    ///   - password: the password. If it contains a control character, each request is `.invalidRequest`.
-    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///   - username: the username. If it contains a colon or a control character, each request fails with
+    ///     `.invalidRequest`.
+    ///   - password: the password. If it contains a control character, each request fails with `.invalidRequest`.
+    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
     public static func basic(
         username: String, password: Secret, allowedOrigins: [URL]? = nil
@@ -40,8 +41,10 @@ extension HTTPAuthentication {
     /// Sends a token in the `Authorization` header (RFC 6750).
     ///
     /// - Parameters:
-    ///   - token: the token. If it is empty or contains anything but visible ASCII, each request is `.invalidRequest`.
-    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
+    ///   - token: the token. If it is empty or contains anything but visible ASCII, each request fails with
+    ///     `.invalidRequest`.
+    ///   - allowedOrigins: the origins to which the token may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
     public static func bearer(_ token: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         given("bearer", token.bearerHeaderValue, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
@@ -63,9 +66,10 @@ extension HTTPAuthentication {
     /// Sends an API key in a header.
     ///
     /// - Parameters:
-    ///   - key: the key. If it is empty or contains a control character, each request is `.invalidRequest`.
-    ///   - header: the name of the header. Its value is redacted in every text. Default: `X-API-Key`.
-    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
+    ///   - key: the key. If it is empty or contains a control character, each request fails with `.invalidRequest`.
+    ///   - header: the name of the header. Its value is redacted in all descriptions. Default: `X-API-Key`.
+    ///   - allowedOrigins: the origins to which the key may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
     public static func apiKey(
         _ key: Secret, header: HTTPHeaders.Name = "X-API-Key", allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -76,9 +80,11 @@ extension HTTPAuthentication {
     /// stored in logs and histories.
     ///
     /// - Parameters:
-    ///   - key: the key. If it is empty, each request is `.invalidRequest`.
-    ///   - name: the name of the query item. Its value is redacted in every text, including forms and JSON.
-    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
+    ///   - key: the key. If it is empty, each request fails with `.invalidRequest`.
+    ///   - name: the name of the query item. Values of this name are redacted in all descriptions, also in forms and
+    ///     JSON.
+    ///   - allowedOrigins: the origins to which the key may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -101,7 +107,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// A fixed credential and the part of the request for it. It has no value if it breaks a rule.
+/// A fixed credential, and the part of the request that contains it. The value is nil if the credential is malformed.
 struct GivenCredential: Hashable, Sendable {
     let place: CredentialPlace
     let value: Secret?

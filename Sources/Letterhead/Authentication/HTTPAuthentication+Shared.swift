@@ -4,9 +4,9 @@ extension HTTPAuthentication {
     /// Signs requests with credentials of a provider. All requests share the credentials, which are stored until a 401,
     /// their expiry or a reset.
     ///
-    /// A request that receives a 401 is sent once more: at once if the credentials have already been replaced, or else
-    /// with new credentials of the provider. A second 401 is returned to the caller. A request with a one-shot body is
-    /// not sent again: the 401 is returned, and the next request obtains new credentials.
+    /// A request that receives a 401 is sent once more: with the current credentials if they have been replaced in the
+    /// meantime, or else with new credentials of the provider. A second 401 is returned to the caller. A request with a
+    /// one-shot body is not sent again: the 401 is returned, and the next request obtains new credentials.
     ///
     /// - Parameters:
     ///   - provider: provides the credentials.

@@ -13,7 +13,7 @@
 /// is allowed only if it is listed. Without `allowedOrigins`:
 ///
 /// - A client's credentials belong to the origin of the client's environment. A request that sets an environment or a
-///   base URL of another origin is sent without them. A client without an environment does not sign requests.
+///   base URL of another origin is sent without them. A client without an environment does not send them.
 /// - If the environment of a client is a closure, the client's credentials belong to the first origin for which they
 ///   are used. To use them with several environments, list the origins.
 /// - Stored credentials, such as tokens, belong to the origin for which they were obtained, until a reset.

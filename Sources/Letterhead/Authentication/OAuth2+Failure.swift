@@ -49,7 +49,7 @@ extension OAuth2 {
 extension OAuth2.Failure.Reason {
     /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
-    /// The server refused the request or did not grant a required scope, or the sign-in was canceled or its page could
+    /// The server refused the request or did not grant a required scope, or the sign-in was cancelled or its page could
     /// not be shown.
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
@@ -58,7 +58,7 @@ extension OAuth2.Failure.Reason {
     public static let malformed = Self(rawValue: "malformed")
     /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
     public static let misconfigured = Self(rawValue: "misconfigured")
-    /// The token store could not load, save or delete.
+    /// The token store could not load, save or delete the tokens.
     public static let store = Self(rawValue: "store")
 }
 

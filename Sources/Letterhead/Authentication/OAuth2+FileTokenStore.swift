@@ -39,7 +39,7 @@ extension OAuth2 {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
-        /// Returns the result of a closure. Its failures are described for a token file.
+        /// Calls a closure, and converts the errors that it throws to errors that name the token file.
         private static func naming<Value>(
             _ use: () throws(PrivateFile.Failure) -> Value
         ) throws(Failure) -> Value {
@@ -49,7 +49,8 @@ extension OAuth2 {
                 switch error {
                 case .unwritable: throw Failure(.store, "the token file cannot be written")
                 case .unreadable: throw Failure(.store, "the token file cannot be read")
-                case .tooLarge: throw Failure(.store, "the token file is malformed; reset the client to delete it")
+                case .tooLarge:
+                    throw Failure(.store, "the token file is larger than 1 MiB; reset the client to delete it")
                 case .foreign:
                     throw Failure(.store, "the token file belongs to another user; reset the client to delete it")
                 case .shared:

@@ -108,7 +108,7 @@ extension OAuth2 {
         /// Returns the stored tokens; nil if there are none.
         func load() async throws -> Tokens?
 
-        /// Saves tokens in place of the previous ones. They are used after this call has returned.
+        /// Saves tokens in place of the previous ones. The new tokens are used only after this call has returned.
         func save(_ tokens: Tokens) async throws
 
         /// Deletes the stored tokens. Does nothing if there are none.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Provides OAuth 2 tokens: stored, refreshed or newly granted.
 ///
-/// This type is a class because the refresh token of a grant can be used only once.
+/// This type is a class because it stores whether the refresh token of the grant can still be used.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant
@@ -11,7 +11,8 @@ final class OAuth2Provider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
     /// Whether the tokens belong to the one origin for which they were obtained.
     private let isBound: Bool
-    /// The refresh token of the grant, until it is used.
+    /// The refresh token of the grant; nil if the grant has none, after the server has refused a refresh token, and
+    /// after a reset.
     private let given: Mutex<Secret?>
 
     init(
@@ -59,7 +60,7 @@ final class OAuth2Provider: CredentialProvider {
 
     func reset() async {
         given.withLock { $0 = nil }
-        // If the store cannot delete now, the keeper deletes before it returns tokens again.
+        // If the store cannot delete the tokens now, the keeper deletes them before it returns tokens again.
         try? await keeper.delete()
     }
 

@@ -14,8 +14,8 @@ extension SharedCredential {
         }
     }
 
-    /// Returns the credential for a request that a server refused with a 401: one that has replaced the refused
-    /// credential since, or a new one.
+    /// Returns the credential for a request that a server refused with a 401: the credential that has replaced the
+    /// refused one in the meantime, or a new credential.
     ///
     /// - Parameters:
     ///   - refused: the credential that was refused.
@@ -30,8 +30,8 @@ extension SharedCredential {
         }
     }
 
-    /// A credential that was obtained for other requests may be insufficient for this one, so the request asks again, a
-    /// limited number of times.
+    /// Returns a credential, and waits for it if necessary. A credential that was obtained for other requests may be
+    /// insufficient for this one. The request then waits for another one, a limited number of times.
     private func credential(
         for request: HTTPRequest, next: any HTTPLoader, refused: Held?
     ) async throws(CredentialRefusal) -> Held {

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// This type is a class because all requests share one credential. ``CredentialState`` makes the decisions; this type
 /// has the lock, the tasks and the clock. The task that fetches a credential is independent of the waiting requests: it
-/// continues when they are cancelled, so that no token is lost that the server has already replaced. A reset cancels
-/// and awaits the task.
+/// continues when they are cancelled. Otherwise a new token could be lost after the server has revoked the previous
+/// one. A reset cancels and awaits the task.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
     typealias Flight = SingleFlight<Result<Held, CredentialRefusal>>
@@ -101,7 +101,7 @@ extension SharedCredential {
         flight.finish(with: state.withLock { $0.machine.finish(number, with: result) })
     }
 
-    /// The requests of the provider are loads on behalf of the observed load that needs the credential.
+    /// Calls the provider. Its requests are observed as part of the load that needs the credential.
     private func observedCredential(for need: CredentialNeed<Provider.Credential>) async throws -> Provider.Credential?
     {
         guard let observation = need.request.observation else { return try await provider.credential(for: need) }

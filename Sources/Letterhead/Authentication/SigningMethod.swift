@@ -1,7 +1,7 @@
 /// A way to sign requests: the link that signs, and the origins to which its credentials belong.
 ///
-/// This type is a class because a reset must find the method, whose stored credentials all copies of an authentication
-/// share.
+/// This type is a class because all copies of an authentication share the stored credentials, which a reset must
+/// remove.
 final class SigningMethod: Sendable {
     /// The state that a method keeps between requests, and the part of the library that binds it to an origin.
     enum Memory {

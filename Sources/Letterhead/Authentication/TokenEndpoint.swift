@@ -97,7 +97,7 @@ enum TokenAnswer {
             let number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self))
             guard let number, number.isFinite
             else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number") }
-            // The lifetime is limited to 100 years, which fits into every type.
+            // The lifetime is limited to 100 years, so that no calculation with it can overflow.
             value = .seconds(min(max(number, 0), 3_155_760_000))
         }
     }

@@ -15,7 +15,7 @@ struct OAuth2Credential: Sendable {
     var granted: Set<String> { tokens.scope ?? asked }
 }
 
-/// Loads, saves and deletes tokens, and completes operations that failed before.
+/// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
 /// This type is a class because it stores the operations that have failed.
 final class TokenKeeper: Sendable {

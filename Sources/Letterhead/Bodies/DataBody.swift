@@ -28,7 +28,7 @@ public struct DataBody: HTTPBody {
     /// The number of bytes.
     public var contentLength: Int? { data.count }
 
-    /// The bytes.
+    /// Returns the bytes.
     public func encode() -> Data { data }
 }
 

@@ -33,7 +33,8 @@ public struct EncodedBody: HTTPBody {
     public func encode() throws -> Data { try make() }
 }
 
-/// An encoder for the values of bodies: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
+/// A type that encodes a value to the bytes of a body: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for
+/// another format.
 ///
 /// To use an encoder, pass it to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function, which is
 /// called when the request is sent, and again for each retry.

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A body that reads a file while it is sent. The file is never held in memory and never copied.
+/// A body that sends a file. The file is read while the request is sent, and is never held in memory as a whole or
+/// copied.
 ///
 /// ```swift
 /// FileBody(at: url)                       // the extension determines the media type
@@ -19,8 +20,8 @@ public struct FileBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - url: the URL of the file.
-    ///   - contentType: the media type. Default: determined by the extension, or `application/octet-stream` for an
-    ///     unknown one.
+    ///   - contentType: the media type. Default: determined by the extension of the file, or
+    ///     `application/octet-stream` if the extension is unknown.
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(at url: URL, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.url = url
@@ -28,10 +29,10 @@ public struct FileBody: HTTPBody {
             contentType ?? MediaType(filename: url.lastPathComponent))
     }
 
-    /// The current size of the file; nil if it cannot be sent.
+    /// The current size of the file; nil if the file cannot be sent.
     public var contentLength: Int? { try? RegularFile(url).size }
 
-    /// Returns the whole file in memory. ``chunks()`` does not load it into memory.
+    /// Reads the whole file into memory. To read it in pieces, use ``chunks()``.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func encode() throws -> Data {
@@ -39,7 +40,8 @@ public struct FileBody: HTTPBody {
         return try file.open().all()
     }
 
-    /// Returns the file from its first byte, in pieces of 64 KiB. The file is opened when the first piece is requested.
+    /// Returns the bytes of the file in pieces of at most 64 KiB. Each call starts at the first byte. The file is
+    /// opened when the first piece is requested.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func chunks() throws -> BodyChunks {
@@ -48,10 +50,10 @@ public struct FileBody: HTTPBody {
     }
 }
 
-/// An iteration of a file. It is an actor, because it stores its position, and so that reading does not block a
-/// caller's actor.
+/// Reads a file in pieces. This type is an actor because it stores the position in the file, and so that reading does
+/// not block the actor of the caller.
 actor FileWalk {
-    /// The number of bytes of one read.
+    /// The maximum number of bytes that one read returns.
     static let pieceSize = 64 << 10
 
     let file: RegularFile
@@ -63,7 +65,10 @@ actor FileWalk {
         left = file.size
     }
 
-    /// Returns the next piece; nil at the end, if the size of the file has not changed.
+    /// Returns the next piece; nil at the end of the file.
+    ///
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the size of the file has changed when all bytes have been read.
+    ///   If the file ends early, ``BodyChunks`` throws the error.
     func next() throws -> Data? {
         let open = try open ?? file.open()
         self.open = open

@@ -19,7 +19,8 @@ public struct JSONBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - value: the value to send.
-    ///   - encoder: encodes the value. Its strategies determine keys, dates and order. Default: a new `JSONEncoder`.
+    ///   - encoder: encodes the value. The settings of the encoder determine the names and the order of the keys, and
+    ///     how dates are written. Default: a new `JSONEncoder`.
     ///   - contentType: the media type. Default: `application/json; charset=utf-8`.
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
     public init(

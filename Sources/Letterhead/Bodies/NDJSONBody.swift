@@ -20,7 +20,7 @@ public struct NDJSONBody: HTTPBody {
     ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
     ///   - contentType: the media type. Default: `application/x-ndjson`.
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
-    ///   - make: creates the sequence when its first value is needed; an error that it throws fails the request.
+    ///   - make: creates the sequence when its first value is needed. If this closure throws, the request fails.
     public init<Values: AsyncSequence & SendableMetatype>(
         encoder: any HTTPBodyEncoder = JSONEncoder(), contentType: MediaType = "application/x-ndjson",
         additionalHeaders: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Values
@@ -30,8 +30,8 @@ public struct NDJSONBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a sequence that can be iterated once. The body is never sent twice: neither by a retry or a
-    /// redirect, nor after a refresh of credentials.
+    /// Creates a body from a sequence that can be iterated only once. The body is never sent twice: neither by a retry
+    /// or a redirect, nor after a refresh of credentials.
     ///
     /// - Parameters:
     ///   - values: the values.
@@ -53,13 +53,14 @@ public struct NDJSONBody: HTTPBody {
     /// Whether the sequence can be created anew.
     public var isReplayable: Bool { stream.isReplayable }
 
-    /// Returns the lines. The sequence is started when the first of them is read.
+    /// Returns the lines. The iteration of the values begins when the first line is read.
     public func chunks() throws -> BodyChunks { try stream.chunks() }
 
     fileprivate static func line(of value: some Encodable, _ encoder: any HTTPBodyEncoder) throws -> Data {
         var line = try encoder.encode(value)
         guard !line.contains(UInt8(ascii: "\n")) else {
-            throw HTTPBodyError.invalid("an encoder of NDJSONBody writes line breaks; each value must be one line")
+            throw HTTPBodyError.invalid(
+                "the encoder of an NDJSONBody wrote a line break; it must encode each value as one line")
         }
         line.append(UInt8(ascii: "\n"))
         return line

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file that can be sent. It is inspected without opening it, because opening a pipe blocks, and opening a device may
-/// have side effects.
+/// A file that can be sent. The file is inspected before it is opened, because opening a pipe blocks, and opening a
+/// device may have side effects.
 struct RegularFile: Sendable {
     let url: URL
     let size: Int
@@ -17,7 +17,10 @@ struct RegularFile: Sendable {
         guard readable == 0 else { throw HTTPBodyError.invalid(Self.message(errno), file: url) }
     }
 
-    /// Opens the file. It must be the file that was inspected.
+    /// Opens the file.
+    ///
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be opened, is no longer a regular file, or has
+    ///   changed its size since it was inspected.
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -34,7 +37,7 @@ struct RegularFile: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             guard let size = Int(exactly: status.st_size) else {
-                throw HTTPBodyError.invalid("the file is larger than a body can be on this device", file: url)
+                throw HTTPBodyError.invalid("the size of the file exceeds the maximum of this platform", file: url)
             }
             return size
         case S_IFDIR: throw HTTPBodyError.invalid("the file is a directory", file: url)
@@ -53,7 +56,7 @@ struct RegularFile: Sendable {
     }
 }
 
-/// An open file. It is a class, because it owns the descriptor and closes it when it is released.
+/// An open file. This type is a class because the file descriptor must be closed when the last reference is released.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     private let file: RegularFile
@@ -73,13 +76,13 @@ final class OpenFile: Sendable {
         guard try RegularFile.size(of: status, at: file.url) == file.size else { throw changed }
     }
 
-    /// Throws an error if the size of the file has changed, or if the file has more bytes than its size, as files in
-    /// `/proc` do.
+    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
+    /// as files in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard try read(1).isEmpty else {
             throw HTTPBodyError.invalid(
-                "the file has more bytes than its reported size; read and send them with DataBody", file: file.url)
+                "the file contains more bytes than its reported size; read it and send a DataBody", file: file.url)
         }
     }
 

@@ -5,12 +5,12 @@ import Synchronization
 ///
 /// ```swift
 /// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // created anew for every attempt
-/// StreamBody(once: camera.live)                                                   // can be sent once
+/// StreamBody(once: camera.live)                                                   // can be sent only once
 /// ```
 ///
-/// If a length is specified, the body is sent with this Content-Length, and a stream that is longer or shorter is
-/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent in chunks. A one-shot stream is never sent twice:
-/// neither by a retry or a redirect, nor after a token refresh.
+/// If a length is specified, it is sent as the Content-Length, and a longer or shorter stream fails with
+/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is never
+/// sent twice: neither by a retry or a redirect, nor after a token refresh.
 public struct StreamBody: HTTPBody {
     /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
@@ -27,7 +27,7 @@ public struct StreamBody: HTTPBody {
     ///     known).
     ///   - contentType: the media type. Default: nil (no Content-Type).
     ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
-    ///   - make: creates the stream when its first bytes are requested. If it throws, the request fails.
+    ///   - make: creates the stream when its first bytes are requested. If this closure throws, the request fails.
     public init<Stream: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:],
         _ make: @escaping @Sendable () async throws -> Stream
@@ -41,7 +41,7 @@ public struct StreamBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a stream that can be iterated once.
+    /// Creates a body from a stream that can be iterated only once.
     ///
     /// - Parameters:
     ///   - stream: the bytes.
@@ -65,14 +65,14 @@ public struct StreamBody: HTTPBody {
         }
     }
 
-    /// Returns the bytes. The stream is started when the first of them are requested.
+    /// Returns the bytes. The iteration of the stream begins when the first bytes are requested.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// An iteration of an asynchronous sequence. It is an actor, because two callers must not use the iterator
-/// simultaneously.
+/// Iterates over an asynchronous sequence. This type is an actor because a sendable closure of ``BodyChunks`` uses the
+/// iterator, which is mutable state.
 actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     private let make: @Sendable () async throws -> Stream
     private var iterator: Stream.AsyncIterator?
@@ -88,7 +88,7 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     }
 }
 
-/// Allows the stream to be used once. It is a class, because copies of a body share one stream.
+/// Ensures that a stream is used only once. This type is a class because all copies of a body share one stream.
 final class OneTimeTicket: Sendable {
     private let isTaken = Mutex(false)
 

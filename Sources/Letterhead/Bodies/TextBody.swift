@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A body with a text, encoded in the charset of its media type.
+/// A body that consists of a string, encoded in the charset of its media type.
 ///
 /// ```swift
 /// TextBody("hé")                                              // text/plain; charset=utf-8
@@ -14,9 +14,9 @@ public struct TextBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 
-    /// Creates a body from a text.
+    /// Creates a body from a string.
     ///
-    /// An unknown charset, or a character that the charset cannot represent, is ``HTTPBodyError/invalid(_:file:)`` when
+    /// If the charset is unknown or cannot represent a character, the error is ``HTTPBodyError/invalid(_:file:)`` when
     /// the request is sent.
     ///
     /// - Parameters:

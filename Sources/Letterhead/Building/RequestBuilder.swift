@@ -42,7 +42,7 @@ extension RequestBuilder {
     /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
     ///
     /// - Throws: `.invalidRequest` if the request cannot be built or converted, or if a member of the template has a
-    ///   type other than ``RequestTemplate`` requires.
+    ///   type other than the one that ``RequestTemplate`` requires.
     public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
     /// Builds the request, and checks the members of the template if the builder has not checked them.

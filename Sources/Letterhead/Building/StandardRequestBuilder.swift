@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The URL consists of the base URL, if there is one, and the path. A path that begins with a slash replaces the path
 /// of the base URL. Any other path is appended to it, with exactly one slash between them. The query consists of the
-/// query of the template, then the parameters if the method is GET or HEAD, then the query of the base URL. For other
-/// methods, the parameters are sent as a JSON body.
+/// query of the template, then the parameters if the method is GET or HEAD, then those query items of the base URL
+/// whose names have not occurred. For other methods, the parameters are sent as a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     /// The template.
     public let template: Template
@@ -19,8 +19,10 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
     ///   - Its `body` is not an ``HTTPBody``.
     ///   - Its base URL has no scheme or no host.
-    ///   - A member of the template or of a wrapped template has a type other than ``RequestTemplate`` requires.
-    ///   - It requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a parameter.
+    ///   - A member of the template or of a wrapped template has a type other than the one that ``RequestTemplate``
+    ///     requires.
+    ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
+    ///     parameter.
     public func request() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(
             method: template.method, path: template.path, query: template.query, headers: template.headers,
@@ -48,7 +50,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 
     private var isUnknownPage: Bool {
-        // The type is checked first, because this copies nothing.
+        // The type is checked first, because checking it does not copy the template.
         guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
             return false
         }

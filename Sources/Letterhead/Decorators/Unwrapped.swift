@@ -33,7 +33,7 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
     /// Returns this template for the next page of the base.
     public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
 
-    /// Returns the continuation of the base. The base needs its whole value for it, so the response is decoded again.
+    /// Returns the continuation of the base. The base requires its complete value, so the response is decoded again.
     public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
         let whole = Page(
             try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,

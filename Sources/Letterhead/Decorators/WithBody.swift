@@ -23,7 +23,7 @@ extension RequestTemplate {
         return WithBody(base: self) { $0.placed(body) }
     }
 
-    /// Adds parts to the multipart body of the template, after its parts. The multipart type and the boundary do not
+    /// Adds parts at the end of the multipart body of the template. The multipart type and the boundary do not
     /// change.
     ///
     /// ```swift
@@ -43,7 +43,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Returns the body with the boundary of the template, if it has one.
+    /// Returns the body with the boundary of the template, if the template has one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
         boundary.map { MultipartBody(body.parts, kind: body.kind, uncheckedBoundary: $0) } ?? body
     }
@@ -61,7 +61,7 @@ public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator 
 
 extension WithBody: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 
-/// The replacement for a body to which no part can be added.
+/// A body that cannot be encoded. It replaces a body to which no parts can be added.
 private struct PartsWithoutPlace: HTTPBody {
     let body: String
 

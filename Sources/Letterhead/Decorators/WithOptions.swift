@@ -8,7 +8,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template with additional options. All modifiers that set an option return it.
+/// A template with additional options. All modifiers that set an option return this type.
 ///
 /// Consecutive modifiers of this kind share one wrapper: `.timeout(…).retry(…)` is a `WithOptions<Self>`, as is
 /// `.timeout(…)`.

@@ -20,8 +20,8 @@ public struct WithQuery<Base: RequestTemplate>: RequestDecorator {
     let added: QueryParameters
     let isReplacing: Bool
 
-    /// The query of the base, with this parameter. If the position of the page is a URL, its query is not changed,
-    /// because the server has chosen that query.
+    /// The query of the base, with this parameter. If the position of the page is a URL, the query of this URL is not
+    /// changed, because it was chosen by the server.
     public var query: QueryParameters {
         var query = base.query
         if case .url = (base as? any PaginatedTemplate)?.position { return query }

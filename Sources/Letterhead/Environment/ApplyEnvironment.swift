@@ -5,8 +5,8 @@
 /// ApplyEnvironment { _ in await settings.environment }   // called for each load
 /// ```
 ///
-/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely; an explicit nil applies no
-/// environment. See ``ServerEnvironment`` for the parts that are completed.
+/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely. If a request sets it to nil,
+/// no environment is applied. See ``ServerEnvironment`` for the parts that are completed.
 ///
 /// The link also passes the origin of the client's environment to an ``Authenticate`` link below. Credentials without
 /// `allowedOrigins` are sent only to that origin, even if a request has another environment.
@@ -53,8 +53,8 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
         return try await next.load(filled)
     }
 
-    /// Applies the environment of the request. The home origin remains that of this link. A closure is not called for
-    /// it, and a request with an explicit nil has none.
+    /// Applies the environment of the request. The home origin is still that of this link's environment. It is nil if
+    /// the request sets its environment to nil, and if this link has a closure, because the closure is not called.
     private func applyOwn(to request: inout HTTPRequest) {
         guard let own = request.serverEnvironment else { return request.homeOrigin = nil }
         own.apply(to: &request)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The client that sends a request, for a link that several clients share: each client has its own credentials, cookies
-/// and environment. Default: nil (no client).
+/// The identity of the client that sends a request. A link that several clients share must distinguish them, because
+/// each client has its own credentials, cookies and environment. Default: nil (no client).
 enum ClientIdentityOption: HTTPRequestOption {
     static let defaultOptionValue: ObjectIdentifier? = nil
 }
@@ -12,7 +12,7 @@ enum HomeOriginOption: HTTPRequestOption {
     static let defaultOptionValue: HomeOrigin? = nil
 }
 
-/// The origin in an option. This type is a class so that no request allocates memory for it.
+/// An origin that is stored as an option. This type is a class so that setting the option allocates no memory.
 final class HomeOrigin: Sendable {
     let origin: HTTPOrigin
 
@@ -22,7 +22,8 @@ final class HomeOrigin: Sendable {
 extension HTTPRequest {
     /// The origin of the client's own environment. The environment of a request does not change it.
     ///
-    /// Credentials of the client without named origins are sent to this origin only; nil means to none.
+    /// The client's credentials without `allowedOrigins` are sent only to this origin. If the origin is nil, they are
+    /// not sent.
     var homeOrigin: HomeOrigin? {
         get { self[option: HomeOriginOption.self] }
         set { self[option: HomeOriginOption.self] = newValue }
@@ -51,7 +52,7 @@ extension HTTPRequestOptions {
     }
 }
 
-/// The environment that a client applies to a request, for descriptions of requests to which it has not been applied.
+/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied.
 ///
 /// This type is a class because the link that resolves the environment shares it with the links above.
 final class ClientEnvironment: Sendable {

@@ -8,12 +8,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An environment completes a request and replaces nothing. It sets scheme, host and port, a prefix for relative paths,
-/// the method, and the headers and query items whose names the request does not have. It applies only to its own
-/// origin: a request to another scheme, host or port receives nothing, a redirected request no query, and a request
-/// that was redirected through another origin nothing. The environment of a request replaces the client's entirely.
+/// An environment completes a request and replaces nothing. A request without a host receives the scheme, the host and
+/// the port, and a relative path receives the path of the base URL as its prefix. A request without a method receives
+/// the method. Headers and query items are added if the request has none of the same name, and only to requests to the
+/// origin of the environment. A redirected request receives no query items, and a request that was redirected through
+/// another origin receives no headers either. The environment of a request replaces the client's entirely.
 public struct ServerEnvironment: Sendable, Hashable {
-    /// The scheme, host, port and the prefix of relative paths. Its query items are added after those of each request.
+    /// The scheme, host, port and the prefix of relative paths, for requests without a host. The query items of the URL
+    /// are added after those of the request, except those whose names the request already has.
     public let baseURL: URL
     /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
@@ -28,8 +30,8 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// Creates an environment.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute http or https URL. Without a host, each request that needs it fails with
-    ///     `.invalidRequest`.
+    ///   - baseURL: an absolute http or https URL. If it has no host, each request that needs the host of the
+    ///     environment fails with `.invalidRequest`.
     ///   - method: the method of requests without one. Default: nil.
     ///   - headers: the headers that are added to requests without them. Default: none.
     ///   - query: the query items that are added to requests without them. Default: none.
@@ -49,7 +51,7 @@ public struct ServerEnvironment: Sendable, Hashable {
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
-        // The headers of the body are added after the chain, and take precedence over these.
+        // The headers of the body are added after the chain, and take precedence over those of the environment.
         let own = request.body.isEmpty || headers.isEmpty ? [:] : request.body.additionalHeaders
         request.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
         if !request.isRedirected { request.query.fill(from: query) }
@@ -59,6 +61,6 @@ public struct ServerEnvironment: Sendable, Hashable {
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without username, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
-    /// The description only, so that no dump prints a secret.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

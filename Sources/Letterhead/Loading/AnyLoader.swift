@@ -10,8 +10,8 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     /// The description of the loader in a chain.
     public let description: String
 
-    /// Erases the type of a loader. A reset is passed on to it. If the loader is a chain, ``HTTPLoader/tree`` and links
-    /// that check the order of a chain still find its links.
+    /// Erases the type of a loader. A reset is passed on to the loader. If the loader is a chain, ``HTTPLoader/tree``
+    /// and links that check the order of a chain still find its links.
     public init(_ loader: any HTTPLoader) {
         chain = loader as? any LinkedLoader
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }

@@ -13,10 +13,10 @@
 /// ```
 ///
 /// Laws:
-/// - It completes once, with a response of any status or an ``HTTPError``.
-/// - If its task is cancelled, it ends immediately with ``HTTPError/Code/cancelled``.
-/// - The request in the response has the id of the request.
-/// - Nothing of a request is retained after it has ended.
+/// - A load ends with a response of any status or with an ``HTTPError``.
+/// - If the task of a load is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
+/// - The request in the response has the same id as the request that was passed to the loader.
+/// - A loader retains nothing that belongs to a request after the request has ended.
 /// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
 public protocol HTTPLoader: Sendable {
     /// Returns the response to a request.

@@ -48,7 +48,7 @@ public final class LoadHandle: Sendable {
 
     /// Starts an operation that returns a closure to call when the operation has ended.
     ///
-    /// The task of the operation retains the handle until it has ended, and the handle can cancel the task.
+    /// The task retains the handle until the operation has ended, and the handle can cancel the task.
     package init(_ operation: @escaping @Sendable () async -> @Sendable () -> Void) {
         task.withLock { task in
             task = Task {
@@ -66,7 +66,7 @@ public final class LoadHandle: Sendable {
 
     /// Cancels the request, which then ends with `.cancelled`, and calls the handlers in reverse order.
     ///
-    /// It has no effect if the request has ended or was already cancelled.
+    /// Has no effect if the request has ended or was already cancelled.
     public func cancel() {
         let handlers = state.withLock { state -> [@Sendable () -> Void]? in
             guard case .running(let handlers) = state else { return nil }
@@ -78,8 +78,8 @@ public final class LoadHandle: Sendable {
         for handler in handlers.reversed() { handler() }
     }
 
-    /// Adds a handler for cancellation. It is called immediately if the request was already cancelled, and never if the
-    /// request has ended.
+    /// Adds a handler for cancellation. The handler is called immediately if the request was already cancelled, and
+    /// never if the request has ended.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             switch state {

@@ -6,7 +6,7 @@ precedencegroup LoaderChainPrecedence {
     higherThan: NilCoalescingPrecedence
 }
 
-/// Returns a chain of a link and a loader. If the link is nil, it returns the loader.
+/// Returns a chain of a link and a loader, or only the loader if the link is nil.
 ///
 /// ```swift
 /// let chain = PrintLoader() --> ApplyEnvironment(local) --> HTTPClient.defaultTransport
@@ -25,12 +25,12 @@ public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> 
     LoaderChain(link: link, next: next)
 }
 
-/// Joined links are separated here, once, so that a request does not create another chain for them.
+/// Returns a chain in which joined links are separate elements. Otherwise each request would create a chain for them.
 private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
 
-/// Joins two links into one. If the second is nil, it returns the first.
+/// Joins two links into one, or returns the first link if the second is nil.
 public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any LoaderLink {
     second.map { LinkChain(first: first, second: $0) } ?? first
 }
@@ -40,7 +40,7 @@ public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderL
     LinkChain(first: first, second: second)
 }
 
-/// Joins two links into one. If one of them is nil, it returns the other; if both are nil, it returns nil.
+/// Joins two links into one. Returns the other link if one of them is nil, and nil if both are nil.
 public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any LoaderLink)? {
     guard let first else { return second }
     return second.map { LinkChain(first: first, second: $0) } ?? first
@@ -49,8 +49,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 /// A chain of a link and the following loader. It is a loader, is created with `-->`, and describes its composition.
 ///
 /// It has generic parameters for its parts, so that the compiler can specialize a chain that is created and used in one
-/// place. It is a class, because a link receives its next loader as `any HTTPLoader`, and a class reference needs no
-/// copy for that.
+/// function. It is a class, because a link receives its next loader as `any HTTPLoader`, and converting a class
+/// reference to that type copies no loader.
 @usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next
@@ -66,8 +66,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 
     /// Calls the link, followed by the rest of the chain.
     ///
-    /// If the compiler knows the type of the next loader, it can specialize the call. Otherwise it would copy the
-    /// loader for each request.
+    /// If the compiler knows the type of the next loader, it can specialize the call. Otherwise the existential that
+    /// was created once is passed, because converting the loader would copy it for each request.
     @inlinable
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -75,7 +75,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         return try await link.load(request, next: behind)
     }
 
-    /// Resets every link once, from the first to the last. An object that occurs several times is also reset once.
+    /// Resets every link, from the first to the last. A link that is an object is reset only once, even if it occurs
+    /// several times.
     @usableFromInline func reset() async {
         await ResetRound.join { round in
             if round.comes(to: link) { await link.reset(next: next) } else { await next.reset() }
@@ -107,7 +108,7 @@ extension LoaderChain: LinkedLoader {
     }
 }
 
-/// Two links that form one link. It is created with `-->`.
+/// A link that consists of two links. It is created with `-->`.
 struct LinkChain: LoaderLink, CustomStringConvertible {
     fileprivate let first: any LoaderLink
     fileprivate let second: any LoaderLink

@@ -1,4 +1,4 @@
-/// A link of a chain. It processes a request or a response, and calls the next loader for the rest.
+/// A link of a chain. It receives a request and the next loader, and may change the request, the response, or both.
 ///
 /// To use links, join them with `-->`, and end the chain with a loader. Each link of this library is named after its
 /// function. To write one, implement ``load(_:next:)``. Set only what is missing, and remove only what the link itself

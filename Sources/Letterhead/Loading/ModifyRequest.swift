@@ -5,7 +5,8 @@
 /// ```
 ///
 /// The closure may be async and may throw. If it throws, the request fails with its error, and nothing is sent. It may
-/// change everything except the identity: replacing the request by another one is `.invalidRequest`.
+/// change everything except the ``HTTPRequest/id``: if it replaces the request with another one, the error is
+/// `.invalidRequest`.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
@@ -19,7 +20,7 @@ public struct ModifyRequest: LoaderLink {
         guard modified.id == request.id else {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "ModifyRequest replaced the request by another one; change the request in its argument")
+                message: "ModifyRequest replaced the request with another one; modify the request that it receives")
         }
         return try await next.load(modified)
     }

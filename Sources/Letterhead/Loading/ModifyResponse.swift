@@ -21,8 +21,9 @@
 ///
 /// The closure is not called after an error; use ``result(_:)`` to handle errors as well. The closure may be
 /// async and may throw, which ends the request with its error. It may change everything except the request of the
-/// response: the response to another request is `.invalidResponse`. The body of a streamed response has not been read
-/// yet. The closure may wrap it; bytes that it reads are not available to the caller.
+/// response: if it returns the response to another request, the error is `.invalidResponse`. The body of a streamed
+/// response has not been read yet. The closure may wrap the body; bytes that the closure reads are not available to the
+/// caller.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -33,7 +34,7 @@ public struct ModifyResponse: LoaderLink {
 
     /// Creates a link or a transformer.
     ///
-    /// - Parameter modify: changes the response, whose request is ``HTTPResponse/request``.
+    /// - Parameter modify: changes the response. The request is available as ``HTTPResponse/request``.
     public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
 
     /// Creates a link that changes the result of each request, which is a response or an error.
@@ -45,9 +46,9 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// - Parameter modify: receives the response or the error. Its return value or error is the result. A response to
-    ///   another request, or the error of another request, is `.invalidResponse`. A transformer receives responses
-    ///   only.
+    /// - Parameter modify: receives the response or the error. The value that it returns or the error that it throws is
+    ///   the result. If that belongs to another request, the error is `.invalidResponse`. In a transformer, the closure
+    ///   receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -110,6 +111,6 @@ extension HTTPError {
     fileprivate static func replacedError(_ error: HTTPError, for request: HTTPRequest) -> HTTPError {
         HTTPError(
             .invalidResponse, request: request, underlying: error,
-            message: "ModifyResponse threw the error of another request; create one for the request in its argument")
+            message: "ModifyResponse threw the error of another request; use the request of the result it receives")
     }
 }

@@ -6,8 +6,8 @@
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// Secrets are redacted, as described in ``Redaction``. The level determines whether headers and bodies are printed. Use it
-/// during development, and pass `write` to send the lines elsewhere.
+/// Secrets are redacted, as described in ``Redaction``. The level determines whether headers and bodies are printed.
+/// Use the link during development. To send the output elsewhere, pass `write`.
 ///
 /// As an observer, it prints a line for each load when it has ended, or a waterfall of its phases:
 ///
@@ -15,17 +15,17 @@
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall)])
 /// ```
 ///
-/// In the `links` of an ``HTTPClient`` it prints the URL that the client's environment completes. In a custom chain,
+/// In the `links` of an ``HTTPClient``, it prints the URL as completed by the client's environment. In a custom chain,
 /// before ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response contains the last requested URL if it
 /// differs from the URL in the line of the request.
 public struct PrintLoader: LoaderLink {
-    /// What is printed.
+    /// The amount of detail that is printed.
     public enum Level: Sendable, Comparable {
         /// One line for each request and each result.
         case line
-        /// The headers, too.
+        /// Also the headers of requests.
         case headers
-        /// The headers, and the first 512 bytes of bodies that are in memory.
+        /// Also the headers of responses, and the first 512 bytes of bodies that are in memory.
         case bodies
         /// As an observer, the phases of each load as a waterfall; as a link, the same as ``headers``.
         case waterfall
@@ -33,7 +33,7 @@ public struct PrintLoader: LoaderLink {
 
     let write: @Sendable (String) -> Void
     let level: Level
-    /// Whether texts are printed to the standard output.
+    /// Whether the output is printed to the standard output.
     let writesToTerminal: Bool
     let collector = EventCollector()
     private let clock: any Clock<Duration>
@@ -41,9 +41,10 @@ public struct PrintLoader: LoaderLink {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - level: what is printed. Default: ``Level/headers``.
+    ///   - level: the amount of detail that is printed. Default: ``Level/headers``.
     ///   - clock: measures the duration of a request. Default: the continuous clock.
-    ///   - write: receives each text, without a line break at its end. Default: `print`.
+    ///   - write: called with the output for each request, each result or each observed load, without a line break at
+    ///     the end. Default: `print`.
     public init(
         _ level: Level = .headers, clock: any Clock<Duration> = ContinuousClock(),
         write: (@Sendable (String) -> Void)? = nil
@@ -82,7 +83,7 @@ public struct PrintLoader: LoaderLink {
         return text + "\n\n    " + body
     }
 
-    /// The headers and the body of a response, which are printed at the level of bodies only.
+    /// Returns the headers and the body of a response; an empty string for any level except `bodies`.
     private func lines(of response: HTTPResponse) -> String {
         guard level == .bodies else { return "" }
         let (text, request) = (fields(response.headers, response.request), response.request)

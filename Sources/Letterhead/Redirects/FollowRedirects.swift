@@ -6,16 +6,17 @@
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// `Location` is resolved by RFC 3986 against the URL of the redirecting request. If the scheme, the host or the port
-/// changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the load. A
-/// username and password in a `Location` are never used. A header is secret because of its name
+/// `Location` is resolved according to RFC 3986 against the URL of the redirecting request. If the scheme, the host or
+/// the port changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the
+/// load. A username and password in a `Location` are never used. A header is secret because of its name
 /// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. The body of a request
 /// that is ``HTTPRequest/isSecret`` is not sent to another origin: the redirect is refused.
 ///
 /// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
 /// and https, or if a one-shot body would have to be sent again. The link then returns the redirect as the response,
-/// and sets ``HTTPResponse/redirectRefusal``. Too many redirects and loops are `.tooManyRedirects`; the error contains
-/// the last response. ``HTTPResponse/redirects`` lists the redirects that were followed.
+/// and sets ``HTTPResponse/redirectRefusal``. If there are too many redirects, or if they form a loop, the request
+/// fails with `.tooManyRedirects`; the error contains the last response. ``HTTPResponse/redirects`` lists the redirects
+/// that were followed.
 ///
 /// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
 /// URL is followed once, and again as long as the headers of the redirect change (other than `Date` and `Age`).
@@ -49,8 +50,8 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
         var failure: HTTPError?
     }
 
-    /// Sends the request. A redirect is returned even if its body is too large, because the body is discarded when it
-    /// is followed.
+    /// Sends the request. A redirect is returned even if its body is too large, because the body is discarded when the
+    /// redirect is followed.
     private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
         do {
             return Arrival(response: try await next.load(request))

@@ -1,6 +1,6 @@
 /// A redirect that was followed.
 public struct HTTPRedirect: Sendable, CustomStringConvertible {
-    /// The request that received the redirect, in the form in which it was sent.
+    /// The request that received the redirect, as it was sent.
     public let request: HTTPRequest
     /// The status of the redirect.
     public let status: HTTPStatus
@@ -35,15 +35,15 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason why a redirect was not followed. The 3xx is then the response.
+/// The reason why a redirect was not followed. The 3xx response is returned in that case.
 public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The policy of the request or the client does not allow it.
+    /// The redirect policy of the request or the client does not allow the redirect.
     case policy
-    /// It leads to another origin, which the policy does not allow, or the body is secret.
+    /// The redirect leads to another origin, and either the policy does not allow that or the body is secret.
     case otherOrigin
-    /// It leads from https to http.
+    /// The redirect leads from https to http.
     case downgrade
-    /// It leads to something that is neither http nor https.
+    /// The redirect leads to a URL whose scheme is neither http nor https.
     case scheme
     /// The `Location` is missing or malformed, or there are several.
     case location
@@ -60,7 +60,7 @@ public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .scheme: "the redirect leads to a scheme other than http or https"
         case .location: "the redirect has no valid Location header"
         case .oneTimeBody:
-            "the redirect requires the body a second time, and the body can be sent only once; use a replayable body"
+            "the redirect requires sending the body again, but the body can be sent only once; use a replayable body"
         }
     }
 }

@@ -30,8 +30,8 @@ extension HTTPRequest {
 /// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
 /// ```
 public struct RedirectPolicy: Sendable {
-    /// Returns the request to send next: the proposal, with or without changes, or nil to return the 3xx as the
-    /// response.
+    /// Returns the request to send next, which is the proposal with or without changes. If the result is nil, the
+    /// redirect is not followed and the 3xx response is returned.
     ///
     /// The proposal is the request that ``safely`` would send, even if it leads from https to http. If the closure
     /// throws, the request fails.
@@ -43,7 +43,8 @@ public struct RedirectPolicy: Sendable {
     }
 
     let rule: Rule
-    /// The maximum number of redirects in a load; one more is `.tooManyRedirects`. Default: 20.
+    /// The maximum number of redirects in a load. If there are more, the request fails with `.tooManyRedirects`.
+    /// Default: 20.
     public private(set) var limit = 20
     /// Whether a redirect may lead from https to http. Default: false.
     public private(set) var allowsDowngrade = false
@@ -53,15 +54,15 @@ public struct RedirectPolicy: Sendable {
 
     init(rule: Rule) { self.rule = rule }
 
-    /// Follows redirects like RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303 changes all
-    /// methods but HEAD to GET, 307 and 308 keep the method and the body. Redirects from https to http are not
-    /// followed.
+    /// Follows redirects as specified by RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303
+    /// changes all methods but HEAD to GET, and 307 and 308 keep the method and the body. Redirects from https to http
+    /// are not followed.
     public static let safely = RedirectPolicy(rule: .safely)
 
-    /// Follows redirects like ``safely``, if they keep scheme, host and port.
+    /// Follows redirects like ``safely``, but only if the scheme, the host and the port do not change.
     public static let sameOrigin = RedirectPolicy(rule: .sameOrigin)
 
-    /// Follows no redirects: the 3xx is the response.
+    /// Follows no redirects: the 3xx response is returned.
     public static let never = RedirectPolicy(rule: .never)
 
     /// Follows redirects like ``safely``, but keeps the method, the body and the headers of the body for every status.
@@ -69,19 +70,20 @@ public struct RedirectPolicy: Sendable {
 
     /// Calls a closure for each redirect that leads to an http or https URL.
     ///
-    /// If the returned request has another origin than the proposal, its credentials are removed as for any redirect to
-    /// another origin. A request without a host, or with another ``HTTPRequest/id``, is `.invalidRequest`.
+    /// If the origin of the returned request differs from that of the proposal, its credentials are removed as for any
+    /// redirect to another origin. If the returned request has no host or another ``HTTPRequest/id``, the error is
+    /// `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// Returns the policy with another limit. With 0, the first redirect is `.tooManyRedirects`. A negative limit is
-    /// `.invalidRequest`.
+    /// Returns the policy with another limit. With a limit of 0, the first redirect fails with `.tooManyRedirects`.
+    /// With a negative limit, it fails with `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy {
         var policy = self
         policy.limit = limit
         return policy
     }
 
-    /// Returns the policy, which then also follows redirects from https to http.
+    /// Returns a policy that also follows redirects from https to http.
     public func allowingDowngrade() -> RedirectPolicy {
         var policy = self
         policy.allowsDowngrade = true
@@ -95,7 +97,7 @@ public struct RedirectPolicy: Sendable {
         return policy
     }
 
-    /// The headers that are never sent to another origin: credentials, and the host.
+    /// The headers that are never sent to another origin: those with credentials, and `Host`.
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]

@@ -97,7 +97,7 @@ extension HTTPRequest {
         moved.path = other.path
         moved.query = other.query
         moved.fragment = other.fragment
-        // The origin that the caller requires is that of the first request. The redirect policy checks the others.
+        // The required origin applies only to the first request. The redirect policy checks the following ones.
         moved.options.remove(RequiredOriginOption.self)
         return moved
     }

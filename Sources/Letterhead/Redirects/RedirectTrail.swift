@@ -8,17 +8,17 @@ struct RedirectTrail {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a redirect. It throws if there are too many or if there is a loop.
+    /// Adds a redirect. Throws an error if there are too many redirects or if they form a loop.
     ///
-    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ now. So may a redirect
-    /// to its own URL: it is a loop if the same response arrives again.
+    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ after that. A
+    /// redirect to its own URL is a loop only if the same redirect is received again.
     mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
         var response = response
         response.redirects = redirects
         guard redirects.count < limit else {
             throw HTTPError(
                 .tooManyRedirects, request: response.request, response: response,
-                message: "more than \(limit) redirects, the limit of the redirect policy")
+                message: "more than \(limit) redirects, which the redirect policy does not allow")
         }
         if leadsInCircle(response, to: Self.key(of: target)) {
             throw HTTPError(
@@ -43,7 +43,8 @@ struct RedirectTrail {
         return previous.map { $0.elementsEqual(fields) { $0.name == $1.name && $0.value == $1.value } } ?? false
     }
 
-    /// The parts of a request that the server sees, by which a loop is detected. The fragment is not one of them.
+    /// Returns the method and the URL of a request, by which a loop is detected. The fragment is left out, because it
+    /// is not sent to the server.
     private static func key(of request: HTTPRequest) -> String {
         "\(request.method) \(request.origin?.description ?? "") \(request.target)"
     }

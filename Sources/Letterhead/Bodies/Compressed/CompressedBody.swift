@@ -15,8 +15,8 @@ extension HTTPBody {
 /// JSONBody(report).compressed()
 /// ```
 ///
-/// Its length is known only if it is in memory. The same bytes always have the same compressed form, so a retry sends
-/// the same bytes.
+/// The compressed length is known only if the uncompressed body is in memory. The same bytes always have the same
+/// compressed form, so a retry sends the same bytes.
 struct CompressedBody: HTTPBody {
     private let body: any HTTPBody
     private let level: Int
@@ -38,7 +38,8 @@ struct CompressedBody: HTTPBody {
     /// Whether the uncompressed body can be sent again.
     var isReplayable: Bool { body.isReplayable }
 
-    /// Describes the member of the body whose type the library does not read.
+    /// Describes the member of the uncompressed body that is declared with the wrong type; nil if all members are
+    /// correct.
     var _misfit: String? { body._misfit }
 
     /// Returns the compressed bytes in memory.

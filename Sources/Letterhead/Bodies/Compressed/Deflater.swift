@@ -1,8 +1,8 @@
 import CLetterheadZlib
 import Foundation
 
-/// Compresses bytes in the gzip format with the system's zlib. It is a class, because zlib keeps the address of its
-/// state.
+/// Compresses bytes in the gzip format with the system's zlib. This type is a class because it owns the state of zlib,
+/// which must not move and must be freed.
 final class Deflater {
     private static let pieceSize = 64 << 10
     /// The largest input of one call, because zlib counts the bytes in 32 bits.
@@ -73,7 +73,7 @@ final class Deflater {
     }
 }
 
-/// An iteration of a body that compresses it. It is an actor, because it holds the state of the compression.
+/// Compresses a body while it is read. This type is an actor because it stores the state of the compression.
 actor DeflateWalk {
     private let deflater: Deflater
     private var walk: BodyChunks.Iterator

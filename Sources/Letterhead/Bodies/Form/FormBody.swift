@@ -8,9 +8,9 @@ public import Foundation
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters and digits is escaped, unless the encoder specifies another set. An item without a
-/// value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and the
-/// underlying `EncodingError`.
+/// Everything except ASCII letters and digits is percent-encoded, unless the encoder specifies another set. An item
+/// without a value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and
+/// the underlying `EncodingError`.
 public struct FormBody: HTTPBody {
     /// The headers of the body.
     public var additionalHeaders: HTTPHeaders = [
@@ -26,8 +26,8 @@ public struct FormBody: HTTPBody {
     /// Creates a form from items in order. Several items may have the same name.
     ///
     /// - Parameters:
-    ///   - items: texts, numbers, booleans, dates, or nested values. A value of nil is written as `name=`.
-    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - items: strings, numbers, booleans, dates, or nested values. A value of nil is written as `name=`.
+    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         _ items: KeyValuePairs<String, (any Encodable & Sendable)?>, spaces: FormEncoder.Spaces? = nil,
@@ -40,7 +40,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - items: names and values. An item without a value is written as `name=`.
-    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are written.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
@@ -52,7 +52,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - dictionary: the items.
-    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
@@ -64,8 +64,8 @@ public struct FormBody: HTTPBody {
     /// Creates a form from the properties of a value.
     ///
     /// - Parameters:
-    ///   - value: a value with names at its top level: a type with properties, or a dictionary.
-    ///   - spaces: the form of a space. Default: nil (the encoder's, which is `%20` by default).
+    ///   - value: a value with names at its top level: a value with properties, or a dictionary.
+    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         encoding value: some Encodable & Sendable, spaces: FormEncoder.Spaces? = nil,

@@ -42,7 +42,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case dots
     }
 
-    /// The form of true and false.
+    /// The way in which true and false are written.
     public enum Booleans: Hashable, Sendable {
         /// `1` and `0`
         case numbers
@@ -50,7 +50,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case words
     }
 
-    /// The form of a date.
+    /// The way in which a date is written.
     public enum Dates: Sendable {
         /// ISO 8601 in UTC, `2026-01-31T08:00:00Z`.
         case iso8601
@@ -58,19 +58,19 @@ public struct FormEncoder: HTTPBodyEncoder {
         case seconds
         /// Whole milliseconds since 1970.
         case milliseconds
-        /// The text that a closure returns. If it throws, encoding fails.
+        /// The string that a closure returns. If the closure throws, encoding fails.
         case custom(@Sendable (Date) throws -> String)
     }
 
-    /// The form of `Data`.
+    /// The way in which `Data` is written.
     public enum Bytes: Sendable {
         /// Base64 (RFC 4648, 4).
         case base64
-        /// The text that a closure returns. If it throws, encoding fails.
+        /// The string that a closure returns. If the closure throws, encoding fails.
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// The form of nil.
+    /// The way in which nil is written.
     public enum Nils: Hashable, Sendable {
         /// The item is omitted.
         case omitted
@@ -80,7 +80,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case null
     }
 
-    /// The form of a space.
+    /// The way in which a space is written.
     public enum Spaces: Hashable, Sendable {
         /// `%20`
         case percent
@@ -104,20 +104,20 @@ public struct FormEncoder: HTTPBodyEncoder {
     public var arrays: Arrays
     /// The name of a nested value.
     public var nesting: Nesting
-    /// The form of true and false.
+    /// The way in which true and false are written.
     public var booleans: Booleans
-    /// The form of a date.
+    /// The way in which a date is written.
     public var dates: Dates
-    /// The form of `Data`.
+    /// The way in which `Data` is written.
     public var bytes: Bytes
-    /// The form of nil.
+    /// The way in which nil is written.
     public var nils: Nils
-    /// The form of a space.
+    /// The way in which a space is written.
     public var spaces: Spaces
     /// The bytes that are not escaped.
     public var escaping: Escaping
 
-    /// Creates an encoder. The default of each choice is its first case.
+    /// Creates an encoder. The default of each parameter is the first case of its type.
     public init(
         keys: Keys = .asWritten, arrays: Arrays = .brackets, nesting: Nesting = .brackets,
         booleans: Booleans = .numbers, dates: Dates = .iso8601, bytes: Bytes = .base64, nils: Nils = .omitted,
@@ -160,7 +160,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         return changed
     }
 
-    /// Returns the encoded form of a value.
+    /// Returns a value encoded as a form.
     ///
     /// - Throws: `EncodingError` for a value without names at its top level, such as an array, and for a number that is
     ///   not finite.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names with text values.
+/// The items of a form whose values are all strings.
 struct FormPairs: Sendable {
     private let items: [URLQueryItem]
     private let set: EscapeSet
@@ -35,8 +35,8 @@ struct FormPairs: Sendable {
     }
 }
 
-/// The path of a value, from the innermost name to the outermost. It is a class, because nested values share their
-/// outer path.
+/// The path of a value, linked from the innermost name to the outermost. This type is a class because nested values
+/// share their outer path.
 final class FormPath {
     enum Step {
         case key(any CodingKey)
@@ -68,7 +68,7 @@ extension FormPath? {
     }
 }
 
-/// A coding key from a text or a number.
+/// A coding key from a string or a number.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -77,7 +77,8 @@ struct FormKey: CodingKey {
     init(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
 }
 
-/// The growing bytes of a form. Each byte is written once, without a check for free memory.
+/// A growing buffer for the bytes of a form. Capacity is reserved once for each string, so that writing a byte of the
+/// string requires no check.
 struct FormBytes: ~Copyable {
     private let set: EscapeSet
     private var memory: UnsafeMutableRawPointer
@@ -97,7 +98,7 @@ struct FormBytes: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Appends a text, escaped.
+    /// Appends a string, percent-encoded.
     mutating func append(_ text: String) {
         reserve(3 * text.utf8.count + 1)
         count += PercentEncoding.write(text, set, to: memory + count)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that is written as a single text.
+/// A value that is written as a single string.
 protocol FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String
 }
@@ -27,7 +27,7 @@ extension FormScalar where Self: BinaryFloatingPoint & LosslessStringConvertible
         return finiteText
     }
 
-    /// The shortest text that is parsed as the same number. Whole numbers have no fraction.
+    /// The shortest string that is parsed as the same number. Whole numbers have no fraction.
     var finiteText: String { Int64(exactly: self).map { String($0) } ?? String(self) }
 }
 
@@ -55,7 +55,7 @@ extension Date: FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) throws -> String {
         switch style.dates {
         case .iso8601:
-            // The number is used, because the description of such a date would end the process.
+            // The error contains the number instead of the date, because describing such a date would crash.
             if let text = internetTime {
                 text
             } else {
@@ -81,7 +81,7 @@ extension URL: FormScalar {
     func text(_ style: FormEncoder, at path: FormPath) -> String { absoluteString }
 }
 
-/// A dictionary whose keys are texts or numbers. It is sorted, because the order of a dictionary differs between
+/// A dictionary whose keys are strings or numbers. It is sorted, because the order of a dictionary differs between
 /// processes.
 protocol SortedForm {
     var sorted: [(key: String, value: any Encodable)] { get }
@@ -94,7 +94,7 @@ extension Dictionary: SortedForm where Key: CodingKeyRepresentable, Value: Encod
 }
 
 extension FormPath {
-    /// Returns the error for a value that cannot be written as a text.
+    /// Returns the error for a value that cannot be written as a string.
     fileprivate func error(_ value: Any, _ rule: String) -> EncodingError {
         .invalidValue(
             value, EncodingError.Context(codingPath: FormPath?.some(self).codingPath, debugDescription: rule))

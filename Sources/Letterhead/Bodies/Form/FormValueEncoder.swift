@@ -48,8 +48,8 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.write(value, at: within(key)) }
 
-    // Each scalar type has a method, because the protocol has a default for each that omits nil, and that is preferred
-    // to the generic method.
+    // Each scalar type has a method. Otherwise the default method of the protocol for this type, which omits nil, would
+    // be preferred to the generic method.
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key, encode) }
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key, encode) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key, encode) }

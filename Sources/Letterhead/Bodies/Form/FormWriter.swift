@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes one form. It is a class, because the containers of one encoding write to the same bytes. It is used only
-/// inside the call that creates it.
+/// Writes one form. This type is a class because all containers of an encoding append to the same buffer. A writer is
+/// used only within the call that creates it.
 final class FormWriter {
     let style: FormEncoder
     private var bytes: FormBytes
@@ -14,7 +14,7 @@ final class FormWriter {
     /// The bytes that were written.
     var data: Data { bytes.data }
 
-    /// Writes an item whose name is a path.
+    /// Writes an item whose name is derived from a path.
     func pair(_ path: FormPath, _ value: String) {
         separate()
         name(path)
@@ -31,7 +31,7 @@ final class FormWriter {
         bytes.append(value)
     }
 
-    /// Writes a value: a scalar as an item, a dictionary sorted, and any other value as it encodes itself.
+    /// Writes a value: a scalar as an item, a dictionary sorted by key, and any other value with its own `encode(to:)`.
     func write<Value: Encodable>(_ value: Value, at path: FormPath?) throws {
         if let scalar = value as? any FormScalar {
             guard let path else { throw nameless(value) }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension MultipartBody {
-    /// Returns the parts with the bytes of their bodies, which a closure returns. If the boundary is custom, the
-    /// contents in memory are searched for it.
+    /// Returns the parts, with each body replaced by its bytes, which a closure returns. If the boundary is custom, the
+    /// bytes that are in memory are searched for it.
     func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartPart] {
         guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
         return try parts.enumerated().map { index, part in
@@ -37,7 +37,7 @@ extension MultipartBody {
 }
 
 extension HTTPBodyError {
-    /// Returns the same error with the number of the part.
+    /// Returns the same error with the number of the part in its message.
     func inside(part index: Int) -> HTTPBodyError {
         guard case .invalid(let message, let file) = self, !message.hasPrefix("the boundary ") else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)
@@ -62,7 +62,7 @@ extension MultipartBody {
         if isUnchecked { try checkBoundary() }
     }
 
-    /// Returns the index of the part in memory that contains a boundary.
+    /// Returns the index of the first part in memory that contains a boundary; nil if there is none.
     static func index(of boundary: String, in parts: [MultipartPart]) -> Int? {
         parts.firstIndex { part in
             var scanner = BoundaryScanner(boundary: boundary)

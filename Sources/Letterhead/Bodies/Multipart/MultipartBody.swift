@@ -31,14 +31,15 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a boundary from the system's random source.
     ///
-    /// A malformed part is ``HTTPBodyError/invalid(_:file:)`` when the body is encoded, before anything is sent.
+    /// If a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before anything is
+    /// sent.
     ///
     /// - Parameters:
     ///   - parts: the parts in order. The array may be empty.
     ///   - kind: the multipart type. Default: a form.
     public init(_ parts: [MultipartPart], kind: MultipartKind = .formData) {
-        // Boxed, because the thread sanitizer reads at the address of inout arguments, and an empty type has no
-        // address.
+        // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
+        // without stored properties has none.
         var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
         self.init(parts, kind: kind, boundary: MultipartBoundary.random(using: &generator), origin: .random)
     }
@@ -112,7 +113,7 @@ public struct MultipartBody: HTTPBody {
         parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
     }
 
-    /// Describes the member of a part's body whose type the library does not read.
+    /// Describes the member of a part's body that is declared with the wrong type; nil if all members are correct.
     public var _misfit: String? {
         for case .body(let body) in parts.lazy.map(\.content) { if let misfit = body._misfit { return misfit } }
         return nil
@@ -121,7 +122,7 @@ public struct MultipartBody: HTTPBody {
     /// The number of bytes; nil if the length of a part is not known.
     public var contentLength: Int? { length(of: parts) }
 
-    /// Returns the whole body in memory, including its files. ``chunks()`` does not load it into memory.
+    /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent,
     ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
@@ -131,8 +132,8 @@ public struct MultipartBody: HTTPBody {
         return try MultipartWriter(boundary: boundary, parts, length: length(of: parts) ?? 0).data()
     }
 
-    /// Returns the body from its first byte: in one piece if it is in memory and has at most 1 MiB, otherwise in
-    /// pieces.
+    /// Returns the bytes of the body: in one piece if the body is in memory and has at most 1 MiB, otherwise in several
+    /// pieces. Each call starts at the first byte.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, and the errors of
     ///   the parts' bodies.

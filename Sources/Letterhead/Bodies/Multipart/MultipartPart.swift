@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A part of a ``MultipartBody``: a text, bytes, a file, a stream, or any other body.
+/// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body.
 ///
 /// ```swift
 /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
@@ -22,7 +22,7 @@ public struct MultipartPart: Sendable {
     let content: Content
     /// The header lines, and the empty line after them.
     let fields: PartFields
-    /// The number of bytes of a content in memory; nil for any other content.
+    /// The number of bytes of the content if it is in memory; otherwise nil.
     let countInMemory: Int?
 
     private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
@@ -45,7 +45,7 @@ public struct MultipartPart: Sendable {
         }
     }
 
-    /// Creates a part from a text. It is encoded in the charset of its media type, or in UTF-8 if the media type has
+    /// Creates a part from a string. It is encoded in the charset of its media type, or in UTF-8 if the media type has
     /// none.
     ///
     /// - Parameters:

@@ -1,9 +1,8 @@
 import Foundation
 
-/// An iteration of a multipart body. Contents in memory are returned directly, and files and streams are read in
-/// pieces.
+/// Iterates over a multipart body. Contents in memory are returned directly, and files and streams are read in pieces.
 ///
-/// It is an actor, because it stores its position.
+/// This type is an actor because it stores the position in the body.
 actor MultipartWalk {
     /// The size up to which bytes are joined, so that a small part does not become a separate piece. Larger contents
     /// are not copied.
@@ -43,7 +42,8 @@ actor MultipartWalk {
         }
     }
 
-    /// Begins a part. A small content is joined with the preceding bytes, and the part is ended.
+    /// Begins a part. If its content is in memory and small, the content is appended to the preceding bytes, and the
+    /// part is ended.
     private func open(_ part: MultipartPart) {
         pending += Data("--\(boundary)\r\n".utf8) + part.fields.bytes
         switch part.content {

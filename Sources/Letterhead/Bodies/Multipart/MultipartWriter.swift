@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes a multipart body to memory that is allocated in the exact size.
+/// Writes a multipart body to a buffer that is allocated with the exact size.
 struct MultipartWriter {
     private let boundary: String
     private let parts: [MultipartPart]

@@ -14,13 +14,13 @@ struct PartFields: Sendable {
     private let filename: String?
     private let headers: HTTPHeaders
 
-    /// The name and the filename of a part of a form that has no other field than Content-Type; nil for any other part.
+    /// The name and the filename, if the part has a name and no custom header other than Content-Type; otherwise nil.
     var form: (name: String, filename: String?)? {
         guard let name, headers.allSatisfy({ $0.name == .contentType }) else { return nil }
         return (name, filename)
     }
 
-    /// The name for texts, with control characters escaped.
+    /// The name for descriptions, with control characters escaped.
     var shownName: String? { name.map { Redaction.visible($0) } }
 
     /// Creates the fields. Custom fields take precedence over derived ones, except that a part cannot have two names.
@@ -84,10 +84,10 @@ struct PartFields: Sendable {
 
     private static func rule(_ name: String?, _ type: String?, _ headers: HTTPHeaders) -> String? {
         if name != nil, headers.contains(.contentDisposition) {
-            return "it has both a name and a header Content-Disposition; set only one of them"
+            return "it has both a name and a Content-Disposition header; set only one of them"
         }
         if headers.values(for: .contentDisposition).count > 1 {
-            return "the header Content-Disposition is set more than once"
+            return "the Content-Disposition header is set more than once"
         }
         return headers.brokenBodyRule
             ?? type.flatMap { HTTPHeaders([HTTPHeaders.Field(.contentType, $0)]).brokenBodyRule }

@@ -8,7 +8,7 @@
 /// - ``parts`` contains all parts, in the order of the printed tree.
 /// - A reset reaches each part once, and the next loader once, regardless of the parts that a request would use.
 public protocol CompositeLink: LoaderLink {
-    /// The links that it consists of, with their names in a tree; nil for a link without a name.
+    /// The parts of the link, with their names for the printed tree. The name is nil for a part without a name.
     var parts: [(name: String?, link: any LoaderLink)] { get }
 }
 

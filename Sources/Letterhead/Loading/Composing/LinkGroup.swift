@@ -1,5 +1,5 @@
 extension LoaderLink {
-    /// Returns the same link with a name, which a printed chain contains.
+    /// Returns the same link with a name, which is part of the description of a chain.
     ///
     /// ```swift
     /// let limits = (LimitRate(10, per: .seconds(1)) --> Throttle(limit: 4)).named("limits")

@@ -1,5 +1,5 @@
 extension LoaderLink {
-    /// Returns the link with a condition. Requests that do not fulfill it skip the link.
+    /// Returns the link with a condition. Requests for which the condition is false skip the link.
     ///
     /// ```swift
     /// Deduplicate().when { $0.method.isSafe }

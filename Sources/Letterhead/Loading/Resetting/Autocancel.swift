@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A reset cancels every request in progress, waits until each has ended with `.cancelled`, and then resets the next
 /// loader. A streamed body belongs to its request until it has been read or dropped; reading it after a reset throws
-/// `.cancelled`. The tasks of the callers are not cancelled. A request that starts during the reset is
+/// `.cancelled`. The tasks of the callers are not cancelled. A request that starts during the reset fails with
 /// `.resetInProgress`. Put the link after ``ResetGuard``, with which a second reset joins the first.
 public final class Autocancel: LoaderLink {
     // A class, because it stores the requests in progress.
@@ -16,13 +16,14 @@ public final class Autocancel: LoaderLink {
     }
 
     private let state = Mutex(State())
-    /// The parts below that end without a separate task; nil if each request needs one.
+    /// Decides for the chain below whether a request needs a separate task; nil if each request needs one.
     private let below: CancellableChain?
 
     /// Creates the link.
     public init() { below = nil }
 
-    /// Creates the link for one chain. A request for which no code of the caller runs below has no separate task.
+    /// Creates the link for one chain. A request needs no separate task if no custom link, custom loader or async
+    /// closure runs for it in the chain below.
     init(above next: any HTTPLoader) { below = CancellableChain(next) }
 
     /// The number of requests in progress, including those whose bodies are still being read.
@@ -100,7 +101,7 @@ public final class Autocancel: LoaderLink {
     }
 }
 
-/// Values at indices that do not change. The index of a removed value is used again.
+/// Values at indices that do not change. The index of a removed value is reused.
 private struct Slots<Value> {
     private var values: [Value?] = []
     private var free: [Int] = []

@@ -1,10 +1,11 @@
-/// A link or a transport whose requests end when ``OwnedWork/cancel()`` is called, although no task is cancelled.
+/// A link or a transport whose requests end when ``OwnedWork/cancel()`` is called, without cancelling a task.
 ///
 /// A request needs no separate task if all parts of its chain conform. A part conforms if it suspends only in the next
 /// loader, or registers each suspension with ``OwnedWork/onDirectCancel(_:)``. Code of the caller, such as a closure that
 /// is async, can do neither.
 protocol CancelledFromOutside: Sendable {
-    /// Returns whether this holds for a request. The options of the request may contain code of the caller.
+    /// Returns whether a request can be cancelled without a separate task. The options of the request may contain
+    /// closures of the caller.
     func isCancelledFromOutside(_ request: HTTPRequest) -> Bool
 }
 

@@ -8,9 +8,9 @@ import Synchronization
 /// ```
 ///
 /// A request that starts during a reset fails immediately with `.resetInProgress`, and nothing is sent. A second reset
-/// joins the one in progress: it returns with it, or when its task is cancelled, as happens to a request that resets
-/// its own chain. After the reset, the chain can be used again. Put the link first, and use a separate one for each
-/// chain.
+/// joins the one in progress: it returns when the first reset has ended, or when the task of the second one is
+/// cancelled, as happens if a request resets its own chain. After the reset, the chain can be used again. Put the link
+/// first, and use a separate one for each chain.
 public final class ResetGuard: LoaderLink {
     // A class, because all requests and resets must observe the reset in progress.
 

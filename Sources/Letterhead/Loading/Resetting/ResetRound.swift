@@ -2,13 +2,13 @@ import Synchronization
 
 /// One reset of a chain, in which each link that is an object is reset once, even if it occurs several times.
 ///
-/// A link whose reset resets the whole chain therefore does not wait for itself. It is a class, because all
-/// participants share it.
+/// A link whose reset resets the whole chain therefore does not wait for itself. This type is a class because all parts
+/// of the chain share it during the reset.
 final class ResetRound: Sendable {
     @TaskLocal private static var current: ResetRound?
 
-    /// The links that were reached. They are retained, so that their identities are not reused. It is nil after the end
-    /// of the reset.
+    /// The links that were reached; nil after the end of the reset. The links are retained, so that their identities
+    /// are not reused.
     private let reached = Mutex<[ObjectIdentifier: any LoaderLink]?>([:])
 
     /// Joins the reset that the caller belongs to, or begins one.
@@ -19,7 +19,8 @@ final class ResetRound: Sendable {
         _ = round.reached.withLock { $0.take() }
     }
 
-    /// Returns whether the reset reaches a link for the first time. For a value it always returns true.
+    /// Returns whether the reset reaches a link for the first time. Always returns true for a link that is not an
+    /// object.
     func comes(to link: any LoaderLink) -> Bool {
         guard let identity = identity(of: link) else { return true }
         return reached.withLock { $0?.updateValue(link, forKey: identity) == nil }

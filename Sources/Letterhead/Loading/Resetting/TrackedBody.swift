@@ -36,8 +36,8 @@ final class TrackedBody: Sendable {
         }
     }
 
-    /// Ends the body with `.cancelled`, and returns when no piece is being pulled any more, unless the caller is the
-    /// code that pulls.
+    /// Ends the body with `.cancelled`, and returns when no piece is being pulled any more. If the caller is itself
+    /// pulling a piece, the call does not wait for the end of the pull.
     func cancel() async {
         guard case .pulling(let pull) = end(as: .cancelled) else { return }
         pull.cancel()
