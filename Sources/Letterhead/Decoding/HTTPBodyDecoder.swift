@@ -11,8 +11,8 @@ public import Foundation
 /// let client = HTTPClient(environment: .production, decoder: decoder)
 /// ```
 ///
-/// ``RequestTemplate/decode(_:)`` calls it after the status was accepted, never on the main actor. To support another
-/// format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
+/// ``RequestTemplate/decode(_:)`` calls the decoder after the status was accepted, never on the main actor. To support
+/// another format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
 public protocol HTTPBodyDecoder: Sendable {
     /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
     /// none.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that can be created from any JSON document, without a `Decoder`.
+/// A type that can be created from a parsed JSON document, without a `Decoder`.
 protocol JSONDocument: Decodable {
     /// Creates the value from a parsed document.
     init(json: JSONValue) throws

@@ -6,7 +6,7 @@ import Foundation
 /// its length, so a single name of 160 KB would take many seconds. No text in use has more than 30 combining characters in
 /// sequence (UAX #15, "Stream-Safe Text Format"). Values are not compared and, except in JSON5, not limited.
 enum JSONNames {
-    static let rule = "a name of a member has more than \(longestSequence) combining characters in sequence"
+    static let rule = "the name of a member has more than \(longestSequence) consecutive combining characters"
 
     private static let longestSequence = 30
     /// A shorter name cannot have a longer sequence: each combining character has at least two bytes.
@@ -65,8 +65,8 @@ enum JSONNames {
         return index < bytes.count && bytes[index] == UInt8(ascii: ":")
     }
 
-    /// Returns the characters of a string literal. Escapes of a UTF-16 unit are decoded, and others stand for any character
-    /// that does not combine.
+    /// Returns the characters of a string literal. An escape of a UTF-16 code unit (`\u`) is decoded. Any other escape
+    /// is replaced by a backslash, which is not a combining character.
     private static func scalars(_ literal: UnsafeBufferPointer<UInt8>) -> String.UnicodeScalarView {
         guard literal.contains(UInt8(ascii: "\\")) else {
             return String(decoding: literal, as: UTF8.self).unicodeScalars

@@ -53,7 +53,7 @@ final class JSONTree: Sendable {
     ///   deep.
     func value(for decoder: any Decoder) throws -> JSONValue? {
         guard state.withLock({ $0.decoder }) == ObjectIdentifier(decoder as AnyObject) else { return nil }
-        // This happens outside of the lock, because it calls the caller's key strategy.
+        // The value is looked up outside of the lock, because the lookup calls the caller's key strategy.
         let kept = state.withLock { $0.levels.take() }
         var levels = try kept ?? JSONLevels(JSONText.value(of: data, isPartial: true), strategy)
         defer { state.withLock { [levels] in $0.levels = levels } }
@@ -68,7 +68,7 @@ final class JSONTree: Sendable {
 private struct JSONLevels {
     private struct Level {
         let value: JSONValue
-        /// The names in the document by the names that the decoder converts them to.
+        /// The names in the document, keyed by the names to which the decoder converts them.
         var names: [String: String]?
         /// The key of the level; nil for the root.
         var key: (any CodingKey)?
@@ -109,7 +109,7 @@ private struct JSONLevels {
             guard let index = key.intValue, elements.indices.contains(index) else { return nil }
             return elements[index]
         case .object(let members):
-            // Dictionaries, and types without a strategy, use the names of the document.
+            // With the default strategy, keys are the names in the document.
             if case .useDefaultKeys = strategy { return members[key.stringValue] }
             return name(for: key.stringValue, in: members, on: path).flatMap { members[$0] }
         default: return nil

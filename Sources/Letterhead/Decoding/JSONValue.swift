@@ -1,7 +1,7 @@
 /// Any JSON value, for documents without a fixed type: cursors, sort keys, filters.
 ///
-/// Whole numbers keep all digits of 64 bits. Literals create values: `["after": nil, "size": 20]`. A decoded document
-/// may be nested 64 levels deep.
+/// Signed and unsigned 64-bit integers are represented exactly. Literals create values: `["after": nil, "size": 20]`. A
+/// decoded document may be nested 64 levels deep.
 public enum JSONValue: Sendable, Hashable {
     /// The value `null`.
     case null
@@ -51,7 +51,8 @@ extension JSONValue {
     /// The replacement for a malformed value. No JSON text contains this number.
     static let malformed = JSONValue.double(.infinity)
 
-    /// The reason why the value contains a skipped value and cannot be used; nil if it can.
+    /// The reason why the value cannot be used: it is, or contains, a value that the parser skipped. It is nil if the
+    /// value can be used.
     var skipped: String? {
         switch self {
         case .tooDeep: return Self.depthRule
@@ -110,7 +111,7 @@ extension JSONValue: Codable {
                     codingPath: container.codingPath, debugDescription: depthRule,
                     underlyingError: InvalidDocument(depthRule)))
         }
-        /// Returns nil for a value of another kind. Throws errors inside the value.
+        /// Returns nil for a value of another kind. Throws the errors that occur inside the value.
         func value<Value: Decodable>(_ type: Value.Type) throws -> Value? {
             do { return try container.decode(type) } catch let error as DecodingError {
                 guard case .typeMismatch(_, let context) = error, context.codingPath.count <= depth else { throw error }

@@ -4,7 +4,7 @@ import Foundation
 enum PropertyListStructure {
     static let maximumDepth = 512
     /// The maximum size of all decoded strings and data, as a multiple of the size of a binary document. Encoders write
-    /// equal strings once, so that a list of equal dictionaries grows.
+    /// equal strings only once, so a list of equal dictionaries is larger when it is decoded.
     static let maximumGrowth = 32
     /// The size of decoded strings and data that every document may have in addition, in bytes.
     static let freeSize = 1 << 20
@@ -20,14 +20,16 @@ enum PropertyListStructure {
         InvalidDocument("the property list is nested more than \(maximumDepth) levels deep")
     }
 
-    /// Counts every opening tag of a collection, and only the closing tags that a parser cannot interpret differently.
+    /// Counts every opening tag of a collection, but only those closing tags that cannot be part of a comment, a CDATA
+    /// section or a processing instruction, so that the depth is never underestimated.
     private static func checkXML(_ bytes: [UInt8]) throws(InvalidDocument) {
         let encodings = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
         guard !bytes.contains(0), encoding(of: bytes).map({ encodings.contains($0) }) ?? true else {
             throw InvalidDocument("the property list has an encoding other than UTF-8")
         }
         var (depth, index) = (0, 0)
-        // The end of the comment, section or instruction that the parser may be inside of.
+        // The delimiter that ends the comment, CDATA section or processing instruction that the parser may be inside
+        // of.
         var hidden: String?
         while let open = bytes[index...].firstIndex(where: { $0 == UInt8(ascii: "<") || hidden?.utf8.first == $0 }) {
             let rest = bytes[open...]

@@ -5,7 +5,7 @@ enum ResponseDecoding {
     static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
         // The most frequent case needs no cast to a protocol, which is slow.
         if type == Data.self, let value = try await response.body.data() as? Value { return value }
-        // A type that is Decodable is neither of the two, and this check is faster than their casts.
+        // A Decodable type is neither HTTPResponse nor Void, and this check is faster than the two casts.
         if !(type is any Decodable.Type) {
             if let value = response as? Value { return value }
             if let value = () as? Value { return value }
@@ -84,14 +84,14 @@ enum ResponseDecoding {
         return try _openExistential(type, do: open)
     }
 
-    /// Returns the text in the charset of the response, or in UTF-8 if it has no charset.
+    /// Decodes the body as text in the charset of the response, or as UTF-8 if the response declares no charset.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         let charset = response.headers.mediaType?["charset"] ?? "utf-8"
         guard let encoding = TextEncoding.encoding(of: charset), let text = String(data: data, encoding: encoding)
         else {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response,
-                message: "the body is not valid text in the charset of the response, which is UTF-8 unless declared")
+                message: "the body cannot be decoded in the charset of the response (UTF-8 if none is declared)")
         }
         // A comparison of strings would normalize them.
         let scalars = text.unicodeScalars

@@ -60,7 +60,7 @@ extension RequestTemplate {
     ///
     /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default.
     ///
-    /// A request that exceeds it is `.timedOut`, with the phase in the message. To limit a single attempt, use
+    /// A request that exceeds the limit is `.timedOut`, with the phase in the message. To limit a single attempt, use
     /// ``timeout(_:)``.
     public func deadline(in limit: Duration?) -> WithOptions<Self> {
         option(DeadlineOption.self, limit)

@@ -14,7 +14,8 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
         if let deadline, deadline.timeLeft <= delay {
             throw HTTPError(
                 .timedOut, request: try client.sendable(template).request(),
-                message: "the deadline of the page sequence has passed", mayHaveBeenSent: false)
+                message: "the deadline of the page sequence passes before the page can be requested",
+                mayHaveBeenSent: false)
         }
         if delay > .zero { try await clock.pause(for: delay) }
         let (value, response) = try await answer(to: template)

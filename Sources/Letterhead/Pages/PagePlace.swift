@@ -3,7 +3,7 @@ import Foundation
 /// The query and the parameters of a request, into which the position of a page is written.
 struct PagePlace: Sendable {
     var query: QueryParameters
-    /// The parameters, which are the JSON body of a method other than GET and HEAD.
+    /// The parameters, which are sent as the JSON body if the method is neither GET nor HEAD.
     var parameters: RequestParameters
     let method: HTTPMethod
     private let isBodyFree: Bool
@@ -13,7 +13,8 @@ struct PagePlace: Sendable {
         isBodyFree = Template.Body.self == EmptyBody.self || StandardParameters.isEmpty(template.body)
     }
 
-    /// Whether the parameters are the JSON body: the method has a body, and the template declares no other.
+    /// Whether the parameters are sent as the JSON body: the method is neither GET nor HEAD, and the template declares
+    /// parameters or has no body.
     var hasJSON: Bool {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
@@ -36,8 +37,8 @@ struct PagePlace: Sendable {
         }
     }
 
-    /// Returns whether a member exists. A null anywhere along the path counts as absent, because some APIs require an
-    /// explicit null for the first page.
+    /// Returns whether a member exists. If the path has several names, a null anywhere along it counts as absent,
+    /// because some APIs require an explicit null for the first page.
     private func containsMember(at path: [String]) -> Bool {
         guard let name = path.first, let value = parameters[name] else { return false }
         guard path.count > 1 else { return true }
@@ -46,8 +47,8 @@ struct PagePlace: Sendable {
         return member != nil && member != .null
     }
 
-    /// Sets a member of the JSON parameters. If a value along the path is not an object, it is kept, and the request is
-    /// refused when it is built.
+    /// Sets a member of the JSON parameters. If a value along the path is neither an object nor null, the value is
+    /// kept, and the request is refused when it is built.
     private mutating func setMember(_ value: JSONValue, at path: [String]) {
         guard let name = path.first else { return }
         guard path.count > 1 else { return parameters[name] = value }
@@ -96,7 +97,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns whether every existing value along a path is an object.
+    /// Returns whether every existing value along a path is an object or null.
     fileprivate func hasRoom(at path: some Collection<String>) -> Bool {
         guard let name = path.first else { return true }
         switch self {

@@ -43,8 +43,8 @@ extension HTTPClient {
         items(of: template, from: checkpoint, walk: walk) { $0 }
     }
 
-    /// Returns an asynchronous sequence of the items of all pages, which a key path finds in each page:
-    /// `items(of: template, at: \.items)`.
+    /// Returns an asynchronous sequence of the items of all pages. A key path locates the items in the value of each
+    /// page: `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
         from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()

@@ -78,7 +78,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             let prefetched = ahead
             ahead = nil
             let arrival: Page<Template.Response>
-            // A copy of this iterator may have cancelled the page that both share.
+            // A copy of this iterator may have cancelled the prefetch that both copies share.
             if let prefetched, !prefetched.isCancelled {
                 arrival = try await prefetched.value()
             } else {
@@ -86,7 +86,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             }
             try refuseIfStale()
             let page = try await walker.take(arrival, of: current)
-            // The template may be asynchronous, so that the client could be reset in the meantime.
+            // `take` calls an asynchronous function of the template, so the client may have been reset in the meantime.
             try refuseIfStale()
             prefetch()
             return page

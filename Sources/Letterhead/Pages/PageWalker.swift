@@ -2,7 +2,7 @@
 struct PageWalker<Template: PaginatedTemplate>: Sendable {
     private let settings: PageWalk
     private(set) var template: Template?
-    /// The error of a missing next page. It is thrown by the call after the pages that have arrived.
+    /// The error if the next page cannot be reached. The iterator throws it in place of that page.
     private(set) var fault: (any Error)?
     private var seen: Set<PagePosition> = []
     private var emptyPages = 0
@@ -17,7 +17,7 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
     /// Takes a page that has arrived, and advances to the next one.
     ///
     /// A page that has arrived is always returned. If the next page cannot be reached, ``fault`` is set, and the page
-    /// receives a checkpoint without a page, so that the page is not mistaken for the last one.
+    /// receives a checkpoint with the position ``PagePosition/unknown``, so that it is not mistaken for the last page.
     ///
     /// - Returns: the page, or nil if the sequence ended before it.
     /// - Throws: an error if the iteration was cancelled.
@@ -47,8 +47,8 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
             checkpoint: template.map { PageCheckpoint(page: $0.page, position: $0.position) } ?? nowhere)
     }
 
-    /// Returns whether two templates send the same request. A modifier then fixes the page, and this page is the only
-    /// one.
+    /// Returns whether two templates send the same request. In that case a modifier sets the page parameter to a fixed
+    /// value, and the sequence consists of this page.
     private func asksForTheSame(_ current: Template, _ next: Template) -> Bool {
         // A link to its own page is a loop, and not a fixed page.
         if case .url = next.position { return false }
@@ -83,7 +83,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// The positions of this page as URLs: the requested one, and the one of the response after redirects.
+    /// The positions of this page as URLs: the URL of the request that was sent first, and those of its redirects.
     fileprivate var ownPositions: [PagePosition] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in

@@ -15,7 +15,7 @@ extension HTTPClient {
     }
 }
 
-/// Loads pages one at a time, on demand. ``HTTPClient/pager(of:from:walk:)`` creates it.
+/// An object that loads pages one at a time, on demand. ``HTTPClient/pager(of:from:walk:)`` creates a pager.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
@@ -54,8 +54,8 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// The values that a restart removes. They must be cancelled and released after the lock: their deallocation may
-    /// cancel a waiting call.
+    /// The values that a restart removes. They must be cancelled and released after the lock is released: their
+    /// deallocation may cancel a waiting call.
     private struct Past {
         let iterator: Iterator
         let load: Task<Void, Never>?
@@ -102,15 +102,15 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// Starts again at the checkpoint. If there is none, or if the client was reset since, the pager starts at the
-    /// first page. Waiting calls throw `CancellationError`, and a page whose load is in progress is discarded.
+    /// Starts again at the checkpoint. If there is no checkpoint, or if the client was reset after the pager was
+    /// created, the pager starts at the first page. Waiting calls throw `CancellationError`, and a page whose load is
+    /// in progress is discarded.
     public func reset() {
         let start = makeIterator()
         state.withLock { $0.restart(at: start) }.end()
     }
 
-    /// Returns an iterator at the checkpoint, or at the first page if the client was reset since the checkpoint was
-    /// obtained.
+    /// Returns an iterator at the checkpoint, or at the first page if the client was reset after the pager was created.
     private func makeIterator() -> Iterator {
         pages.resets == resets ? pages.makeAsyncIterator() : pages.makeIteratorFromFirstPage()
     }
@@ -130,7 +130,8 @@ extension Pager {
         if hasLeft { waiter.resume(throwing: CancellationError()) }
     }
 
-    /// Starts the load for the first call, unless one is running. The task starts to run after the lock is released.
+    /// Starts the load for the first call, unless a load is running. The task does not need the lock before it
+    /// finishes.
     private func loadIfNeeded(_ state: inout State) {
         guard state.load == nil, !state.waiters.isEmpty else { return }
         state.load = Task { [weak self, start = state.iterator, generation = state.generation] in
@@ -158,7 +159,7 @@ extension Pager {
 
     private func finish(_ result: Result<Page<Template.Response>?, any Error>, _ iterator: Iterator, _ generation: Int)
     {
-        // The previous iterator and the finished task are released after the lock.
+        // The previous iterator and the finished task are deallocated after the lock is released.
         let (waiter, _, _) = state.withLock { state -> (Waiter?, Iterator?, Task<Void, Never>?) in
             guard state.generation == generation else { return (nil, nil, nil) }
             let past = (state.iterator, state.load.take())

@@ -56,7 +56,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
         return options
     }
 
-    /// The URL of the page, percent-encoded, because a checkpoint can contain any text.
+    /// The URL of the page, percent-encoded, because a checkpoint can contain any string.
     private var link: URLParts? {
         guard case .url(let text) = position else { return nil }
         return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
@@ -105,10 +105,10 @@ extension Paginated: PaginatedTemplate {
 extension URLParts {
     /// The rule that the URL of a page violates; nil if the page can be requested.
     ///
-    /// A reference without a scheme and a host is allowed, because it contains no origin that could be lost.
+    /// A reference without a scheme and a host is allowed, because it does not restrict the origin of the request.
     fileprivate var brokenPageRule: String? {
         if scheme == nil, authority == nil { return nil }
-        if userInfo != nil { return "the URL of the page contains a user or password; use an authentication link" }
+        if userInfo != nil { return "the URL of the page contains a user or password; use HTTPAuthentication" }
         return HTTPOrigin(self) == nil ? "the URL of the page has no host; use an absolute http or https URL" : nil
     }
 }

@@ -42,15 +42,18 @@ extension Page {
 
     /// Returns the first link to the next page.
     ///
-    /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor to another document. Each anchor is
-    ///   resolved against the URL of the page, and the server can make both long.
+    /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor that refers to another document.
+    ///   The limit is necessary because each anchor is resolved against the URL of the page, and a server can make both
+    ///   long.
     fileprivate func nextLink() throws -> LinkHeader.Link? {
         var foreign = 0
         for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
             guard let anchor = link["anchor"], !isContext(anchor) else { return link }
             foreign += 1
             if foreign > 100 {
-                throw error(.invalidResponse, "more than 100 links to a next page have an anchor at another document")
+                throw error(
+                    .invalidResponse,
+                    "more than 100 links to a next page have an anchor that refers to another document")
             }
         }
         return nil
@@ -86,7 +89,9 @@ extension Page {
         var target = context.resolving(URLParts(reference)).escaped(path: .pathLiteral, query: .queryLiteral)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
-            throw error(.invalidResponse, "the link to the next page is not an http or https URL")
+            throw error(
+                .invalidResponse,
+                "the link to the next page is not an http or https URL, or contains a user or password")
         }
         guard linked == origin else {
             throw error(

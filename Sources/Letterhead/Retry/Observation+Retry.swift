@@ -16,7 +16,8 @@ extension Observation {
 }
 
 extension Retry {
-    /// Records whether the last attempt of a load is retried. A response that nothing objects to needs no decision.
+    /// Records whether the last attempt of a load is retried. If it is not retried and there is no reason, nothing is
+    /// recorded.
     func record(_ result: Result<HTTPResponse, HTTPError>, of load: RetryLoad) {
         guard let observation = load.request.observation, let attempt = load.attempts.last,
             attempt.delay != nil || !attempt.reason.isEmpty

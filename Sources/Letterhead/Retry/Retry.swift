@@ -1,5 +1,5 @@
 /// A link that changes each response with transformers, judges each attempt with validators, and retries the request if
-/// a validator or the strategy of the request requests it.
+/// a validator or the strategy of the request asks for a retry.
 ///
 /// ```swift
 /// Retry()                                                        // validates, and retries when the request allows it
@@ -24,10 +24,10 @@
 /// - A response that was already returned to the caller.
 ///
 /// The response and the error list every attempt: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
-/// left, the last failure is thrown and the last response is returned, unchanged. If a validator requested the retry,
-/// an error that contains the response is thrown instead: `.retriesExhausted` after at least one retry, else
-/// `.unacceptableStatus`, or `.validationFailed` if the status counts as success. A retry that would pass the deadline
-/// is `.timedOut`.
+/// left, the result of the last attempt is returned or thrown unchanged. If a validator requested another retry after a
+/// response, an error that contains the response is thrown instead. Its code is `.retriesExhausted` after at least one
+/// retry, else `.unacceptableStatus`, or `.validationFailed` if the status counts as success. A retry that would pass
+/// the deadline is `.timedOut`.
 ///
 /// Put the link above redirects, so that validators see the final response, and above the environment and
 /// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
@@ -39,7 +39,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
     private let timeline: Timeline
     let ledger: RetryLedger
     let flights: AlternateFlights
-    /// Whether the link alone, without the options of a request, calls code of the caller or waits.
+    /// Whether the link itself, regardless of the options of a request, neither calls code of the caller nor waits.
     private let isCancelledFromOutside: Bool
 
     /// Creates the link.
@@ -130,8 +130,8 @@ public struct Retry: LoaderLink, CancelledFromOutside {
 }
 
 extension Retry {
-    /// Returns the verdict of the validators on the transformed response. If they have none, the request's own strategy
-    /// decides.
+    /// Returns the verdict of the validators on the transformed response. If they have no verdict, the strategy of the
+    /// request or of the settings decides.
     private func verdict(
         on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) async -> RetryVerdict {

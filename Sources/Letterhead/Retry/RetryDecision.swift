@@ -32,7 +32,8 @@ struct RetryRules {
     /// Decides whether to retry.
     ///
     /// - Parameters:
-    ///   - asked: the strategy that a validator returned; nil if the request's own strategy decides.
+    ///   - asked: the strategy that a validator returned; nil if the strategy of the request or of the settings
+    ///     decides.
     ///   - context: the last attempt and the history of the load.
     func decision(asked: HTTPRetryStrategy?, in context: RetryContext) -> RetryDecision {
         if asked?.isFallback ?? true, context.serverWantsRetry == false { return .no(.notWorthIt) }
@@ -42,7 +43,8 @@ struct RetryRules {
         return waiting(strategy, yields: yields, in: context)
     }
 
-    /// Returns the strategy that applies: a validator's own, else the request's, else the validator's suggestion.
+    /// Returns the strategy that applies: the strategy of a validator unless it is a suggestion, else the strategy of
+    /// the request, else that of the settings, else the suggestion of a validator.
     private func strategy(asked: HTTPRetryStrategy?, in context: RetryContext) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }

@@ -13,7 +13,8 @@ extension RetryLoad {
         }
     }
 
-    /// Returns the error with all attempts attached. It records whether any of them may have sent a byte.
+    /// Returns the error with all attempts attached, and with ``HTTPError/mayHaveBeenSent`` set if it is
+    /// true for any attempt.
     func ended(by error: HTTPError) -> HTTPError {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }

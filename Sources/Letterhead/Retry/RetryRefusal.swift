@@ -25,7 +25,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     /// The budget of the host is used up.
     case budget
 
-    /// Whether the attempt deserved a retry, and the budget would have allowed it.
+    /// Whether the attempt deserved a retry and was not retried for a reason other than the budget.
     var isOfFailure: Bool {
         switch self {
         case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true

@@ -10,7 +10,7 @@ struct RetryVerdict {
         /// A validator fails the load.
         case fail(any Error)
 
-        /// The reason that the attempt carries; empty without one.
+        /// The reason that is recorded in the attempt; empty if there is none.
         var reason: String {
             switch self {
             case .pass(let refusal): refusal?.description ?? ""

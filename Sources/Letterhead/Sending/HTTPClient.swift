@@ -33,9 +33,10 @@ public struct HTTPClient: Sendable {
     private let decoder: any HTTPBodyDecoder
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
-    /// The observers and the trace; nil without both, so that nothing is recorded.
+    /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
     let observing: ClientObserving?
-    /// The environment that descriptions show before it is applied. A closure resolves it for each request.
+    /// The environment that descriptions show before it is applied. If a closure provides the environment, descriptions
+    /// show it as not resolved.
     private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets = ResetCount()
@@ -155,7 +156,7 @@ public struct HTTPClient: Sendable {
         // A request from an earlier response may contain the observation of that load, which must not apply here.
         request.observation = observation
         do throws(HTTPError) {
-            // The same is true for its download.
+            // Likewise, the request may contain the download of the earlier load, which `withoutHold` removes.
             let placed = request.placed(in: shownEnvironment)
             let loader = ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets))
             return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
@@ -168,7 +169,7 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// The numbers of the first ``StatisticsRecorder`` among the observers; nil if there is none.
+    /// The statistics of the first ``StatisticsRecorder`` among the observers; nil if there is no such observer.
     public var statistics: HTTPStatistics? {
         observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
     }

@@ -116,8 +116,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         return observation
     }
 
-    /// Ends the observation of a failed load. If the request could not be built, the load consists of its start and its
-    /// end.
+    /// Ends the observation of a failed load. If the request could not be built, only the start and the end of the load
+    /// are recorded.
     private func end(_ observation: Observation?, _ error: any Error) {
         guard let observing else { return }
         let failed = (error as? HTTPError)?.request ?? HTTPRequest()
@@ -126,7 +126,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Builds the request.
     ///
-    /// The members of the template are checked here, because a custom builder may not use the standard one.
+    /// The members of the template are checked here, because a custom builder might not use the standard builder, which
+    /// checks them.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return try builder.checkedRequest().placed(in: environment)

@@ -19,7 +19,7 @@ extension HTTPClient {
     /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
     ///
     /// - Parameters:
-    ///   - template: the request. The template decodes nothing.
+    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
     ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
     ///     `.responseTooLarge`. Default: 16 MiB.
@@ -48,7 +48,7 @@ extension HTTPClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - template: the request. The template decodes nothing.
+    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
     ///   - type: the type of the values. If the data of an event cannot be decoded, the error is
     ///     `.cannotDecodeResponse`, after the values of earlier events.
     ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is
@@ -89,9 +89,9 @@ struct EventSequence: AsyncSequence, Sendable {
     let limit: Int
     /// The progress updates of the template. They end with the stream, even if nothing was sent.
     let progress: ProgressUpdates.Report?
-    /// Builds the request, for the rules of reconnecting.
+    /// Builds the request, which determines whether the stream may reconnect.
     let request: @Sendable () throws -> HTTPRequest
-    /// Connects, after the last identifier.
+    /// Connects, and sends the identifier of the last event in `Last-Event-ID`, unless it is nil.
     let connect: @Sendable (String?) async throws -> HTTPResponse
 
     /// Starts the iteration. Each iteration has a separate connection.

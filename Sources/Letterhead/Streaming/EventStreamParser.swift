@@ -84,7 +84,7 @@ package struct EventStreamParser: Sendable {
 }
 
 extension EventStreamParser {
-    /// Returns all events of a stream in memory, split into chunks of one size. It throws the errors of a stream.
+    /// Parses a stream in memory in chunks of one size, and returns all its events. It throws the errors of a stream.
     package static func events(in bytes: [UInt8], piecesOf size: Int, limit: Int) throws -> [ServerSentEvent] {
         var splitter = LineSplitter(.carriageReturnToo, limit: limit)
         var parser = EventStreamParser(limit: limit)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Splits a JSON array (RFC 8259, 5) into the texts of its elements before the array has ended.
+/// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
 ///
-/// It tracks strings and the depth of brackets, and reads each byte once. The decoder of an element detects whether it
-/// is valid.
+/// It tracks strings and the depth of brackets, and reads each byte once. Whether an element is valid JSON is checked
+/// by its decoder.
 struct JSONElementSplitter: Sendable {
-    /// The maximum depth of an element, which is the same in the entire library.
+    /// The maximum nesting depth of an element.
     static let maximumDepth = 512
 
     private enum Position {

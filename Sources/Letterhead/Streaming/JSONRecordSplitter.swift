@@ -19,7 +19,7 @@ struct JSONRecordSplitter: Sendable {
             let end = piece.firstIndex(of: Self.separator)
             let text = piece[..<(end ?? piece.endIndex)]
             guard hasBegun || text.allSatisfy(JSONElementSplitter.isSpace) else {
-                throw JSONValueSplitter.Fault("a JSON text sequence begins with a record separator")
+                throw JSONValueSplitter.Fault("a JSON text sequence must begin with a record separator")
             }
             guard record.count + text.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
             if hasBegun { record.append(text) }

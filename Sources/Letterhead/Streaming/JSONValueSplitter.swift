@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Splits bytes that arrive in chunks into the texts of JSON values, in linear time.
+/// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
-/// It finds the start and the end of each value. The decoder of the value detects whether it is valid.
+/// It finds the start and the end of each value. Whether a value is valid JSON is checked by its decoder.
 package struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
@@ -52,7 +52,7 @@ package struct JSONValueSplitter: Sendable {
     mutating func append(_ piece: Data) {
         guard case .undecided = rule else { return take(piece) }
         guard let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) else { return }
-        // A byte order mark is allowed before lines only: an array with one is decoded as a line.
+        // A byte order mark is allowed only before lines. An array after a byte order mark is decoded as a line.
         rule =
             first == UInt8(ascii: "[")
             ? .elements(JSONElementSplitter(limit: limit)) : .lines(LineSplitter(.lineFeed, limit: limit))
@@ -140,7 +140,7 @@ extension JSONValueSplitter.Fault {
 }
 
 extension JSONValueSplitter {
-    /// Returns the texts of all values of a body in memory, split into chunks of one size, up to the first error.
+    /// Splits a body in memory in chunks of one size, and returns all its encoded values up to the first error.
     package static func texts(
         in bytes: [UInt8], format: JSONStreamFormat, piecesOf size: Int, limit: Int
     ) -> (texts: [Data], isWhole: Bool) {

@@ -4,7 +4,7 @@ import Foundation
     import Darwin
 #endif
 
-/// Splits bytes that arrive in chunks into lines, in linear time and without a copy of the whole.
+/// Splits bytes that arrive in chunks into lines, in linear time and without copying all bytes.
 ///
 /// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
 struct LineSplitter: Sendable {

@@ -10,14 +10,14 @@
 /// connection are thrown; retry it with ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the
 /// stream. The request of a reconnection contains the last identifier in `Last-Event-ID`.
 ///
-/// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
-/// further attempt waits for this time plus the next wait of the strategy. Otherwise, each attempt waits for the next
-/// wait of the strategy. If a response that refuses the connection has a longer `Retry-After`, the attempt waits for
-/// that time, up to ``longestServerDelay``.
+/// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,
+/// and the delay before each further attempt is this time plus the next wait of the strategy. Otherwise, the delay
+/// before each attempt is the next wait of the strategy. If a response that refuses the connection has a longer
+/// `Retry-After`, the delay is that time, up to ``longestServerDelay``.
 ///
-/// A request whose method is not idempotent reconnects only if it is marked ``RequestTemplate/idempotent(key:)`` or
-/// `allowsAnyMethod` is set, and a one-shot body is never sent twice. Otherwise, the stream ends with its first
-/// connection.
+/// A request whose method is not idempotent is sent again only if it is marked ``RequestTemplate/idempotent(key:)`` or
+/// `allowsAnyMethod` is set. A request with a one-shot body is never sent again. If the request cannot be sent again,
+/// the stream ends with its first connection.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts. Default: ``HTTPRetryStrategy/exponential``, up to 30 seconds with full jitter.

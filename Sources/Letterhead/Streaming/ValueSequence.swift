@@ -8,12 +8,14 @@ extension HTTPClient {
     /// ```
     ///
     /// The request is sent when the first value is requested. At most one value and one chunk of the body are kept in
-    /// memory. If a value cannot be decoded, the error is `.cannotDecodeResponse` and contains the number of the value.
-    /// It is thrown after the values before it. A truncated array or text sequence is `.invalidResponse`. Leaving the
-    /// loop closes the connection. After ``reset()``, the next call of an iterator that has begun throws `.cancelled`.
+    /// memory. If a value cannot be decoded, all earlier values are delivered first; the error is then
+    /// `.cannotDecodeResponse` and contains the number of the value. A truncated array or text sequence is
+    /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
+    /// has begun throws `.cancelled`.
     ///
     /// - Parameters:
-    ///   - template: the request. The template decodes nothing; its decoder, or that of the client, decodes the values.
+    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called. Its decoder, or that of the client,
+    ///     decodes the values.
     ///   - type: the type of the values.
     ///   - format: the format of the response. Default: determined by its content type.
     ///   - limit: the maximum number of bytes in a value; a larger one is `.responseTooLarge`. Default: 16 MiB.

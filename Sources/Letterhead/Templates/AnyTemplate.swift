@@ -86,15 +86,15 @@ struct TemplateDefect: Sendable {
     private let undecodable: String?
     private let response: ObjectIdentifier
 
-    /// Returns nil without an error.
+    /// Returns nil if there is no error.
     init?(misfit: String?, undecodable: String?, response: Any.Type) {
         if misfit == nil, undecodable == nil { return nil }
         (self.misfit, self.undecodable) = (misfit, undecodable)
         self.response = ObjectIdentifier(response)
     }
 
-    /// Returns the reason why no response can be decoded to a type. Returns nil if it can, or if a decorator has
-    /// another response type.
+    /// Returns the reason why no response can be decoded to a type. Returns nil if a response can be decoded, or if a
+    /// decorator has another response type.
     func undecodable(as type: Any.Type) -> String? { ObjectIdentifier(type) == response ? undecodable : nil }
 }
 

@@ -21,7 +21,8 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// `.invalidRequest`. Use ``requestForNextPage(after:)`` instead.
     func requestForNextPage() -> Self
 
-    /// Returns whether another page follows a page that has arrived, and the template for it.
+    /// Returns the continuation after a page that has arrived: whether another page follows, and the template for that
+    /// page.
     ///
     /// - Throws: an error if the page does not identify the next page, although it must.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>

@@ -20,8 +20,8 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// Whether there are no parameters.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The value of a name; nil if there is no such parameter. A new value for an existing name keeps its place in the
-    /// order. nil removes the parameter.
+    /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
+    /// the order. Setting nil removes the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
         get { items.first { $0.name == name }?.value }
         set {

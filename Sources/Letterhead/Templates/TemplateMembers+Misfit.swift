@@ -1,7 +1,7 @@
 import Foundation
 
 extension RequestTemplate {
-    /// The error of a member whose type the library does not support; nil without one.
+    /// The error of a member whose type the library does not support; nil if there is none.
     public static var _misfit: String? { ownMisfit }
 
     /// The reason why no response can be decoded; nil if one can.

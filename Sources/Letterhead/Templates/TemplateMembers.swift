@@ -1,15 +1,15 @@
 public import Foundation
 
-// If a member is declared with another type than the requirement of RequestTemplate, Swift uses the default: a `var
-// method: String` would be a GET. These protocols have the same requirements with any type, so that the builder can
-// refuse such a template. There are several protocols because the compiler tries every combination of candidates within
-// one protocol, and a decorator has two for each member.
+// If a member is declared with a type other than that of the requirement of RequestTemplate, Swift uses the default:
+// with `var method: String`, a GET would be sent. These protocols have the same requirements with any type, so that the
+// builder can refuse such a template. There are several protocols because the compiler tries every combination of
+// candidates within one protocol, and a decorator has two candidates for each member.
 
 /// The members of a template, with their declared types. Do not use its members.
 public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes,
     _Settings
 {
-    /// The error of a member whose type the library does not support; nil without one.
+    /// The error of a member whose type the library does not support; nil if there is none.
     static var _misfit: String? { get }
     /// The reason why no response can be decoded; nil if one can.
     static var _undecodable: String? { get }
@@ -79,7 +79,7 @@ public protocol _FunctionMembers {
     @_disfavoredOverload func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> _Finished
 }
 
-/// Members that resemble those of a template but are not. Do not use them.
+/// Members that resemble those of a template, but that the library does not read. Do not use them.
 public protocol _Lookalikes {
     /// The declared type of `timeout`.
     associatedtype _Timeout = _Unwritten

@@ -1,9 +1,10 @@
 import Foundation
 
 extension RequestTemplate {
-    /// The error of a setting that the template declares as a member; nil without one.
+    /// The error of a setting that the template declares as a member; nil if there is none.
     static var declaredSetting: String? {
-        // One check for each group of settings, because most templates declare none and each request runs it.
+        // One check for each group of settings, because most templates declare none, and the checks run for each
+        // request.
         guard
             _hasLimitSettings || _hasSigningSettings || _hasJudgingSettings || _hasReadingSettings
                 || _hasRoutingSettings || _hasSharingSettings || _hasProgressSettings
@@ -80,7 +81,8 @@ private struct DeclaredSetting {
     /// - Parameters:
     ///   - member: the name of the member.
     ///   - written: its declared type.
-    ///   - names: the types of the setting, as text, because most are declared in higher folders.
+    ///   - names: the names of the types of the setting. Most types are declared in later folders, so they are named by
+    ///     strings.
     ///   - remedy: the alternative.
     init(_ member: String, _ written: Any.Type, is names: [String], remedy: String) {
         (self.member, self.written, self.names, self.remedy) = (member, written, names, remedy)
@@ -103,7 +105,7 @@ private struct DeclaredSetting {
             }
         }
     }
-    /// Whether a type is a caller's own validator, retry strategy or the like, or an optional or a list of them.
+    /// Whether a type is a custom validator, decoder or the like, or an optional or an array of such a type.
     private func isCustom(_ type: Any.Type) -> Bool {
         if let wrapper = type as? any Wrapper.Type { return isCustom(wrapper.content) }
         return type is any _SettingValue.Type || member == "decoder" && type is any HTTPBodyDecoder.Type

@@ -1,7 +1,7 @@
 // The settings of a request, with the names of the properties of HTTPRequest. A template that declared one of them
 // would be sent without it. TemplateMembers.swift explains why there are several protocols.
 
-/// Settings that resemble members of a template but are not. Do not use its members.
+/// Settings that resemble members of a template, but that the library does not read from it. Do not use its members.
 public protocol _Settings: _LimitSettings, _SigningSettings, _JudgingSettings, _ReadingSettings,
     _RoutingSettings, _SharingSettings, _ProgressSettings
 {}

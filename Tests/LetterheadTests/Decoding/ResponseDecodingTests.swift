@@ -127,7 +127,7 @@ private struct Shouting: HTTPBodyDecoder {
         (#"{"items":[{}]}"#, "items[0].id: expected a value, found no such member"),
         (#"{"items":[{"id":123456789123456789123456789}]}"#, "malformed"), (#"{"items":[{"id":7.25}]}"#, "malformed"),
         (#"{"items":7}"#, "items: expected Array<Any>, found number"),
-        (#"["SECRET"]"#, "the top: expected Dictionary<String, Any>, found array"),
+        (#"["SECRET"]"#, "the top level: expected Dictionary<String, Any>, found array"),
         (#"{"items":"#, "the data is malformed"),
     ]) func `a decoding error contains the path, the expected type, and the kind that was found`(
         json: String, message: String
@@ -149,7 +149,7 @@ private struct Shouting: HTTPBodyDecoder {
     @Test func `a text that resembles the name of a kind is not in the error`() {
         let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
         let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())
-        #expect(error.message == "the top: expected Int, found something else")
+        #expect(error.message == "the top level: expected Int, found something else")
     }
 
     @Test func `a type that cannot be decoded is an error that names the member to write`() async {

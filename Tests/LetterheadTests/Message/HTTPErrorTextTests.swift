@@ -33,7 +33,7 @@ private struct Plain: Error, CustomStringConvertible {
             (HTTPError(.timedOut, request: HTTPRequest(), message: "no answer"), "timedOut: no answer"),
             (HTTPError(.timedOut, request: HTTPRequest()), "timedOut"),
             (POSIXError(.ENOSPC), "the system reports No space left on device"),
-            (URLError(.timedOut), "the network reports -1001"),
+            (URLError(.timedOut), "the network reports URLError -1001"),
         ] as [(any Error, String)])
     func `the underlying error is described after the message`(underlying: any Error, description: String) {
         #expect(text(underlying) == "unknown: GET (no URL): it failed: \(description)")

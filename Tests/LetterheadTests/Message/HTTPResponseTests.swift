@@ -44,7 +44,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
 
 @Suite struct HTTPAttemptTests {
     @Test(arguments: [
-        (HTTPAttempt(number: 1), "attempt 1: no answer"),
+        (HTTPAttempt(number: 1), "attempt 1: no response"),
         (
             HTTPAttempt(number: 2, status: 503, delay: .seconds(1)),
             "attempt 2: 503 Service Unavailable, retried after 1.0 seconds"

@@ -114,8 +114,8 @@ public final class Deduplicate: LoaderLink {
 }
 
 extension Deduplicate {
-    /// Sends a shared request, and passes the result to all requests that wait for it. They cancel it when the last of
-    /// them leaves.
+    /// Sends a shared request, and passes the result to all requests that wait for it. When the last waiting request
+    /// leaves, the load is cancelled.
     private func run(_ load: OwnedWork, sending request: HTTPRequest, to next: any HTTPLoader) async {
         let result: Result<HTTPResponse, HTTPError>
         do throws(HTTPError) {

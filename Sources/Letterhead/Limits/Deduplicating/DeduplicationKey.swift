@@ -9,8 +9,8 @@ final class DeduplicationKey: Hashable, Sendable {
     private let headers: HTTPHeaders
     private let body: Data?
     private let authentication: AuthenticationIdentity?
-    /// The identity of the request, which a custom key does not contain; nil without a custom key, when everything is
-    /// compared.
+    /// The identity of the request, which a custom key does not contain. It is nil if there is no custom key, because
+    /// all parts of the request are compared in that case.
     private let identity: RequestIdentity?
 
     /// Returns nil if the request cannot share a load: its method is not safe, its response is streamed, or its body

@@ -76,8 +76,8 @@ struct SharedLoads {
 
     /// Removes a load that has ended. The caller must notify the waiters.
     ///
-    /// - Returns: the waiters, and the key. The key must be released after the lock: it contains the data of a body,
-    ///   whose deallocator may cancel a load that waits here.
+    /// - Returns: the waiters, and the key. The caller must release the lock before it drops the key, because the key
+    ///   contains the data of a body, whose deallocator may cancel a load that waits here.
     mutating func finish(_ load: OwnedWork) -> (first: Waiter?, others: [Waiter], key: DeduplicationKey?) {
         let ended: Load
         if lone?.load === load, let own = lone.take() {

@@ -16,7 +16,8 @@ import Synchronization
 /// ``Throttling/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
-/// host. A throttle for all requests above a limit for each host is refused with `.invalidRequest`.
+/// host. If a ``Throttle`` for all requests is above a ``LimitRate`` for each host, each request fails with
+/// `.invalidRequest`.
 public final class LimitRate: LoaderLink {
     // This type is a class because all chains that contain the link share its buckets.
 
@@ -30,7 +31,7 @@ public final class LimitRate: LoaderLink {
     private let now: @Sendable () -> Date
     private let brokenRule: String?
 
-    /// Creates the link. A setting out of range fails each request with `.invalidRequest`.
+    /// Creates the link. If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
     ///   - count: the number of requests in a window, which may also be sent at once; at least 1. Default: as many as

@@ -1,8 +1,8 @@
-/// Calculates when the next request may be sent: at an evenly refilled rate, and within the limits that the server
-/// reported.
+/// Calculates when the next request may be sent, from a bucket that is refilled at a constant rate and from the limits
+/// that the server reported.
 ///
-/// The algorithm is the generic cell rate algorithm: `due` is the time at which the bucket is full again, and
-/// everything follows from it. All times are on the timeline of the link, which begins at zero.
+/// The algorithm is the generic cell rate algorithm: the only state of the rate is `due`, the time at which the bucket
+/// is full again. All times are on the timeline of the link, which begins at zero.
 struct RateBucket {
     private let interval: Duration
     private let burst: Duration
@@ -36,7 +36,7 @@ struct RateBucket {
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// Applies a report of the server. It can only reduce the rate, until the window of the server ends.
+    /// Applies a report of the server. A report can only reduce the rate, and only until the window of the server ends.
     ///
     /// Responses arrive in any order, so the smallest remainder of a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestHold: Duration) {

@@ -38,7 +38,7 @@ struct RateReport: Equatable {
             default: Self.note(field, in: &budgets, now: now)
             }
         }
-        // This is read once, because it combines all fields of that name.
+        // `retryAfter` is called once, because it combines all fields of the name.
         if asksForPause { hold = response.headers.retryAfter(now: Date(timeIntervalSince1970: now())) }
         if let remaining, let reset { note([(remaining, reset)]) }
         for budget in budgets.values {

@@ -23,7 +23,7 @@ struct RateState<Turn> {
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The latest time at which the request must be sent.
+        /// The latest time at which the request may be sent.
         let latest: Duration?
     }
 
@@ -98,7 +98,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes a request from the queue; nil if it is already the first.
+    /// Removes a request from the queue and returns it; nil if it is already the first.
     mutating func leaveLine(_ key: ThrottleKey, place: UInt64) -> Turn? {
         withLane(key) { $0.line.leave(place)?.turn }
     }

@@ -15,8 +15,8 @@ import Synchronization
 /// request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
 ///
 /// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
-/// throttles, put the one with the narrower scope first. A throttle for all requests above a ``Throttle`` or
-/// ``LimitRate`` for each host fails each request with `.invalidRequest`, because requests that wait for a slow host
+/// throttles, put the one with the narrower scope first. If a throttle for all requests is above a ``Throttle`` or
+/// ``LimitRate`` for each host, each request fails with `.invalidRequest`, because requests that wait for a slow host
 /// would occupy the slots of all hosts. Two scopes with custom keys cannot be compared and are not checked.
 public final class Throttle: LoaderLink {
     // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
@@ -27,7 +27,7 @@ public final class Throttle: LoaderLink {
     let scope: ThrottleScope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
-    /// The type of a next loader without limits, so that each type is inspected once.
+    /// The type of the last next loader that was found to have no limits, so that it is not inspected again.
     private let unlimitedNext = Atomic<UInt>(0)
 
     /// Creates the link.

@@ -1,4 +1,4 @@
-/// Checks whether a throttle for all requests is above a link that limits the requests to each host, or of each key.
+/// Checks whether a throttle for all requests is above a link that limits the requests to each host or with each key.
 ///
 /// In that order, requests that wait for a slow host occupy the slots that requests to fast hosts need.
 enum ThrottleOrder {
@@ -21,7 +21,7 @@ enum ThrottleOrder {
     /// The rule of the order, and the remedy.
     static let rule =
         "a Throttle for all requests is above a Throttle or LimitRate with a narrower scope: requests that wait for "
-        + "one host would occupy the slots of all; put the link with the narrower scope first"
+        + "one host would occupy the slots of all hosts; put the link with the narrower scope first"
 
     private static func order(of links: [any LoaderLink]) -> ThrottleOrder {
         var order = ThrottleOrder.unlimited

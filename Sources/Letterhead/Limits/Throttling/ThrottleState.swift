@@ -1,8 +1,8 @@
 /// The slots and queues of a throttle, without a clock or a task. Callers must hold a lock; methods return the requests
 /// to resume.
 ///
-/// While a request waits, the number of running loads equals the limit: a released slot passes to the next request in
-/// the queue in the same step, so that no new request can take it.
+/// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
+/// in the queue in the same step, so that no new request can take it.
 struct ThrottleState<Waiter> {
     /// The result for a new request.
     enum Arrival: Equatable {
@@ -18,12 +18,12 @@ struct ThrottleState<Waiter> {
         var isIdle: Bool { running == 0 && line.isEmpty }
     }
 
-    /// The queue for the link's own scope is separate, because most throttles have no other.
+    /// The queue for the scope ``ThrottleScope/client`` is separate, because most throttles have no other.
     private var client = Lane()
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
     private var recent = (key: ThrottleKey.client, lane: Lane())
-    /// All other queues that are not empty.
+    /// All other queues that are not idle.
     private var lanes: [ThrottleKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
@@ -32,7 +32,7 @@ struct ThrottleState<Waiter> {
 
     var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
     var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
-    /// The number of queues, without the one for the link's own scope.
+    /// The number of queues, without the one for the scope ``ThrottleScope/client``.
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.

@@ -85,7 +85,7 @@ public struct ThrottleScope: Sendable {
                 let own = HTTPError(error, request: request)
                 throw HTTPError(
                     own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
-                    message: "the key of a throttle is missing: its closure threw \(type(of: error))",
+                    message: "the closure for the key of a throttle threw \(type(of: error))",
                     mayHaveBeenSent: false)
             }
         }

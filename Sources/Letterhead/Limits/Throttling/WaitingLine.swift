@@ -74,7 +74,7 @@ enum TurnOutcome: Sendable {
     case reset
     /// The deadline passed, or would pass.
     case tooLate
-    /// The queue is full; so many requests wait.
+    /// The queue is full: this number of requests already wait.
     case full(Int)
     /// A setting of the link is invalid.
     case refused(String)

@@ -77,13 +77,13 @@ public struct BodyChunks: AsyncSequence, Sendable {
             guard let chunk = try await pulled() else {
                 // A stream may end early because its task was cancelled. The body is not complete in that case.
                 try Task.checkCancellation()
-                if let missing, missing > 0 { throw wrongLength("ended \(missing) bytes before") }
+                if let missing, missing > 0 { throw wrongLength("ended \(missing) bytes short of") }
                 return nil
             }
             if let missing {
                 self.missing = missing - chunk.count
                 let goesOn = missing == chunk.count ? try await pulled() != nil : false
-                guard missing >= chunk.count, !goesOn else { throw wrongLength("goes beyond") }
+                guard missing >= chunk.count, !goesOn else { throw wrongLength("exceeds") }
             }
             isAtEnd = missing == 0
             return chunk
@@ -100,7 +100,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
         }
 
         private func wrongLength(_ what: String) -> HTTPBodyError {
-            HTTPBodyError.invalid("the body \(what) the \(length ?? 0) bytes of its contentLength")
+            HTTPBodyError.invalid("the body \(what) its contentLength of \(length ?? 0) bytes")
         }
     }
 }

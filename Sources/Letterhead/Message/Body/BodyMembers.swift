@@ -5,7 +5,7 @@ import Foundation
 
 /// The members of a body with the types that the body declares for them. Do not use its members.
 public protocol _BodyMembers {
-    /// Describes the member whose type the library does not read; nil if all members are correct.
+    /// Describes a member whose type differs from that of its requirement; nil if all members are correct.
     var _misfit: String? { get }
 
     /// The declared type of `isEmpty`.
@@ -38,7 +38,7 @@ public protocol _BodyMembers {
 }
 
 extension HTTPBody {
-    /// Describes the member whose type the library does not read; nil if all members are correct.
+    /// Describes a member whose type differs from that of its requirement; nil if all members are correct.
     public var _misfit: String? {
         MemberTypes.misfit("additionalHeaders", of: Self.self, is: _AdditionalHeaders.self, required: HTTPHeaders.self)
             ?? MemberTypes.misfit("contentLength", of: Self.self, is: _ContentLength.self, required: Int?.self)

@@ -18,8 +18,8 @@ public import Foundation
 /// - The bytes are the same each time.
 /// - A ``contentLength`` that is not nil is the exact number of bytes.
 ///
-/// A body is encoded while the request is sent. If encoding throws, nothing is sent, and the request fails with
-/// `.invalidRequest` and the underlying error.
+/// ``encode()`` or ``chunks()`` is called before anything is sent. If it throws, nothing is sent, and the request fails
+/// with `.invalidRequest` and the underlying error.
 ///
 /// Declare each member with exactly the type that it has here. Swift treats a member with another type as an unrelated
 /// one and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A request with

@@ -20,8 +20,8 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// The kind of JSON value that the decoder names. The decoder's text may contain the value, so it is only searched
-    /// for known words.
+    /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so it is only
+    /// searched for known words.
     fileprivate var kindFound: String? {
         guard let found = debugDescription.range(of: "found ", options: .backwards) else { return nil }
         let words = debugDescription[found.upperBound...].split { !$0.isLetter }.prefix(2)
@@ -44,13 +44,13 @@ extension [any CodingKey] {
                 text += (text.isEmpty ? "" : ".") + key.segment
             }
         }
-        return text.isEmpty ? "the top" : text
+        return text.isEmpty ? "the top level" : text
     }
 }
 
 extension CodingKey {
     /// One component of the path. Keys of a dictionary may come from the server, so control characters are escaped and
-    /// the text is limited to 64 characters.
+    /// the key is truncated to 64 characters.
     fileprivate var segment: String {
         Redaction.visible(stringValue.count > 64 ? stringValue.prefix(64) + "…" : stringValue)
     }

@@ -15,7 +15,8 @@ extension HTTPError {
 extension HTTPError.Code {
     /// The request was cancelled by its task or by a reset.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The request breaks a rule, or its body could not be encoded. Nothing was sent.
+    /// The request breaks a rule, or its body could not be encoded. Usually nothing was sent; see
+    /// ``HTTPError/mayHaveBeenSent``.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// The server could not be reached: its name was not found, it refused the connection, or no route exists.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
@@ -42,9 +43,9 @@ extension HTTPError.Code {
     public static let emptyResponse = Self(rawValue: "emptyResponse")
     /// A validator requested another retry after the last allowed one.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
-    /// A limit of redirects was exceeded, or the redirects form a loop.
+    /// The maximum number of redirects was exceeded, or the redirects form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-    /// The pages of a page sequence form a loop.
+    /// The pages of a page sequence form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
     /// A reset of the chain is in progress.
     public static let resetInProgress = Self(rawValue: "resetInProgress")

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// An error whose description contains no secrets, so that every text may include it.
+/// An error whose description contains no secrets, so that messages and logs may include it.
 package protocol SafelyDescribed: Error, CustomStringConvertible {}
 
 extension HTTPBodyError: SafelyDescribed {}
@@ -20,9 +20,9 @@ extension HTTPError {
         case let error as HTTPError: error.message.isEmpty ? "\(error.code)" : "\(error.code): \(error.message)"
         case let error as DecodingError: error.summary
         case let error as EncodingError: error.summary
-        case let error as URLError: "the network reports \(error.code.rawValue)"
+        case let error as URLError: "the network reports URLError \(error.code.rawValue)"
         case let error as POSIXError: "the system reports \(String(cString: strerror(error.code.rawValue)))"
-        case let error as CocoaError: "Foundation reports \(error.code.rawValue)"
+        case let error as CocoaError: "Foundation reports CocoaError \(error.code.rawValue)"
         case is CancellationError: "the task was cancelled"
         case let error as any SafelyDescribed: error.description
         case let error as any LocalizedError: error.errorDescription.map(shown) ?? name(of: error)
@@ -30,7 +30,8 @@ extension HTTPError {
         }
     }
 
-    /// Truncates the text of another component, and redacts it as a text of unknown format.
+    /// Truncates and redacts the description of an error of another component. The format of the description is
+    /// unknown.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
         return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.prefix(500)))))

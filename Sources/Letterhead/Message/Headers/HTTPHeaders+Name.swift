@@ -7,8 +7,8 @@ extension HTTPHeaders {
         /// The name with its original spelling, which is sent.
         public let rawValue: String
 
-        /// Creates a name from any text. A request with a name that is not a token (RFC 9110, 5.6.2) is refused before
-        /// anything is sent.
+        /// Creates a name from any string. A request with a name that is not a token (RFC 9110, 5.6.2) is refused
+        /// before anything is sent.
         public init(_ text: String) { rawValue = text }
 
         /// Creates a name from a literal.

@@ -22,7 +22,7 @@ extension HTTPHeaders {
         values(for: "Server-Timing").flatMap { ServerTiming.list($0) }.prefix(100).map(\.self)
     }
 
-    /// The date since which the resource is deprecated (RFC 9745), or will be; nil if the header `Deprecation` is missing
+    /// The date at which the resource was or will be deprecated (RFC 9745); nil if the header `Deprecation` is missing
     /// or malformed. An HTTP date, as in earlier drafts, is accepted, too.
     public var deprecation: Date? {
         guard let text = self["Deprecation"] else { return nil }
@@ -32,8 +32,8 @@ extension HTTPHeaders {
         return HTTPDate.date(text)
     }
 
-    /// The date from which on the resource will probably not respond (RFC 8594); nil if the header `Sunset` is missing or
-    /// malformed.
+    /// The date at which the resource is likely to become unresponsive (RFC 8594); nil if the header `Sunset` is
+    /// missing or malformed.
     public var sunset: Date? { self["Sunset"].flatMap(HTTPDate.date) }
 }
 
@@ -67,7 +67,7 @@ extension ServerTiming {
         }
     }
 
-    /// Splits a text at a separator outside of quoted strings.
+    /// Splits a field value at a separator outside of quoted strings.
     private static func split(_ text: String, at separator: Character) -> [String] {
         var (parts, current, isQuoted, isEscaped) = ([String](), "", false, false)
         for character in text {

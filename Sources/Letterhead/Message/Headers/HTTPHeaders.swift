@@ -10,7 +10,7 @@
 /// headers["Accept"] = nil                // none
 /// ```
 ///
-/// Leading and trailing white space is not part of a value (RFC 9110, 5.5) and is removed. A request is refused before
+/// Leading and trailing whitespace is not part of a value (RFC 9110, 5.5) and is removed. A request is refused before
 /// anything is sent if a name is not a token, or if a value contains CR, LF, NUL or another control character.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
@@ -19,24 +19,24 @@ public struct HTTPHeaders: Hashable, Sendable {
     public struct Field: Hashable, Sendable {
         /// The name of the field.
         public let name: Name
-        /// The value, without leading and trailing white space.
+        /// The value, without leading and trailing whitespace.
         public let value: String
-        /// Whether the value is redacted in all texts, regardless of its name.
+        /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
         public let isSecret: Bool
 
-        /// Creates a field. Leading and trailing white space of the value is removed.
+        /// Creates a field. Leading and trailing whitespace of the value is removed.
         ///
         /// - Parameters:
         ///   - name: the name of the field.
         ///   - value: the value of the field.
-        ///   - isSecret: whether the value is redacted in all texts. Default: false (the name decides).
+        ///   - isSecret: whether the value is always redacted. Default: false (the name of the field decides).
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)
             self.isSecret = isSecret
         }
 
-        /// Creates a field whose value has no leading or trailing white space.
+        /// Creates a field whose value has no leading or trailing whitespace.
         init(_ name: Name, trimmed value: String) {
             self.name = name
             self.value = value
@@ -82,8 +82,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in the texts of the field, the headers and the
-    /// message.
+    /// Replaces all values of a name by one value, which is redacted in the descriptions of the field, the headers and
+    /// the message.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }

@@ -34,7 +34,7 @@ extension MediaType {
 
     private static let octetStreamName = "application/octet-stream"
 
-    /// The names that are registered with IANA.
+    /// The media types by filename extension. Most are registered with IANA.
     private static let byExtension: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
         "bin": "application/octet-stream", "bmp": "image/bmp", "bz2": "application/x-bzip2", "css": "text/css",

@@ -9,7 +9,7 @@
 /// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling. A request with a
 /// malformed literal is refused before anything is sent.
 public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The text of the media type with its parameters, for a header.
+    /// The media type with its parameters, as in a header.
     public let description: String
     /// The type and subtype in lower case, such as `text/plain`; empty for a malformed media type.
     public let essence: String
@@ -17,7 +17,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     /// parameters with the same name is kept.
     public let parameters: [(name: String, value: String)]
 
-    /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the text is
+    /// Parses a media type as in section 4.4 of the WHATWG MIME Sniffing standard. Returns nil if the string is
     /// malformed. Parameters with control characters are left out of ``description``.
     public init?(_ text: String) {
         guard let parsed = Self.parse(text) else { return nil }
@@ -84,7 +84,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         return (ASCII.lowercased(essence), rest.isEmpty ? [] : parameters(trimmedEnd(rest)))
     }
 
-    /// Returns whether a text consists of two tokens with a slash between them.
+    /// Returns whether a string consists of two tokens with a slash between them.
     private static func isEssence(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
@@ -143,7 +143,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         text.lastIndex { !isBlank($0) }.map { text[...$0] } ?? text.prefix(0)
     }
 
-    /// Returns whether a quoted string may contain all characters: HTAB, 0x20...0x7E, 0x80...0xFF.
+    /// Returns whether all characters are allowed in a quoted string: HTAB, 0x20...0x7E, 0x80...0xFF.
     private static func isQuotable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0 == "\t" || (0x20...0x7E).contains($0.value) || (0x80...0xFF).contains($0.value)

@@ -16,7 +16,7 @@ enum AcceptedStatusesOption: HTTPRequestOption {
     static let defaultOptionValue: HTTPStatusSet? = nil
 }
 
-/// The names that are secret in addition to the standard ones.
+/// The names whose values are redacted.
 enum RedactionOption: HTTPRequestOption {
     static let defaultOptionValue = Redaction.standard
 }
@@ -28,7 +28,8 @@ enum SecretBodiesOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// Whether the bodies of the request and of its response are secret as a whole, such as those of a token endpoint.
-    /// Secret bodies are not shown in any text, and a redirect does not send them to another origin. Default: false.
+    /// Secret bodies are not shown in descriptions, errors or logs, and a redirect does not send them to another
+    /// origin. Default: false.
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
         set { self[option: SecretBodiesOption.self] = newValue }
@@ -45,7 +46,8 @@ extension HTTPRequest {
         set { self[option: TimeoutOption.self] = newValue }
     }
 
-    /// The time during which no byte may be sent or received on the connection while this request is in progress.
+    /// The maximum time for which the connection may be idle, with no byte sent or received, while this request is in
+    /// progress.
     ///
     /// Time during which the reader of a streamed body requests no bytes is not counted. Default: nil (the
     /// ``TransportConfiguration/idleTimeout`` of the transport). A request that exceeds the limit fails with
@@ -66,7 +68,8 @@ extension HTTPRequest {
         set { self[option: AcceptedStatusesOption.self] = newValue }
     }
 
-    /// The names that are secret in all texts about the request, its response and its errors.
+    /// The names whose values are redacted in descriptions and logs of the request, its response and its errors.
+    /// Default: ``Redaction/standard``.
     public var redaction: Redaction {
         get { self[option: RedactionOption.self] }
         set { self[option: RedactionOption.self] = newValue }

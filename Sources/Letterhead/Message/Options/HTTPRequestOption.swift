@@ -1,10 +1,10 @@
 /// A typed value that is attached to a request or a response, and is never sent.
 ///
-/// A request carries settings to the loaders that read them. A response carries the findings of a loader or a validator
-/// to the caller: `response[option: Envelope.self]`.
+/// A request carries settings to the loaders that read them. A response carries values of a loader or a validator to
+/// the caller: `response[option: Envelope.self]`.
 ///
-/// To use an option, read and write `request[option: Tenant.self]`. To write one, declare a type, usually an empty
-/// enumeration, with a default value, and a property for it:
+/// To use an option, read and write `request[option: Tenant.self]`. To define an option, declare a type, usually an
+/// empty enumeration, with a default value, and a property for it:
 ///
 /// ```swift
 /// enum Tenant: HTTPRequestOption {

@@ -12,8 +12,8 @@
 /// one. In that case the sequence ends when a response of known length has been received, or with ``finish()``.
 ///
 /// A slow reader misses intermediate updates. Create one value for each request, and iterate it once. A request can
-/// report to several values. A page sequence and an event stream report their first request; the updates also end if
-/// they end before it.
+/// report to several values. A page sequence and an event stream report only the progress of their first request. If
+/// the sequence or the stream ends before that request is sent, the updates end as well.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<TransferProgress>
     private let continuation: AsyncStream<TransferProgress>.Continuation
@@ -27,7 +27,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Reports progress. A request to which the updates were passed with `onProgress` calls it.
+    /// Reports progress. A request to which the updates were passed with `onProgress` calls this method.
     public func report(_ progress: TransferProgress) { sink(progress) }
 
     /// The receiving end.

@@ -10,7 +10,7 @@ extension HTTPRequest {
     /// The rule is checked by the transport, because links can change the origin until then.
     var brokenOrigin: String? {
         guard let required = self[option: RequiredOriginOption.self], let origin, origin != required else { return nil }
-        return "the URL of the page leads to \(required), and the request would be sent to \(origin); use the URL only "
-            + "with its own server, or start at the first page"
+        return "the URL of the page leads to \(required), but the request would be sent to \(origin); send it to the "
+            + "origin of the page, or start at the first page"
     }
 }

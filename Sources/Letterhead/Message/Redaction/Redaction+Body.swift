@@ -1,7 +1,7 @@
 import Foundation
 
 extension Redaction {
-    /// The number of bytes of a body that a text shows.
+    /// The maximum number of bytes of a body that a description or a log shows.
     static let shownBytes = 512
 
     /// Describes the body of a request: its content if it is in memory, otherwise its type and length.
@@ -73,7 +73,8 @@ extension Redaction {
         return nil
     }
 
-    /// Returns whether text never contains a control character. Line breaks and tabs are shown as escapes.
+    /// Returns whether a scalar is a control character that does not occur in text. Line breaks and tabs occur in text;
+    /// they are shown as escapes.
     private static func isBinary(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: false

@@ -27,7 +27,7 @@ extension Redaction {
     /// Returns the URL without user and password, and with secret query values redacted.
     ///
     /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
-    /// environment is not known, the text is the path followed by `(environment not resolved)`.
+    /// environment is not known, the result is the path followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.shown
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
@@ -67,7 +67,7 @@ extension Redaction {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        // These marks change the direction of a text, and with it the order in which a line is read.
+        // These characters change the direction of text, and with it the order in which a line is displayed.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
@@ -75,8 +75,8 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Redacts a text that contains URLs, such as `Location` and `Link`: user and password, and the values of secret
-    /// names after `?`, `&`, `;` or `#`.
+    /// Redacts the URLs in a string, such as the value of `Location` or `Link`: user and password, and the values of
+    /// secret names after `?`, `&`, `;` or `#`.
     package func redactURLs(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
@@ -105,6 +105,6 @@ extension Redaction {
     }
 
     /// Returns whether a byte belongs to a name or a value: it is neither a separator of a query nor the end of a URL
-    /// in a text.
+    /// in a string.
     private static func isInside(_ byte: UInt8) -> Bool { byte > 0x20 && !"&#\"<>\\".utf8.contains(byte) }
 }

@@ -1,4 +1,4 @@
-/// A text that is never printed: a password, a token or a key.
+/// A string that is never printed: a password, a token or a key.
 ///
 /// ```swift
 /// let password: Secret = "open sesame"
@@ -7,17 +7,17 @@
 /// ```
 ///
 /// Descriptions, dumps and mirrors contain `<redacted>`. The type is not `Codable`, so that no document contains a
-/// secret by accident. Call ``reveal()`` to read the text.
+/// secret by accident. Call ``reveal()`` to read the string.
 public struct Secret: Sendable, Hashable {
     private let text: String
 
-    /// Wraps a text.
+    /// Wraps a string.
     public init(_ text: String) { self.text = text }
 
-    /// Returns the text. Do not write it to logs or files.
+    /// Returns the string. Do not write it to logs or files.
     public func reveal() -> String { text }
 
-    /// Whether the text is empty.
+    /// Whether the string is empty.
     public var isEmpty: Bool { text.isEmpty }
 }
 
@@ -27,10 +27,10 @@ extension Secret: ExpressibleByStringLiteral {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The text `<redacted>`.
+    /// The string `<redacted>`.
     public var description: String { Redaction.mark }
-    /// The text `<redacted>`.
+    /// The string `<redacted>`.
     public var debugDescription: String { Redaction.mark }
-    /// A mirror of `<redacted>` only, so that no dump prints the text.
+    /// A mirror that contains only `<redacted>`, so that `dump` does not print the string.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

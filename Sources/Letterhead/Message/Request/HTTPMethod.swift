@@ -4,13 +4,13 @@
 /// method that is not a token (RFC 9110, 5.6.2) is refused with ``HTTPError/Code/invalidRequest`` before anything is
 /// sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The text of the method.
+    /// The name of the method.
     public let rawValue: String
 
-    /// Creates a method from any text.
+    /// Creates a method from any string.
     public init(_ text: String) { rawValue = text }
 
-    /// Creates a method from any text, like ``init(_:)``.
+    /// Creates a method from any string, like ``init(_:)``.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Creates a method from a literal.
@@ -28,10 +28,10 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// PUT and DELETE.
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-    /// The text of the method.
+    /// The name of the method.
     public var description: String { rawValue }
 
-    /// The method in a text about a request. A malformed method is not shown.
+    /// The method for descriptions and messages. A malformed method is not shown.
     var shown: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
 }
 

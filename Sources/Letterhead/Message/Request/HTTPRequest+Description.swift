@@ -23,7 +23,8 @@ extension HTTPRequest {
     }
 
     /// The header fields that are specific to one user: those that are marked as secret, or are secret by the redaction
-    /// of the request or by the standard names. A redaction that shows more in texts makes no field less secret.
+    /// of the request or by the standard names. A redaction without the standard names does not make a field less
+    /// secret.
     var secretHeaders: [HTTPHeaders.Field] { headers.filter { isSecret($0) } }
 
     /// The query items that are specific to one user, by the same rules.

@@ -24,7 +24,7 @@ extension HTTPRequest {
     /// exact; it is nil if the number of bytes is not known. ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``
     /// converts the errors of the iteration into an ``HTTPError``.
     ///
-    /// - Throws: `.invalidRequest` with the error of the body underneath.
+    /// - Throws: `.invalidRequest` with the error of the body as the underlying error.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
         do {

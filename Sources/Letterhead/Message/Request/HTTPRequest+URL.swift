@@ -11,7 +11,7 @@ extension HTTPRequest {
         return text
     }
 
-    /// Returns the exact text of the URL, including the fragment.
+    /// Returns the URL as a string, including the fragment. Its escapes are those of the request.
     ///
     /// - Throws: `.invalidRequest` if the request has no host.
     public func urlString() throws(HTTPError) -> String {
@@ -44,7 +44,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Appends the URL from its path on.
+    /// Appends the path and the parts of the URL after it.
     func writeRest(to text: inout ByteText) {
         if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
         text.append(path.string)

@@ -40,7 +40,7 @@ extension HTTPRequest {
             return "the host contains a character that is not allowed; write international names in Punycode (xn--)"
         }
         if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
-        if userInfo != nil { return "the URL contains a user or password; use an authentication link" }
+        if userInfo != nil { return "the URL contains a user or password; use HTTPAuthentication" }
         if !ASCII.isPrintable(path.string) { return "the path contains a character that must be escaped" }
         return query.brokenRule ?? brokenOrigin
     }
@@ -50,7 +50,8 @@ extension HTTPRequest {
             || ASCII.equalIgnoringCase(scheme, "http")
     }
 
-    /// Returns whether a text is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986, 3.2.2).
+    /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
+    /// 3.2.2).
     /// A `%` is refused, because parsers disagree about the characters after it.
     static func isHost(_ text: String) -> Bool {
         text.withBytes { bytes in
@@ -63,7 +64,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns whether a text is a host, with an optional port after a colon.
+    /// Returns whether a string is a host, with an optional port after a colon.
     fileprivate static func isHostAndPort(_ text: String) -> Bool {
         let parts = URLParts("//" + text)
         guard let (host, port) = parts.hostAndPort, parts.authority == text, parts.userInfo == nil else { return false }

@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// The port; nil for the default port of the scheme.
     public var port: Int?
     /// The user and password of the URL that the request was created from. A transport refuses them: use an
-    /// authentication link.
+    /// `HTTPAuthentication`.
     public var userInfo: String?
     /// The path. A relative path is appended to the environment's prefix.
     public var path: RequestPath
@@ -48,8 +48,8 @@ public struct HTTPRequest: Sendable, Identifiable {
     public var options: HTTPRequestOptions
     /// The template that the request was built from. Its type belongs to a later folder; see `template`.
     var origination: (any Sendable)?
-    /// Records the events of the load that the request belongs to; nil if no one observes it. A property and not an option,
-    /// so that links find out without a search.
+    /// Records the events of the load that the request belongs to; nil if the load is not observed. It is a property
+    /// and not an option, so that links can read it without a search.
     var observation: Observation?
 
     /// Creates a GET request over https in which nothing else is set.
@@ -66,7 +66,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     ///
     /// - Parameters:
     ///   - method: the method. Default: GET.
-    ///   - url: an absolute http or https URL. An environment fills in missing parts.
+    ///   - url: an http or https URL. An environment fills in missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
         self.init()
         ownMethod = method
@@ -83,14 +83,14 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    /// Creates a request to the URL in a text: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
+    /// Creates a request to the URL in a string: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
     /// and escapes are sent unchanged.
     ///
     /// - Parameters:
     ///   - method: the method. Default: GET.
     ///   - url: an absolute http or https URL. Characters that a URL cannot contain, such as a space or `é`, must be
     ///     escaped.
-    /// - Throws: `.invalidRequest` for any other text. The message names the rule, but does not contain the text.
+    /// - Throws: `.invalidRequest` for any other string. The message names the rule, but does not contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
             var request = HTTPRequest()

@@ -25,7 +25,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
 
     /// The number, the outcome, and the delay before a retry.
     public var description: String {
-        let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no answer"
+        let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no response"
         return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")
             + (reason.isEmpty ? "" : " (\(reason))")
     }

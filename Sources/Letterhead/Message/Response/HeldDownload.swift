@@ -2,9 +2,9 @@ import Synchronization
 
 /// A download that replaces its file only after its response has been accepted.
 ///
-/// The caller of ``HTTPRequest/holdingDownload(_:)`` attaches it to the options of the request. It keeps the draft,
-/// because a link or a template may replace the response by a new one. It is a class, because the transport and the
-/// caller share it.
+/// ``HTTPRequest/holdingDownload(_:)`` stores this object in the options of the request. The object keeps the draft,
+/// because a link or a template may replace the response by a new one. This type is a class because the transport and
+/// the caller share it.
 final class HeldDownload: Sendable {
     private enum State {
         case open(ResponseDraft?)
@@ -64,8 +64,8 @@ extension HTTPRequest {
         return request
     }
 
-    /// Whether a download with a status is saved: it is accepted, and is not a 304, which means that the representation
-    /// that the client already has is current (RFC 9110, 15.4.5).
+    /// Whether a download whose response has this status is saved: the status is accepted and is not 304, which means
+    /// that the representation that the client already has is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
 
     /// Whether this is a download that no caller further up holds.

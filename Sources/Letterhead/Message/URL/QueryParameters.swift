@@ -22,7 +22,7 @@ public struct QueryParameters: Hashable, Sendable {
         let original: String?
         /// The reason that the item cannot be written, in which case the request is refused; otherwise nil.
         let refusal: String?
-        /// Whether the value is redacted in all texts, regardless of its name.
+        /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
         public let isSecret: Bool
 
         /// Creates an item from an unescaped name and value.
@@ -30,7 +30,7 @@ public struct QueryParameters: Hashable, Sendable {
         /// - Parameters:
         ///   - name: the name.
         ///   - value: the value; nil for a flag.
-        ///   - isSecret: whether the value is redacted in all texts. Default: false (the name decides).
+        ///   - isSecret: whether the value is always redacted. Default: false (the name of the item decides).
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
@@ -91,7 +91,7 @@ public struct QueryParameters: Hashable, Sendable {
         set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in the texts of the query, the item and the
+    /// Replaces all values of a name by one value, which is redacted in the descriptions of the query, the item and the
     /// request.
     public mutating func setSecret(_ value: String, for name: String) {
         items.replace(with: Item(name, value, isSecret: true)) { $0.name == name }

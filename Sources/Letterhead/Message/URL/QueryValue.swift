@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value that can be written in a query: text, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
+/// A value that can be written in a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
 /// flags.
 ///
 /// To use such values, write them in a ``QueryParameters`` literal. To make your type a query value, conform it to the
@@ -32,12 +32,12 @@ struct QueryFlag: QueryValue, Hashable {
 }
 
 extension String: QueryValue {
-    /// Appends the text.
+    /// Appends the string.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, self) }
 }
 
 extension Substring: QueryValue {
-    /// Appends the text.
+    /// Appends the string.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
 }
 
@@ -52,7 +52,7 @@ extension QueryValue where Self: BinaryInteger {
 }
 
 extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// Appends the shortest text that is parsed as the same number.
+    /// Appends the shortest decimal representation that is parsed as the same number.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
 }
 
@@ -71,7 +71,7 @@ extension Float: QueryValue {}
 extension Double: QueryValue {}
 
 extension UUID: QueryValue {
-    /// Appends the text of the UUID, in upper case.
+    /// Appends the UUID string, in upper case.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, uuidString) }
 }
 

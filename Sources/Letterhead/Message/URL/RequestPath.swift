@@ -8,7 +8,7 @@ public import Foundation
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
 /// "files/\(segments: ["2026", "a b"])"  // each value of a list is one segment: files/2026/a%20b
-/// "files/\(raw: "2026/report")"    // raw: a value that brings its own slashes
+/// "files/\(raw: "2026/report")"    // raw: a value that contains slashes
 /// ```
 ///
 /// A request is refused before anything is sent if a value is empty, `.` or `..`, if the path begins with a host
@@ -43,7 +43,8 @@ public struct RequestPath: Hashable, Sendable {
 
     private init(written text: String, holes: RequestRoute, defect: Defect?) {
         string = PercentEncoding.escapeLiteral(text, .pathLiteral)
-        // Escapes move the values, so the route is unknown then. Few literals contain a character that is escaped.
+        // Escapes change the offsets of the values, so the route is unknown in that case. Few literals contain a
+        // character that is escaped.
         self.holes = string.utf8.count == text.utf8.count ? holes : RequestRoute()
         ownCount = string.utf8.count
         self.defect = defect ?? Self.defect(of: text, isEscaped: string.utf8.count > text.utf8.count)
@@ -56,15 +57,15 @@ public struct RequestPath: Hashable, Sendable {
         return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 
-    /// Whether the path is refused because it contains other parts of a URL. No text shows such a path.
+    /// Whether the path is refused because it contains other parts of a URL. Descriptions do not show such a path.
     var namesOtherParts: Bool { defect == .host || defect == .query }
 
     /// The path as it was written, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
     /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
     ///
-    /// It identifies the endpoint in metrics and logs, because it has few values. The prefix of a base URL is not part of
-    /// it. It is nil if the path was not written as a literal: that of a URL, and of a redirect; and if a literal contains
-    /// characters that must be escaped.
+    /// The route identifies the endpoint in metrics and logs, because it has a low cardinality. It does not contain the
+    /// prefix of a base URL. It is nil for the path of a URL or a redirect, which was not written as a literal, and for
+    /// a literal that contains characters that must be escaped.
     public var route: String? {
         guard holes.isKnown, !namesOtherParts else { return nil }
         return holes.text(of: ownCount == string.utf8.count ? string : String(string.utf8.suffix(ownCount)) ?? string)
@@ -98,10 +99,10 @@ extension RequestPath: ExpressibleByStringInterpolation {
         /// Appends a literal unchanged.
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Appends a text or a number as one segment.
+        /// Appends a string or a number as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) { add(value.description) }
 
-        /// Appends a text or a number as one segment, with a name in ``RequestPath/route``.
+        /// Appends a string or a number as one segment, with a name in ``RequestPath/route``.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible, name: String) {
             add(value.description, name: name)
         }
@@ -110,7 +111,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
-        /// Appends the raw value of an identifier that is also text as one segment.
+        /// Appends the raw value of an identifier that is also `LosslessStringConvertible` as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
@@ -131,7 +132,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             holes.add(from: start, to: text.utf8.count, name: nil)
         }
 
-        /// Appends a text with its slashes and escapes. The caller is responsible for its safety.
+        /// Appends a string unchanged, with its slashes and escapes. The caller is responsible for its safety.
         public mutating func appendInterpolation(raw value: String) {
             let start = text.utf8.count
             text += value
@@ -153,12 +154,12 @@ extension RequestPath: ExpressibleByStringInterpolation {
 }
 
 extension RequestPath {
-    /// Paths with the same text are equal, whether or not their routes are known.
+    /// Paths with the same string are equal, whether or not their routes are known.
     public static func == (left: RequestPath, right: RequestPath) -> Bool {
         left.string == right.string && left.defect == right.defect
     }
 
-    /// Hashes the text.
+    /// Hashes the string.
     public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }
 

@@ -1,4 +1,4 @@
-/// The places of the values in a path, which turn it into a route of few values: `users/{}/followers`.
+/// The positions of the interpolated values in a path, from which its route is created: `users/{}/followers`.
 ///
 /// Up to four unnamed values are stored inline, because most paths have fewer and building a request must not allocate
 /// memory for them.
@@ -9,12 +9,12 @@ struct RequestRoute: Sendable {
         var name: String?
     }
 
-    /// The start in the upper half and the length in the lower half; 0 for an unused place.
+    /// The start in the upper half and the length in the lower half; 0 for an unused slot.
     private var inline: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
     private var used: UInt8 = 0
     /// Whether the path was written as a literal, so that a route is known.
     private(set) var isKnown = false
-    /// All values, if there are more than four, if one is named or if one is far into the path.
+    /// All values, if there are more than four, if one is named, or if one ends after the first 65,535 bytes.
     private var holes: [Hole] = []
 
     /// The route is not known.
@@ -27,7 +27,7 @@ struct RequestRoute: Sendable {
         return route
     }
 
-    /// Adds the place of a value.
+    /// Adds the position of a value.
     @inline(__always)
     mutating func add(from start: Int, to end: Int, name: String?) {
         isKnown = true
@@ -57,11 +57,9 @@ struct RequestRoute: Sendable {
         }
     }
 
-    /// Returns the end of a path with its values replaced. The path may have been joined to a prefix, which the route does
-    /// not contain.
+    /// Returns a path with its values replaced by `{}` or `{name}`.
     ///
-    /// - Parameters:
-    ///   - text: the path as it was written.
+    /// - Parameter text: the path as it was written, without the prefix of a base URL.
     func text(of text: String) -> String {
         var route: [UInt8] = []
         let bytes = Array(text.utf8)

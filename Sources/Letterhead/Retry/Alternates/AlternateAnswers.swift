@@ -1,8 +1,8 @@
 /// The latest response to each alternate request. A response is kept while an attempt is running that began before the
 /// response arrived.
 ///
-/// The type has no lock; its owner calls it under one. Methods return the values that they remove, so that the caller
-/// can release them after the lock.
+/// The type has no lock; its owner must hold one. Methods return the values that they remove, so that the caller can
+/// release them after it has released the lock.
 struct AlternateAnswers {
     typealias Key = AlternateFlights.Key
     typealias Answer = AlternateFlights.Answer

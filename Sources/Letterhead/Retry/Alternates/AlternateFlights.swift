@@ -18,7 +18,7 @@ final class AlternateFlights: Sendable {
     private struct State {
         var answers = AlternateAnswers()
         var flights: [Key: Flight] = [:]
-        /// Flights that have no waiters any more and whose work has not ended.
+        /// Flights that no load waits for any longer and whose work has not ended.
         var closing: [ObjectIdentifier: Flight] = [:]
     }
 
@@ -36,7 +36,7 @@ final class AlternateFlights: Sendable {
     /// Begins an attempt. Until ``end(_:)``, it may use every response that arrives.
     func begin() -> AlternateAnswers.Mark { state.withLock { $0.answers.begin() } }
 
-    /// Ends an attempt. Responses that no other attempt can use are released here, after the lock.
+    /// Ends an attempt. Responses that no other attempt can use are deallocated after the lock is released.
     func end(_ mark: AlternateAnswers.Mark) {
         guard mark.mayUseAnswers else { return }
         _ = state.withLock { $0.answers.end(mark) }
@@ -86,8 +86,8 @@ final class AlternateFlights: Sendable {
     }
 
     private func end(_ flight: Flight, of key: Key, with answer: Answer) {
-        // The removed values are released after the lock: a deallocator of their data may cancel a load that waits
-        // here.
+        // The removed values are deallocated after the lock is released: a deallocator of their data may cancel a load
+        // that waits here.
         _ = state.withLock { state -> Answer? in
             state.closing[ObjectIdentifier(flight)] = nil
             guard state.flights[key] === flight else { return nil }

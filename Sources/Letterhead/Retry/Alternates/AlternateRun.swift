@@ -69,7 +69,7 @@ struct AlternateRun {
     private static func send(
         _ alternate: RetryAlternateRequest, for original: HTTPRequest, next: any HTTPLoader, sharesDeadline: Bool
     ) async throws -> HTTPResponse? {
-        // A copy of the original must not be saved to the file of its download.
+        // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
         guard var request = try await alternate.make(original)?.withoutHold else { return nil }
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request[option: AttemptNumberOption.self] = 1

@@ -15,7 +15,8 @@ extension HTTPRetryStrategy {
     /// `onError` and not to the caller; the original is then retried unchanged.
     ///
     /// - Parameters:
-    ///   - request: creates the other request from the original. If it returns nil, the original is retried at once.
+    ///   - request: creates the other request from the original. If it returns nil, no other request is sent, and the
+    ///     original is retried after the wait.
     ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
     ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
     ///   - onResponse: receives the response, and may change the original for its next attempts. The identity of the

@@ -11,7 +11,7 @@ extension HTTPRetryStrategy {
     /// wait.
     ///
     /// - Parameters:
-    ///   - base: the longest first wait; a negative wait counts as zero.
+    ///   - base: the first wait, before jitter; a negative wait counts as zero.
     ///   - factor: the growth from one wait to the next. Default: 2; a factor below 1 or NaN counts as 1.
     ///   - cap: the longest wait. Default: 30 seconds; a negative cap counts as zero.
     public static func exponential(
@@ -32,7 +32,7 @@ extension HTTPRetryStrategy {
     /// Waits for 1, 1, 2, 3, 5 … units, with full jitter: a random time between zero and the wait.
     ///
     /// - Parameters:
-    ///   - unit: the longest first wait; a negative wait counts as zero.
+    ///   - unit: the first wait, before jitter; a negative wait counts as zero.
     ///   - cap: the longest wait. Default: 30 seconds; a negative cap counts as zero.
     public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
         HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in

@@ -38,7 +38,7 @@ public struct HTTPRetryStrategy: Sendable {
     private(set) var alternate: RetryAlternate?
     /// The condition under which the strategy applies; nil if the caller decides.
     private(set) var condition: RetryCondition?
-    /// Whether a wait of the server, or the request's own strategy, takes precedence.
+    /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
     /// Whether requests of any method are retried if the server refused them without processing.
     private(set) var retriesRefusals = false
@@ -75,9 +75,9 @@ public struct HTTPRetryStrategy: Sendable {
 
     /// Returns the strategy, restricted by a condition.
     ///
-    /// For the strategy of a request or of ``RetrySettings``, a condition that selects outcomes replaces
-    /// ``RetryCondition/standard``, and one that only limits narrows it. The strategy of a validator applies if the
-    /// condition holds.
+    /// For the strategy of a request or of ``RetrySettings``, a condition that is a selection replaces
+    /// ``RetryCondition/standard``, and a condition that is a limit narrows it. The strategy of a validator applies if
+    /// the condition holds.
     public func when(_ condition: RetryCondition) -> HTTPRetryStrategy {
         var copy = self
         copy.condition = self.condition.map { $0 && condition } ?? condition
@@ -92,7 +92,7 @@ public struct HTTPRetryStrategy: Sendable {
     ///
     /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
     /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
-    /// that documents it, such as one with a rate limit. It also makes a 403 with `Retry-After` eligible for a retry.
+    /// that documents this guarantee, such as one with a rate limit. A 403 with `Retry-After` is then retried as well.
     /// All other limits of a retry apply (``Retry``): for example, a one-shot body is not sent again. A request whose
     /// method was changed by a redirect is not retried either, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy {

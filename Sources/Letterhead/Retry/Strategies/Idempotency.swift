@@ -2,7 +2,7 @@ enum IdempotencyOption: HTTPRequestOption {
     static let defaultOptionValue: Idempotency? = nil
 }
 
-/// The mark of an idempotent request, with its key; a nil key is drawn at random for each load.
+/// The mark of an idempotent request, with its key. If the key is nil, a random key is created for each load.
 struct Idempotency: Sendable, Hashable {
     var key: String?
 }

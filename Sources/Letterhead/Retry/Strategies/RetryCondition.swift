@@ -11,8 +11,9 @@
 /// on the outcome: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with
 /// `!`. It narrows ``standard``, both alone and as one side of `||`.
 ///
-/// A response whose status counts as success is retried if ``statuses(_:)`` names that status, or if the status is one
-/// of ``standard``, which limits narrow. A closure alone is not sufficient. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
+/// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
+/// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
+/// enough. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
 public struct RetryCondition: Sendable {
     private let holds: @Sendable (RetryContext) -> Bool
     /// Whether the condition is a selection, not a limit.
