@@ -22,8 +22,15 @@ final class HomeOrigin: Sendable {
 extension HTTPRequest {
     /// The origin of the client's own environment. The environment of a request does not change it.
     ///
-    /// Credentials of the client without named origins are sent to this origin only; nil means to none.
-    var homeOrigin: HomeOrigin? {
+    /// ``Authenticate`` sends credentials without `allowedOrigins` to this origin only; nil means to none. ``ApplyEnvironment``
+    /// sets it. A custom link that completes requests in its place sets it to the origin of its environment.
+    public var homeOrigin: HTTPOrigin? {
+        get { sharedHomeOrigin?.origin }
+        set { sharedHomeOrigin = newValue.map { HomeOrigin($0) } }
+    }
+
+    /// The same as ``homeOrigin``, without allocating memory.
+    var sharedHomeOrigin: HomeOrigin? {
         get { self[option: HomeOriginOption.self] }
         set { self[option: HomeOriginOption.self] = newValue }
     }

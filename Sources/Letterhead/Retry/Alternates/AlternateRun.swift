@@ -72,7 +72,7 @@ struct AlternateRun {
         // A copy of the original must not be saved to the file of its download.
         guard var request = try await alternate.make(original)?.withoutHold else { return nil }
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
-        request[option: AttemptNumberOption.self] = 1
+        request.isAttempt = true
         if sharesDeadline { request.shareDeadline(of: original) }
         return try await next.load(request, as: "alternate", for: original.observation)
     }

@@ -123,7 +123,6 @@ package final class URLSessionLoader: HTTPLoader {
 extension HTTPRequest {
     /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
-        if let brokenTransportRule { return brokenTransportRule }
         if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
         return method == .get && !body.isEmpty ? "URLSession sends no body with a GET" : nil
     }
