@@ -17,6 +17,14 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// The rule that the limit violates; nil if the request can be sent.
+    var brokenConnectTimeout: String? {
+        guard let connectTimeout, connectTimeout <= .zero else { return nil }
+        return "the connectTimeout is zero or less; use nil for the limit of the transport"
+    }
+}
+
 extension HTTPRequestOptions {
     /// See ``HTTPRequest/connectTimeout``.
     public var connectTimeout: Duration? {

@@ -31,8 +31,3 @@ final class TransportFacts: Sendable {
         set { state.withLock { $0.trailers = newValue } }
     }
 }
-
-/// The transport facts of a response.
-enum TransportFactsValue: HTTPRequestOption {
-    static let defaultOptionValue: TransportFacts? = nil
-}

@@ -30,7 +30,8 @@ public struct Throttling: Hashable, Sendable {
     /// requests are sent in order of arrival.
     public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
 
-    let priority: Int?
+    /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
+    public let priority: Int?
 }
 
 extension HTTPRequestOptions {

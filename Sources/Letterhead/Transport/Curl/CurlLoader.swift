@@ -90,7 +90,7 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            if let rule = brokenRule ?? request.brokenTransportRule {
+            if let rule = brokenRule ?? request.brokenConnectTimeout {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil

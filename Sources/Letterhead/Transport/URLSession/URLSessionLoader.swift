@@ -132,7 +132,6 @@ package final class URLSessionLoader: HTTPLoader {
 extension HTTPRequest {
     /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
-        if let brokenTransportRule { return brokenTransportRule }
         if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
         return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
     }
