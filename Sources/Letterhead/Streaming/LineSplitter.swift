@@ -78,6 +78,32 @@ struct LineSplitter: Sendable {
         }
     }
 
+    /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to 64 lines or 64 KiB. Reads
+    /// none if the next line began in a previous chunk or continues in the next one; see ``next(_:)``.
+    ///
+    /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
+    mutating func takeLines(into lines: inout [String]) throws {
+        guard partial.isEmpty, ending == .lineFeed else { return }
+        let (piece, limit, first) = (piece, limit, offset)
+        offset = try piece.withUnsafeBytes { bytes in
+            var start = first
+            while lines.count < 64, start - first < 65_536,
+                let end = Self.offset(of: Self.lineFeed, in: bytes, from: start)
+            {
+                let hasReturn = end > start && bytes[end - 1] == Self.carriageReturn
+                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
+                guard line.count <= limit else {
+                    guard lines.isEmpty else { break }
+                    throw LineTooLong(limit: limit)
+                }
+                lines.append(String(decoding: line, as: UTF8.self))
+                start = end + 1
+            }
+            return start
+        }
+        lines.reverse()
+    }
+
     /// Calls a closure with the bytes after the last line ending; returns nil if there are none.
     mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
