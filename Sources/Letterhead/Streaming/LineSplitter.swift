@@ -23,6 +23,10 @@ struct LineSplitter: Sendable {
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
+    /// The number of lines that are read at once. Allocators hand out a few blocks of one size again without a search;
+    /// with larger batches, the strings take more time.
+    private static let batchSize = 7
+
     private let ending: Ending
     private let limit: Int
     private var piece = Data()
@@ -78,7 +82,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to 64 lines or 64 KiB. Reads
+    /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
     /// none if the next line began in a previous chunk or continues in the next one; see ``next(_:)``.
     ///
     /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
@@ -87,7 +91,7 @@ struct LineSplitter: Sendable {
         let (piece, limit, first) = (piece, limit, offset)
         offset = try piece.withUnsafeBytes { bytes in
             var start = first
-            while lines.count < 64, start - first < 65_536,
+            while lines.count < Self.batchSize,
                 let end = Self.offset(of: Self.lineFeed, in: bytes, from: start)
             {
                 let hasReturn = end > start && bytes[end - 1] == Self.carriageReturn
