@@ -108,13 +108,14 @@ public final class CookieJar: LoaderLink {
     /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let target = CookieTarget(request) else { return try await next.load(request) }
-        let cookies = table.withLock { $0.cookies(for: target, at: now()) }
+        let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
+        if !cookies.isEmpty { request.record("cookie.sent") { $0[.count] = cookies.count } }
         do throws(HTTPError) {
             var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
-            store(&response)
+            store(&response, of: request)
             return response
         } catch {
-            if var response = error.response { store(&response) }
+            if var response = error.response { store(&response, of: request) }
             throw error
         }
     }
@@ -136,7 +137,7 @@ public final class CookieJar: LoaderLink {
 
 extension CookieJar {
     /// Stores the cookies that the server has set in a response. Those of a stored response are not new.
-    private func store(_ response: inout HTTPResponse) {
+    private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
         let time = now()
@@ -147,6 +148,7 @@ extension CookieJar {
             return decision
         }
         response[option: CookieDecisions.self] = decisions
+        for decision in decisions { decision.record(for: request, at: time) }
         save(changed)
     }
 

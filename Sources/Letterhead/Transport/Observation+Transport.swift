@@ -20,6 +20,17 @@ extension Observation {
         }
     }
 
+    /// Records that the connection of the last exchange has failed together with the exchange.
+    func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
+        guard facts.details.isClosed else { return }
+        record("connection.closed") { event in
+            event[.exchange] = exchange.number
+            event[.address] = facts.metrics.remoteAddress
+            event[.reason] = "the exchange failed"
+            event[.errorType] = error.code.rawValue
+        }
+    }
+
     /// The events of one exchange, whose times are relative to its start.
     private struct Step {
         let observation: Observation
@@ -68,6 +79,27 @@ extension Observation {
                 facts(&event)
             }
         }
+    }
+}
+
+extension HTTPResponse {
+    /// Sets the facts of `connection.closed`.
+    func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
+        event[.address] = metrics.remoteAddress
+        event[.reason] = failure == nil ? closingReason : "the exchange failed"
+        if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
+    }
+
+    /// Whether the transport knows that it has closed the connection of the response.
+    var isConnectionClosed: Bool { self[option: TransportFactsValue.self]?.details.isClosed == true }
+
+    private var closingReason: String {
+        if headers.values(for: .connection).contains(where: { $0.lowercased().contains("close") }) {
+            return "the server has requested it (Connection: close)"
+        }
+        if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
+        let endsBody = self[option: TransportFactsValue.self]?.details.endsBody == true
+        return endsBody ? "it marks the end of the body" : "the transport did not keep it"
     }
 }
 

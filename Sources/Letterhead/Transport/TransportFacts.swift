@@ -13,6 +13,10 @@ final class TransportFacts: Sendable {
         var interim: [Int] = []
         var tlsVersion: String?
         var tlsCipher: String?
+        /// Whether the transport knows that it has closed the connection.
+        var isClosed = false
+        /// Whether the end of the connection marks the end of the body.
+        var endsBody = false
     }
 
     private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders(), details: Details()))

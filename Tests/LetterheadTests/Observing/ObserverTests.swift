@@ -180,12 +180,8 @@ private struct ReadPerson: RequestTemplate {
     #endif
 
     @Test func `the pages of a sequence have the first page as their parent`() async throws {
-        let transport = AnyLoader { request in
-            let page = Int(request.query["page"] ?? "1") ?? 1
-            let text = page < 3 ? "[1,2]" : "[]"
-            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data(text.utf8)))
-        }
-        let client = HTTPClient(environment: .of("https://a.test"), observers: [log], transport: transport)
+        let stubs = StubLoader().on(Endpoint<[Int]>.self) { _ in .pages([[1, 2], [1, 2]]) }
+        let client = HTTPClient(environment: .of("https://a.test"), observers: [log], transport: stubs)
         let template = Endpoint("list", answering: [Int].self).paginated(by: .page())
         for try await _ in client.pages(of: template) {}
         let starts = log.events.filter { $0.name == "load.start" }

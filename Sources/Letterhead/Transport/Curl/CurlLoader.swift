@@ -52,7 +52,19 @@
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            if let observation = request.observation { observation.record(transfer.facts) }
+            guard let observation = request.observation else { return try await response(of: transfer, outcome) }
+            observation.record(transfer.facts)
+            do throws(HTTPError) {
+                return try await response(of: transfer, outcome)
+            } catch {
+                observation.recordClosing(transfer.facts, after: error)
+                throw error
+            }
+        }
+
+        private func response(
+            of transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome
+        ) async throws(HTTPError) -> HTTPResponse {
             switch outcome {
             case .success:
                 let response = try transfer.response()

@@ -19,6 +19,8 @@
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
+        /// The socket that libcurl has closed last.
+        var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
@@ -244,7 +246,14 @@
         private func release(_ wire: CurlWire) {
             if !wire.isWaiting {
                 wire.noteFacts()
+                let connection = wire.observedConnection
+                closedSocket = Self.noSocket
                 curl_multi_remove_handle(multi, wire.easy)
+                // A connection is closed before this point if the transfer has ended it, or just now if the transfer
+                // is incomplete.
+                if let connection, connection.socket == nil || connection.socket == closedSocket {
+                    connection.noteClosed()
+                }
             }
             if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
             wire.end()

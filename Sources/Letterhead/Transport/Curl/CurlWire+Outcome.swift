@@ -121,6 +121,28 @@
             }
         }
 
+        /// The connection of an observed transfer, before libcurl releases the transfer; nil if no connection was
+        /// opened or reused, or if the load is not observed.
+        var observedConnection: ObservedConnection? {
+            guard let transfer, transfer.request.value.observation != nil else { return nil }
+            guard progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero else { return nil }
+            return ObservedConnection(
+                facts: transfer.facts, socket: socket,
+                endsBody: progress.framing.endsWithConnection && progress.receivedBytes > 0)
+        }
+
+        /// A connection that is closed with its transfer, unless libcurl keeps it.
+        struct ObservedConnection {
+            let facts: TransportFacts
+            /// The socket; nil if libcurl has already closed it.
+            let socket: CInt?
+            let endsBody: Bool
+
+            func noteClosed() {
+                facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
+            }
+        }
+
         /// Records the TLS version and cipher while the connection still belongs to the transfer.
         func noteHead() {
             guard let transfer, transfer.request.value.observation != nil else { return }
