@@ -8,54 +8,56 @@ extension HTTPResponseBody {
     /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
     /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one line and one chunk of the body are kept
     /// in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
-    public var lines: Lines { lines(upTo: 1 << 20) }
+    public var lines: some AsyncSequence<String, any Error> & Sendable { BodyLines(body: self, limit: 1 << 20) }
 
     /// Returns the lines of the body as they arrive, with another limit.
     ///
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
-    public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
+    public func lines(upTo limit: Int) -> some AsyncSequence<String, any Error> & Sendable {
+        BodyLines(body: self, limit: limit)
+    }
+}
 
-    /// The lines of a body. Created by ``HTTPResponseBody/lines``.
-    public struct Lines: AsyncSequence, Sendable {
-        fileprivate let body: HTTPResponseBody
-        fileprivate let limit: Int
+/// The lines of a body.
+private struct BodyLines: AsyncSequence, Sendable {
+    let body: HTTPResponseBody
+    let limit: Int
 
-        /// Starts the iteration. A streamed body can be iterated only once.
-        public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
+    /// Starts the iteration. A streamed body can be iterated only once.
+    func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
-        /// Reads the lines in order.
-        public struct Iterator: AsyncIteratorProtocol, Sendable {
-            private var pieces: HTTPResponseBody.Iterator?
-            private var splitter: LineSplitter
-            private let origin: HTTPResponseBody.Origin?
+    /// Reads the lines in order.
+    struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var pieces: HTTPResponseBody.Iterator?
+        private var splitter: LineSplitter
+        private let origin: HTTPResponseBody.Origin?
 
-            fileprivate init(body: HTTPResponseBody, limit: Int) {
-                pieces = body.makeAsyncIterator()
-                splitter = LineSplitter(.lineFeed, limit: limit)
-                origin = body.origin
-            }
+        init(body: HTTPResponseBody, limit: Int) {
+            pieces = body.makeAsyncIterator()
+            splitter = LineSplitter(.lineFeed, limit: limit)
+            origin = body.origin
+        }
 
-            /// Returns the next line, or nil at the end of the body.
-            ///
-            /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
-            public mutating func next() async throws -> String? { try await next(isolation: nil) }
+        /// Returns the next line, or nil at the end of the body.
+        ///
+        /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
+        mutating func next() async throws -> String? { try await next(isolation: nil) }
 
-            /// Returns the next line, or nil at the end of the body, without leaving the caller's actor.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
-                while true {
-                    do {
-                        if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
-                        guard let piece = try await pieces?.next(isolation: actor) else {
-                            pieces = nil
-                            return try splitter.rest { String(decoding: $0, as: UTF8.self) }
-                        }
-                        splitter.append(piece)
-                    } catch {
-                        (pieces, splitter) = (nil, LineSplitter(.lineFeed, limit: 0))
-                        guard let error = error as? LineSplitter.LineTooLong else { throw error }
-                        throw HTTPResponseBody.Origin.error(
-                            origin, .responseTooLarge, "a line is longer than the \(error.limit) bytes allowed")
+        /// Returns the next line, or nil at the end of the body, without leaving the caller's actor.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+            while true {
+                do {
+                    if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
+                    guard let piece = try await pieces?.next(isolation: actor) else {
+                        pieces = nil
+                        return try splitter.rest { String(decoding: $0, as: UTF8.self) }
                     }
+                    splitter.append(piece)
+                } catch {
+                    (pieces, splitter) = (nil, LineSplitter(.lineFeed, limit: 0))
+                    guard let error = error as? LineSplitter.LineTooLong else { throw error }
+                    throw HTTPResponseBody.Origin.error(
+                        origin, .responseTooLarge, "a line is longer than the \(error.limit) bytes allowed")
                 }
             }
         }
