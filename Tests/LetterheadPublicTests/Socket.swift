@@ -14,8 +14,14 @@ final class Socket: Sendable {
     private let descriptor: Int32
     private let isCancelled = Mutex(false)
 
-    /// Connects. It returns nil if the server cannot be reached.
-    init?(host: String, port: Int) {
+    /// Connects on a thread of its own. It returns nil if the server cannot be reached.
+    static func connected(toHost host: String, port: Int) async -> Socket? {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Socket(host: host, port: port)) }
+        }
+    }
+
+    private init?(host: String, port: Int) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian

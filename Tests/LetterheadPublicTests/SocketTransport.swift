@@ -21,7 +21,7 @@ final class SocketTransport: HTTPLoader {
         var sent = request
         sent.headers = request.framedHeaders()
         let body = try request.framedBody()
-        guard let socket = Socket(host: host, port: request.port ?? 80) else {
+        guard let socket = await Socket.connected(toHost: host, port: request.port ?? 80) else {
             throw HTTPError(
                 .cannotConnect, request: sent, message: "the server cannot be reached", mayHaveBeenSent: false)
         }

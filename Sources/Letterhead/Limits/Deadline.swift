@@ -62,7 +62,7 @@ extension RequestTemplate {
     ///
     /// A request that exceeds the limit is `.timedOut`, with the phase in the message. To limit a single attempt, use
     /// ``timeout(_:)``.
-    public func deadline(in limit: Duration?) -> WithOptions<Self> {
+    public func deadline(in limit: Duration?) -> Modified<Self> {
         option(DeadlineOption.self, limit)
     }
 }
@@ -161,7 +161,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/deadline(in:)``.
     public func deadline(in limit: Duration?) -> Self {
         option(DeadlineOption.self, limit)

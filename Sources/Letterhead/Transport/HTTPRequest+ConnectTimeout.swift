@@ -37,10 +37,10 @@ extension RequestTemplate {
     /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
     /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
     /// ``HTTPRequest/connectTimeout``.
-    public func connectTimeout(_ limit: Duration?) -> WithOptions<Self> { option(ConnectTimeoutOption.self, limit) }
+    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { option(ConnectTimeoutOption.self, limit) }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/connectTimeout(_:)``.
     public func connectTimeout(_ limit: Duration?) -> Self { option(ConnectTimeoutOption.self, limit) }
 }

@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Sets whether the request is throttled, and its priority in the queue.
-    public func throttling(_ throttling: Throttling) -> WithOptions<Self> {
+    public func throttling(_ throttling: Throttling) -> Modified<Self> {
         option(ThrottlingOption.self, throttling)
     }
 }
@@ -42,7 +42,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/throttling(_:)``.
     public func throttling(_ throttling: Throttling) -> Self {
         option(ThrottlingOption.self, throttling)
