@@ -91,14 +91,14 @@ extension HTTPResponse {
     }
 
     /// Whether the transport knows that it has closed the connection of the response.
-    var isConnectionClosed: Bool { self[option: TransportFactsValue.self]?.details.isClosed == true }
+    var isConnectionClosed: Bool { facts?.details.isClosed == true }
 
     private var closingReason: String {
         if headers.values(for: .connection).contains(where: { $0.lowercased().contains("close") }) {
             return "the server has requested it (Connection: close)"
         }
         if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
-        let endsBody = self[option: TransportFactsValue.self]?.details.endsBody == true
+        let endsBody = facts?.details.endsBody == true
         return endsBody ? "it marks the end of the body" : "the transport did not keep it"
     }
 }

@@ -36,7 +36,7 @@ struct ReceivedResponse: ~Copyable {
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
         var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
-        response.provide(metrics: { [facts] in facts.metrics }, trailers: { [facts] in facts.trailers })
+        response.provide(facts)
         return response
     }
 }

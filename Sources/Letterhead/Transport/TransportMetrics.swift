@@ -90,6 +90,15 @@ extension HTTPResponse {
     ) {
         self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
     }
+
+    /// Provides the metrics and the trailers of a transport of the library, and keeps what its observers read.
+    mutating func provide(_ facts: TransportFacts) {
+        self[option: LateValues.self] = LateValues(
+            metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)
+    }
+
+    /// The facts of a response that was received by a transport of the library.
+    var facts: TransportFacts? { self[option: LateValues.self]?.facts }
 }
 
 /// The values of a response that are complete only after its end.
@@ -98,4 +107,5 @@ private struct LateValues: HTTPRequestOption {
 
     let metrics: @Sendable () -> TransportMetrics
     let trailers: @Sendable () -> HTTPHeaders
+    var facts: TransportFacts?
 }
