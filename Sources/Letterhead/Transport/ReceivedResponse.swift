@@ -5,6 +5,8 @@ import Foundation
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
+    /// The heads of the interim responses, at most ``mostInterim``.
+    var interim: [[UInt8]] = []
     /// The body; empty for a streamed response.
     var body = GrowingBytes()
 
@@ -22,6 +24,7 @@ struct ReceivedResponse: ~Copyable {
     ) throws(TransportFailure) -> HTTPResponse {
         var head = try ResponseHead(self.head)
         if !trailers.isEmpty { facts.trailers = try ResponseHead.trailers(trailers) }
+        if !interim.isEmpty { facts.interim = try interimResponses(to: request) }
         let length = head.bodyLength(of: request.value.method)
         var decoder: ContentDecoder?
         if let decodingRatio, length != 0 {
@@ -38,4 +41,16 @@ struct ReceivedResponse: ~Copyable {
         response[option: TransportFactsValue.self] = facts
         return response
     }
+
+    private func interimResponses(to request: SharedRequest) throws(TransportFailure) -> [HTTPResponse] {
+        var responses: [HTTPResponse] = []
+        for lines in interim {
+            let head = try ResponseHead(lines)
+            responses.append(
+                HTTPResponse(answering: request, status: head.status, headers: head.headers, body: HTTPResponseBody()))
+        }
+        return responses
+    }
+
+    static let mostInterim = 16
 }

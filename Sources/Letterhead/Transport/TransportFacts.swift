@@ -9,13 +9,20 @@ final class TransportFacts: Sendable {
         var queued = Duration.zero
         /// The time until the last byte of the request was sent; zero if it is not known.
         var sent = Duration.zero
-        /// The statuses of interim responses, at most 16.
-        var interim: [Int] = []
+        /// The heads of interim responses, unparsed.
+        var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?
     }
 
-    private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders(), details: Details()))
+    private let state = Mutex(State())
+
+    private struct State {
+        var metrics = TransportMetrics()
+        var trailers = HTTPHeaders()
+        var interim: [HTTPResponse] = []
+        var details = Details()
+    }
 
     var details: Details { state.withLock { $0.details } }
 
@@ -29,6 +36,11 @@ final class TransportFacts: Sendable {
     var trailers: HTTPHeaders {
         get { state.withLock { $0.trailers } }
         set { state.withLock { $0.trailers = newValue } }
+    }
+
+    var interim: [HTTPResponse] {
+        get { state.withLock { $0.interim } }
+        set { state.withLock { $0.interim = newValue } }
     }
 }
 

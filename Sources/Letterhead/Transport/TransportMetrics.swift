@@ -57,4 +57,15 @@ extension HTTPResponse {
 
     /// The trailer fields, which follow the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
     public var trailers: HTTPHeaders { self[option: TransportFactsValue.self]?.trailers ?? [:] }
+
+    /// The interim responses that preceded the response (RFC 9110, 15.2), in order, without bodies: the first 16 of
+    /// them. They count toward ``TransportConfiguration/maximumHeadSize``.
+    ///
+    /// ```swift
+    /// let hints = response.interimResponses.filter { $0.status == 103 }.compactMap { $0.headers["Link"] }
+    /// ```
+    ///
+    /// 103 Early Hints (RFC 8297) names what the response will probably refer to. The array is empty on Apple
+    /// platforms, and if the response was not received over the network.
+    public var interimResponses: [HTTPResponse] { self[option: TransportFactsValue.self]?.interim ?? [] }
 }

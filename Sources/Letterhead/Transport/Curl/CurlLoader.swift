@@ -46,7 +46,7 @@
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            if let observation = request.observation { observation.record(transfer.facts) }
+            if let observation = request.observation { observation.record(transfer.facts, request.redaction) }
             switch outcome {
             case .success:
                 let response = try transfer.response()
@@ -73,7 +73,8 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            if let rule = brokenRule ?? request.brokenTransportRule {
+            let broken = brokenRule ?? request.brokenTransportRule
+            if let rule = broken ?? configuration.brokenHTTPVersionRule(for: request) {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil
