@@ -1,8 +1,10 @@
 extension Observation {
     /// Records the events of the connection of the last exchange, at the times that the transport has measured.
     ///
-    /// - Parameter facts: the facts of the transfer, of which at least the head has arrived, or which has failed.
-    func record(_ facts: TransportFacts) {
+    /// - Parameters:
+    ///   - facts: the facts of the transfer, of which at least the head has arrived, or which has failed.
+    ///   - redaction: what is redacted in the headers of interim responses.
+    func record(_ facts: TransportFacts, _ redaction: Redaction) {
         let (metrics, details) = (facts.metrics, facts.details)
         guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
         let step = Step(observation: self, number: exchange.number, start: exchange.start)
@@ -15,8 +17,13 @@ extension Observation {
         guard metrics.bytesSent > 0 else { return }
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
         step.record("request.sent", at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
-        for status in details.interim {
-            step.record("response.interim", at: max(details.sent, connected)) { $0[.status] = status }
+        for lines in details.interim {
+            // A malformed interim response is an error of the load.
+            guard let head = try? ResponseHead(lines) else { continue }
+            step.record("response.interim", at: max(details.sent, connected)) { event in
+                event[.status] = head.status.code
+                event[.headers] = head.headers.map(redaction.text(of:))
+            }
         }
     }
 

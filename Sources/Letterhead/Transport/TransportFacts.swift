@@ -9,8 +9,8 @@ final class TransportFacts: Sendable {
         var queued = Duration.zero
         /// The time until the last byte of the request was sent; zero if it is not known.
         var sent = Duration.zero
-        /// The statuses of interim responses, at most 16.
-        var interim: [Int] = []
+        /// The heads of interim responses, unparsed.
+        var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?
         /// Whether the transport knows that it has closed the connection.
@@ -19,7 +19,13 @@ final class TransportFacts: Sendable {
         var endsBody = false
     }
 
-    private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders(), details: Details()))
+    private let state = Mutex(State())
+
+    private struct State {
+        var metrics = TransportMetrics()
+        var trailers = HTTPHeaders()
+        var details = Details()
+    }
 
     var details: Details { state.withLock { $0.details } }
 

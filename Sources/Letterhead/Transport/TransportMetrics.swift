@@ -74,6 +74,20 @@ extension HTTPResponse {
         }
     }
 
+    /// The interim responses that preceded the response (RFC 9110, 15.2), in order, without bodies: the first 16 of
+    /// them. They count toward ``TransportConfiguration/maximumHeadSize``.
+    ///
+    /// ```swift
+    /// let hints = response.interimResponses.filter { $0.status == 103 }.compactMap { $0.headers["Link"] }
+    /// ```
+    ///
+    /// 103 Early Hints (RFC 8297) names what the response will probably refer to. The array is empty on Apple
+    /// platforms, and if the response was not received over the network.
+    public var interimResponses: [HTTPResponse] {
+        get { self[option: InterimResponses.self] }
+        set { self[option: InterimResponses.self] = newValue }
+    }
+
     /// Sets closures that return the metrics and the trailers. A transport uses it for a streamed response, which it
     /// returns before they are complete.
     ///
@@ -99,6 +113,11 @@ extension HTTPResponse {
 
     /// The facts of a response that was received by a transport of the library.
     var facts: TransportFacts? { self[option: LateValues.self]?.facts }
+}
+
+/// The interim responses before a response.
+private enum InterimResponses: HTTPRequestOption {
+    static let defaultOptionValue: [HTTPResponse] = []
 }
 
 /// The values of a response that are complete only after its end.

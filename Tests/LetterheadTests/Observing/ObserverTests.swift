@@ -150,13 +150,16 @@ private struct ReadPerson: RequestTemplate {
 
     @Test func `interim responses and trailers are events`() async throws {
         var reply = MockServer.Response.text("done")
-        reply.informational = [.init(status: HTTPStatus(103), headers: ["Link": "</a.css>; rel=preload"])]
+        let fields: HTTPHeaders = ["Link": "</a.css?token=hidden>; rel=preload", "Set-Cookie": "id=hidden"]
+        reply.informational = [.init(status: HTTPStatus(103), headers: fields)]
         let answer = reply
         let server = try await MockServer.start { _ in answer }
         _ = try await client(server).send(Endpoint("a"))
         await server.stop()
         #if os(Linux)
-            #expect(log.first("response.interim")?[.status] == 103)
+            let event = try #require(log.first("response.interim"))
+            #expect(event[.status] == 103)
+            #expect(event[.headers] == ["Link: </a.css?token=<redacted>>; rel=preload", "Set-Cookie: <redacted>"])
         #endif
     }
 

@@ -90,4 +90,6 @@ extension HTTPEvent.Fact where Value == [String] {
     public static var withheld: Self { Self("withheld") }
     /// The names of trailer fields.
     public static var names: Self { Self("names") }
+    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    public static var headers: Self { Self("headers") }
 }

@@ -53,7 +53,7 @@
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
             guard let observation = request.observation else { return try await response(of: transfer, outcome) }
-            observation.record(transfer.facts)
+            observation.record(transfer.facts, request.redaction)
             do throws(HTTPError) {
                 return try await response(of: transfer, outcome)
             } catch {
@@ -102,7 +102,8 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            if let rule = brokenRule ?? request.brokenConnectTimeout {
+            let broken = brokenRule ?? request.brokenConnectTimeout
+            if let rule = broken ?? configuration.brokenHTTPVersionRule(for: request) {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil

@@ -78,11 +78,14 @@
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
+            // A request counts as a connection while libcurl opens another one to the resolver of its host. The queue
+            // limits the connections of requests.
+            let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
             let results = [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
-                lh_curl_multi_set_long(multi, .maximumTotalConnections, configuration.maximumConnections),
+                lh_curl_multi_set_long(multi, .maximumTotalConnections, most),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]

@@ -103,7 +103,7 @@ package final class URLSessionLoader: HTTPLoader {
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
         let response = try await exchange.run(over: own ?? session, in: exchanges)
-        if let observation = request.observation { observation.record(exchange.facts) }
+        if let observation = request.observation { observation.record(exchange.facts, request.redaction) }
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
