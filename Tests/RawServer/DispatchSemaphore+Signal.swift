@@ -1,11 +1,14 @@
 #if os(Linux)
     package import Dispatch
+    import Foundation
 
     extension DispatchSemaphore {
-        /// Waits up to a minute for a signal, without blocking a thread of the tasks. Returns false if there was none.
+        /// Waits up to a minute for a signal. Returns false if there was none.
+        ///
+        /// A separate thread waits, because the threads of Dispatch also run tasks.
         package func isSignaled() async -> Bool {
             await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
+                Thread.detachNewThread {
                     continuation.resume(returning: self.wait(timeout: .now() + 60) == .success)
                 }
             }

@@ -47,7 +47,11 @@ extension JSONDecoder {
     /// provides the `JSONValue`s inside.
     func decodeDocument<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         // Foundation mistakes UTF-32 with a byte order mark for UTF-16.
-        let data = JSONTextEncoding.utf8(data)
+        var data = JSONTextEncoding.utf8(data)
+        if allowsJSON5, let last = data.last, last != UInt8(ascii: "}"), last != UInt8(ascii: "]") {
+            // Foundation reads the digits of a number to the byte after them, even if that is after the end of the data.
+            data.append(UInt8(ascii: " "))
+        }
         try JSONNames.check(data, everywhere: allowsJSON5)
         // A subclass may decode differently, and these settings change the JSON syntax.
         guard Self.self == JSONDecoder.self, !allowsJSON5, !assumesTopLevelDictionary else {

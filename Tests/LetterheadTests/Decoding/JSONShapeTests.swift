@@ -50,7 +50,7 @@ import Testing
     func `a value is the one that the decoder reads by itself`(text: String, blank: String) async throws {
         for document in [text, "{\"value\":\(blank)\(text)}"] {
             for decoder in [Subclass(), Self.json5()] {
-                let data = Data(document.utf8)
+                let data = Data((document + " ").utf8)
                 #expect(
                     try await decoded(JSONValue.self, document, with: decoder)
                         == decoder.decode(JSONValue.self, from: data))
@@ -68,6 +68,15 @@ import Testing
             } catch {
                 #expect((try? direct.get()) == nil, "\(document): \(error)")
             }
+        }
+    }
+
+    /// Foundation would read on after the end of the data, and end the process if it found another digit there.
+    @Test(arguments: ["99999999999999999999", "1.2345678901234567890", "1234567890123456."])
+    func `a long number at the end of a document in JSON5 is read to its end`(text: String) async throws {
+        for _ in 0..<20 {
+            let value = try await decoded(Double.self, text, with: Self.json5())
+            #expect(value > 1)
         }
     }
 

@@ -31,23 +31,15 @@
             }
         }
 
-        private func isSignaled(_ semaphore: DispatchSemaphore) async -> Bool {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(returning: semaphore.wait(timeout: .now() + 60) == .success)
-                }
-            }
-        }
-
         @Test func `cancelling the task ends the connection`() async throws {
             let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = silentServer(closed)
             let reading = Task { [client = client(server)] in
                 for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
             }
-            #expect(await isSignaled(arrived))
+            #expect(await arrived.isSignaled())
             reading.cancel()
-            #expect(await isSignaled(closed))
+            #expect(await closed.isSignaled())
             await #expect(throws: CancellationError.self) { try await reading.value }
         }
 
@@ -57,9 +49,9 @@
             let reading = Task {
                 for try await _ in client.events(of: Endpoint(), reconnecting: .whenClosed) { arrived.signal() }
             }
-            #expect(await isSignaled(arrived))
+            #expect(await arrived.isSignaled())
             await client.reset()
-            #expect(await isSignaled(closed))
+            #expect(await closed.isSignaled())
             let error = await #expect(throws: HTTPError.self) { try await reading.value }
             #expect(error?.code == .cancelled)
             #expect(server.connectionCount == 1)
@@ -72,7 +64,7 @@
                 #expect(event.data == "first")
                 break
             }
-            #expect(await isSignaled(closed))
+            #expect(await closed.isSignaled())
         }
 
         @Test func `a response of another type ends its connection`() async throws {
@@ -86,7 +78,7 @@
             }
             let (_, error) = await client(server).events(of: Endpoint()).allAndError()
             #expect((error as? HTTPError)?.code == .invalidResponse)
-            #expect(await isSignaled(closed))
+            #expect(await closed.isSignaled())
         }
 
         @Test func `a reader that does not read makes the server wait`() async throws {
@@ -114,7 +106,7 @@
             }
             var iterator = client(server).events(of: Endpoint()).makeAsyncIterator()
             #expect(try await iterator.next()?.data.utf8.count == 65_536)
-            #expect(await isSignaled(isFull))
+            #expect(await isFull.isSignaled())
             // What the buffers of both sockets hold, and a window of the transport.
             #expect(written.load(ordering: .relaxed) < 64 << 20)
             for _ in 0..<20 { #expect(try await iterator.next()?.data.utf8.count == 65_536) }

@@ -44,14 +44,6 @@
             }
         }
 
-        private func isSignaled(_ semaphore: DispatchSemaphore) async -> Bool {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(returning: semaphore.wait(timeout: .now() + 30) == .success)
-                }
-            }
-        }
-
         @Test(arguments: Kind.allCases, Ending.allCases)
         func `ending a stream closes its connection, and leaves no task`(kind: Kind, ending: Ending) async throws {
             let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -65,13 +57,13 @@
                         return ending != .dropped
                     }
                 }
-                #expect(await isSignaled(arrived))
+                #expect(await arrived.isSignaled())
                 switch ending {
                 case .cancelled: reading.cancel()
                 case .reset: await client.reset()
                 case .dropped: break
                 }
-                #expect(await isSignaled(closed))
+                #expect(await closed.isSignaled())
                 let result = await reading.result
                 #expect((try? result.get()) != nil || ending != .dropped)
             }
