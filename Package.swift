@@ -66,9 +66,6 @@ let package = Package(
                 .target(name: "fuzz", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
-        // Links and a transport as users write them: no file of this target imports the library with @testable.
-        .testTarget(
-            name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
         // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .executableTarget(

@@ -110,8 +110,7 @@ struct HARMessage: Sendable {
     private init(_ request: HTTPRequest, _ headers: HTTPHeaders, statusText: String) {
         redaction = request.redaction
         method = request.method.shown
-        // The mark contains characters that a URL must not contain.
-        url = redaction.url(of: request).replacing(Redaction.mark, with: "%3Credacted%3E")
+        url = redaction.url(of: request)
         query = request.query.map { [redaction] item in
             let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
             return HARFile.Pair(name: item.name, value: isSecret ? Redaction.mark : item.value ?? "")

@@ -151,7 +151,6 @@ import Testing
         #expect(
             "\(client)".hasPrefix(
                 "HTTPClient(PrintLoader --> ResetGuard --> Autocancel --> Deadline --> Retry --> FollowRedirects "
-                    + "--> ApplyEnvironment --> Authenticate --> ModifyRequest.acceptHeader --> Throttle --> MockLoader"
-            ))
+                    + "--> ApplyEnvironment --> Authenticate --> AskForMediaTypes --> Throttle --> MockLoader"))
     }
 }

@@ -23,10 +23,8 @@ public import Foundation
 ///
 /// Declare each member with exactly the type that it has here. Swift treats a member with another type as an unrelated
 /// one and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A request with
-/// such a body is `.invalidRequest`; the error names the member and the correct type. The same applies to a property
-/// whose getter throws, is asynchronous or is mutating, as that of a `lazy` property is, and to a function that is
-/// asynchronous or mutating.
-public protocol HTTPBody: Sendable, _BodyPlaceholders {
+/// such a body is `.invalidRequest`; the error names the member and the correct type.
+public protocol HTTPBody: Sendable, _BodyMembers {
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
 
@@ -46,7 +44,7 @@ public protocol HTTPBody: Sendable, _BodyPlaceholders {
     func chunks() throws -> BodyChunks
 }
 
-extension _BodyDefaults {
+extension HTTPBody {
     /// Returns false: the body is not empty.
     public var isEmpty: Bool { false }
 

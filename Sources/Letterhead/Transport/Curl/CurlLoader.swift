@@ -52,19 +52,7 @@
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            guard let observation = request.observation else { return try await response(of: transfer, outcome) }
-            observation.record(transfer.facts, request.redaction)
-            do throws(HTTPError) {
-                return try await response(of: transfer, outcome)
-            } catch {
-                observation.recordClosing(transfer.facts, after: error)
-                throw error
-            }
-        }
-
-        private func response(
-            of transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome
-        ) async throws(HTTPError) -> HTTPResponse {
+            if let observation = request.observation { observation.record(transfer.facts) }
             switch outcome {
             case .success:
                 let response = try transfer.response()
@@ -102,8 +90,7 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            let broken = brokenRule ?? request.brokenConnectTimeout
-            if let rule = broken ?? configuration.brokenHTTPVersionRule(for: request) {
+            if let rule = brokenRule ?? request.brokenTransportRule {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil

@@ -19,8 +19,6 @@
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The socket that libcurl has closed last.
-        var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
@@ -78,14 +76,11 @@
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            // A request counts as a connection while libcurl opens another one to the resolver of its host. The queue
-            // limits the connections of requests.
-            let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
             let results = [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
-                lh_curl_multi_set_long(multi, .maximumTotalConnections, most),
+                lh_curl_multi_set_long(multi, .maximumTotalConnections, configuration.maximumConnections),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
@@ -249,14 +244,7 @@
         private func release(_ wire: CurlWire) {
             if !wire.isWaiting {
                 wire.noteFacts()
-                let connection = wire.observedConnection
-                closedSocket = Self.noSocket
                 curl_multi_remove_handle(multi, wire.easy)
-                // A connection is closed before this point if the transfer has ended it, or just now if the transfer
-                // is incomplete.
-                if let connection, connection.socket == nil || connection.socket == closedSocket {
-                    connection.noteClosed()
-                }
             }
             if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
             wire.end()
