@@ -59,13 +59,16 @@ let package = Package(
         .testTarget(
             name: "LetterheadTests",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "LetterheadTestingSupport", "CLetterheadZlib", "OpenFiles",
+                "Letterhead", "LetterheadTesting", "LetterheadTestingSupport", "CLetterheadZlib", "TestLimits",
                 "RawServer",
                 // Only the tests on Linux start these.
                 .target(name: "transport-stress", condition: .when(platforms: [.linux])),
                 .target(name: "fuzz", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        // Links and a transport as users write them: no file of this target imports the library with @testable.
+        .testTarget(
+            name: "LetterheadPublicTests", dependencies: ["Letterhead", "LetterheadTesting"], swiftSettings: settings),
         // A server of raw bytes, for the transport's tests; and what could hang or crash them, in a process of its own.
         .target(name: "RawServer", path: "Tests/RawServer", swiftSettings: settings),
         .executableTarget(
@@ -90,14 +93,14 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Letterhead", "LetterheadTesting", "CountAllocations", "OpenFiles", "RawServer",
+                "Letterhead", "LetterheadTesting", "CountAllocations", "TestLimits", "RawServer",
                 .target(name: "RawCurl", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Benchmarks", swiftSettings: settings),
         // What the transport is measured against.
         .target(name: "RawCurl", dependencies: ["CLibcurl"], path: "Tests/RawCurl", cSettings: cSettings),
-        // Lets the tests open as many files as they need.
-        .target(name: "OpenFiles", path: "Tests/OpenFiles", cSettings: cSettings),
+        // The limits of a process of tests: how many files it opens, and how many tests run at the same time.
+        .target(name: "TestLimits", path: "Tests/TestLimits", cSettings: cSettings),
         .target(name: "CountAllocations", path: "Tests/CountAllocations", cSettings: cSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -49,6 +49,11 @@ struct lh_curl_tls_session {
     void *session;
 };
 
+struct lh_curl_certificates {
+    int count;
+    struct curl_slist **lines;
+};
+
 struct lh_gnutls_datum {
     unsigned char *data;
     unsigned int size;
@@ -69,6 +74,7 @@ enum {
     PREREQUEST_FUNCTION = 20312,
     ACTIVE_SOCKET = 0x500000 + 44,
     TLS_SESSION = 0x400000 + 45,
+    CERTIFICATES = 0x400000 + 34,
     // An alert that was read (SSL_CB_READ_ALERT), and the number of close_notify (RFC 8446, 6).
     READ_ALERT = 0x4004,
     CLOSE_NOTIFY = 0,
@@ -91,6 +97,7 @@ enum {
 
 unsigned int lh_curl_version(void) { return curl_version_info(0)->number; }
 
+int lh_curl_features(void) { return curl_version_info(0)->features; }
 
 int lh_curl_set_long(LHCurlEasy *easy, CurlOption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -164,6 +171,17 @@ int lh_curl_get_string(LHCurlEasy *easy, CurlInfo info, const char **value) {
 
 int lh_curl_get_socket(LHCurlEasy *easy, int *socket) { return curl_easy_getinfo(easy, ACTIVE_SOCKET, socket); }
 
+const char *lh_curl_get_certificate(LHCurlEasy *easy) {
+    static const char name[] = "Cert:";
+    struct lh_curl_certificates *all = NULL;
+    if (curl_easy_getinfo(easy, CERTIFICATES, &all) || !all || all->count < 1) return NULL;
+    // The server's own certificate is the first one.
+    for (struct curl_slist *line = all->lines[0]; line; line = line->next) {
+        if (line->data && !strncmp(line->data, name, sizeof name - 1)) return line->data + sizeof name - 1;
+    }
+    return NULL;
+}
+
 // The TLS library's functions are looked up in the library that libcurl itself was linked with: a process may hold others.
 static void *tls_function(const char *name) {
     void *libcurl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD);
@@ -176,7 +194,7 @@ static void *tls_function(const char *name) {
 typedef void (*openssl_alpn_function)(const void *session, const unsigned char **name, unsigned int *length);
 typedef int (*gnutls_alpn_function)(const void *session, struct lh_gnutls_datum *name);
 
-int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
+int lh_curl_is_multiplexed(LHCurlEasy *easy, const void **session) {
     static _Atomic(openssl_alpn_function) openssl;
     static _Atomic(gnutls_alpn_function) gnutls;
     struct lh_curl_tls_session *info = NULL;
@@ -203,7 +221,7 @@ int lh_curl_is_http2(LHCurlEasy *easy, const void **session) {
     } else {
         return 0;
     }
-    return name && length == 2 && memcmp(name, "h2", 2) == 0;
+    return name && length == 2 && name[0] == 'h' && (name[1] == '2' || name[1] == '3');
 }
 
 typedef const char *(*openssl_version_function)(const void *session);

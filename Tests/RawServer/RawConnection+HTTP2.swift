@@ -22,6 +22,22 @@
             HTTP2Frame(.headers, flags: 0x5, stream: stream, payload: [0x88])
         }
 
+        /// The head of the response 200, which a body follows.
+        package static func head(on stream: UInt32) -> HTTP2Frame {
+            HTTP2Frame(.headers, flags: 0x4, stream: stream, payload: [0x88])
+        }
+
+        /// The response 103 with a `Link` field, neither of them in the table of RFC 7541.
+        package static func earlyHints(_ link: String, on stream: UInt32) -> HTTP2Frame {
+            let fields = [0x08, 3] + Array("103".utf8) + [0x00, 4] + Array("link".utf8) + [UInt8(link.utf8.count)]
+            return HTTP2Frame(.headers, flags: 0x4, stream: stream, payload: fields + Array(link.utf8))
+        }
+
+        /// A part of a body.
+        package static func body(_ bytes: Data, on stream: UInt32, isLast: Bool) -> HTTP2Frame {
+            HTTP2Frame(.data, flags: isLast ? 0x1 : 0, stream: stream, payload: [UInt8](bytes))
+        }
+
         /// Refuses a stream that was not processed.
         package static func refusal(of stream: UInt32) -> HTTP2Frame {
             HTTP2Frame(.resetStream, stream: stream, payload: [0, 0, 0, 7])
@@ -47,6 +63,20 @@
                 if isRequest, frame.flags & 0x1 != 0 { return frame.stream }
             }
             return nil
+        }
+
+        /// The streams and the bodies of requests, in the order in which their bodies have ended; nil when the peer is
+        /// gone.
+        package func readHTTP2Requests(_ count: Int) -> [(stream: UInt32, body: Data)]? {
+            var bodies: [UInt32: Data] = [:]
+            var ended: [(UInt32, Data)] = []
+            while ended.count < count {
+                guard let frame = readFrame() else { return nil }
+                guard frame.kind == .headers || frame.kind == .data else { continue }
+                if frame.kind == .data { bodies[frame.stream, default: Data()] += frame.payload }
+                if frame.flags & 0x1 != 0 { ended.append((frame.stream, bodies[frame.stream] ?? Data())) }
+            }
+            return ended
         }
 
         package func readFrame() -> HTTP2Frame? {

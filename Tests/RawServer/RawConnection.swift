@@ -13,7 +13,7 @@
         init(_ descriptor: CInt) { self.descriptor = descriptor }
 
         /// Agrees on TLS; false when the client does not.
-        func secure(_ tls: RawTLS) -> Bool {
+        package func secure(_ tls: RawTLS) -> Bool {
             self.tls = tls.accept(descriptor)
             return self.tls != nil
         }

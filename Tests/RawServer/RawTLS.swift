@@ -15,7 +15,7 @@
         /// Nil when OpenSSL is not installed.
         ///
         /// - Parameters:
-        ///   - choosesHTTP2: whether it chooses HTTP/2 by ALPN. Default: false, it chooses nothing.
+        ///   - choosesHTTP2: whether it chooses HTTP/2 by ALPN if the client offers it. Default: false, it chooses nothing.
         ///   - maximumVersion: the newest version that it speaks. Default: 1.3.
         package init?(choosesHTTP2: Bool = false, maximumVersion: Version = .tls13) {
             guard let functions = Functions(), let context = functions.newContext(functions.serverMethod()) else {
@@ -46,11 +46,16 @@
 
         private static let setMaximumVersion: CInt = 124
 
-        private static let chooseHTTP2: Functions.ChooseALPN = { _, name, length, _, _, _ in
+        private static let chooseHTTP2: Functions.ChooseALPN = { _, name, length, offered, count, _ in
+            // Each name in the list has its length before it (RFC 7301, 3.1).
+            let list = UnsafeBufferPointer(start: offered, count: Int(count))
+            guard list.firstRange(of: [2, 0x68, 0x32]) != nil else { return RawTLS.choosesNothing }
             name?.pointee = RawTLS.http2
             length?.pointee = 2
             return 0
         }
+
+        private static let choosesNothing: CInt = 3
 
         nonisolated(unsafe) private static let http2: UnsafePointer<UInt8> = {
             let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 2)

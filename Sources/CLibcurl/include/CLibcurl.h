@@ -38,6 +38,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionNetrc = 51,
     CurlOptionFollowLocation = 52,
     CurlOptionFreshConnect = 74,
+    CurlOptionForbidReuse = 75,
     CurlOptionHTTPGet = 80,
     CurlOptionHTTPVersion = 84,
     CurlOptionSSLVersion = 32,
@@ -46,6 +47,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionAddressFamily = 113,
     CurlOptionConnectTimeoutMilliseconds = 156,
     CurlOptionContentDecoding = 158,
+    CurlOptionCertificateInfo = 172,
     CurlOptionProtocols = 181,
     CurlOptionTCPKeepAlive = 213,
     CurlOptionHeaderOptions = 229,
@@ -78,6 +80,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionProxyCAPath = 10247,
     CurlOptionConnectTo = 10243,
     CurlOptionRequestTarget = 10266,
+    CurlOptionResolver = 10279,
     CurlOptionParsedAddress = 10282,
     // 64-bit number
     CurlOptionUploadSize = 30115,
@@ -163,6 +166,9 @@ int curl_global_init(long flags);
 const char *_Nonnull curl_version(void);
 /// libcurl's version number, as 0x078801 for 7.136.1.
 unsigned int lh_curl_version(void);
+/// What libcurl was built with.
+int lh_curl_features(void);
+enum { LH_CURL_HTTP2 = 1 << 16, LH_CURL_HTTP3 = 1 << 25 };
 const char *_Nonnull curl_easy_strerror(int code);
 
 LHCurlEasy *_Nullable curl_easy_init(void);
@@ -207,13 +213,16 @@ int lh_curl_get_offset(LHCurlEasy *_Nonnull easy, CurlInfo info, int64_t *_Nonnu
 int lh_curl_get_socket(LHCurlEasy *_Nonnull easy, int *_Nonnull socket);
 int lh_curl_get_string(LHCurlEasy *_Nonnull easy, CurlInfo info, const char *_Nullable *_Nonnull value);
 
-/// Whether TLS negotiated HTTP/2 for the connection of a transfer (RFC 7301), as the TLS library reports it. `session` is the
-/// address of the connection's TLS session, which no other open connection has; NULL without TLS.
-int lh_curl_is_http2(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
+/// Whether TLS negotiated HTTP/2 or HTTP/3 for the connection of a transfer (RFC 7301), as the TLS library reports it.
+/// `session` is the address of the connection's TLS session, which no other open connection has; NULL without TLS.
+int lh_curl_is_multiplexed(LHCurlEasy *_Nonnull easy, const void *_Nullable *_Nonnull session);
 /// Reads the names of the TLS version and of the cipher suite of a transfer's connection. They are NULL without TLS, and if
 /// libcurl's TLS library is not OpenSSL or a relative of it. The texts are constants of the TLS library.
 void lh_curl_get_tls_names(
     LHCurlEasy *_Nonnull easy, const char *_Nullable *_Nonnull version, const char *_Nullable *_Nonnull cipher);
+/// The certificate of the server of a transfer's last new connection, as PEM; NULL unless CurlOptionCertificateInfo is set, and
+/// if the TLS library does not support it. The text belongs to the handle, until its next transfer.
+const char *_Nullable lh_curl_get_certificate(LHCurlEasy *_Nonnull easy);
 /// Lets the TLS sessions of a transfer report close_notify to the thread that reads it; 0 when libcurl's TLS library is not
 /// OpenSSL or a relative of it. GnuTLS reports a missing close_notify itself.
 int lh_curl_observe_close_notify(LHCurlEasy *_Nonnull easy);

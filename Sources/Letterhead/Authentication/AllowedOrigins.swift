@@ -47,8 +47,8 @@ struct AllowedOrigins: Hashable, Sendable {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
         guard request.withheldHeaders.isEmpty, let origin = request.origin else { return .leaveUnsigned }
         if let listed { return verdict(at: origin, listed: listed, chooser) }
-        guard chooser == .request || request.homeOrigin?.origin == origin else {
-            return Self.elsewhere(chooser, belongingTo: request.homeOrigin?.origin)
+        guard chooser == .request || request.homeOrigin == origin else {
+            return Self.elsewhere(chooser, belongingTo: request.homeOrigin)
         }
         return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
     }

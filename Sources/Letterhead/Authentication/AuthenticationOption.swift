@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
-    public func authenticated(by authentication: HTTPAuthentication) -> WithOptions<Self> {
+    public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
         option(AuthenticationOption.self, authentication)
     }
 }
@@ -27,7 +27,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/authenticated(by:)``.
     public func authenticated(by authentication: HTTPAuthentication) -> Self {
         option(AuthenticationOption.self, authentication)
@@ -40,7 +40,7 @@ extension RequestTemplate {
     ///
     /// If the grant cannot request the scope or the server does not grant it, the request fails with
     /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
-    public func authenticated(scopes: Set<String>) -> WithOptions<Self> {
+    public func authenticated(scopes: Set<String>) -> Modified<Self> {
         option(RequiredScopesOption.self, scopes)
     }
 }
@@ -66,7 +66,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/authenticated(scopes:)``.
     public func authenticated(scopes: Set<String>) -> Self {
         option(RequiredScopesOption.self, scopes)

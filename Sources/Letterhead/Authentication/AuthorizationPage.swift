@@ -17,7 +17,7 @@ struct AuthorizationPage: Sendable {
     /// Signs a person in, with a new state and verifier.
     func proof(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
-    ) async throws(OAuth2.Failure) -> Proof {
+    ) async throws(HTTPAuthentication.Failure) -> Proof {
         let state = RandomBytes.base64URL(random(32))
         let verifier = RandomBytes.base64URL(random(32))
         let url = try url(client: client, scope: scope, state: state, verifier: verifier)
@@ -25,7 +25,7 @@ struct AuthorizationPage: Sendable {
         do {
             callback = try await open(url)
         } catch {
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .refused, "the sign-in was cancelled or its page could not be shown: \(HTTPError.summary(of: error))",
                 underlying: error)
         }
@@ -37,10 +37,10 @@ struct AuthorizationPage: Sendable {
     /// is never `plain`.
     private func url(
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
-    ) throws(OAuth2.Failure) -> URL {
+    ) throws(HTTPAuthentication.Failure) -> URL {
         var request = HTTPRequest(url: endpoint)
         guard let origin = request.origin, AllowedOrigins.isSafe(origin), redirectURI.fragment == nil else {
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .misconfigured, "the authorization endpoint does not use https, or the redirect URI has a fragment")
         }
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { request.query[name] = value }
@@ -53,7 +53,7 @@ struct AuthorizationPage: Sendable {
         request.query["code_challenge"] = challenge
         request.query["code_challenge_method"] = "S256"
         guard let url = try? request.url() else {
-            throw OAuth2.Failure(.misconfigured, "the authorization endpoint's URL is malformed")
+            throw HTTPAuthentication.Failure(.misconfigured, "the authorization endpoint's URL is malformed")
         }
         return url
     }
@@ -75,13 +75,14 @@ struct AuthorizationCallback {
     ///
     /// The state is checked before the other parameters. If it differs, none of them can be trusted, not even an error
     /// (RFC 6749, 10.12).
-    func code(state: String) throws(OAuth2.Failure) -> Secret {
+    func code(state: String) throws(HTTPAuthentication.Failure) -> Secret {
         guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
         guard try value(of: "state") == state else { throw refused("its state differs from the state of the request") }
         try checkIssuer()
         if let error = try value(of: "error") {
-            throw OAuth2.Failure(
-                .refused, "the authorization server responded with \(OAuth2.Failure.printable(error))", code: error,
+            throw HTTPAuthentication.Failure(
+                .refused, "the authorization server responded with \(HTTPAuthentication.Failure.printable(error))",
+                code: error,
                 detail: try value(of: "error_description").map { Secret($0) })
         }
         guard let code = try value(of: "code"), !code.isEmpty else { throw refused("it contains no code") }
@@ -95,7 +96,7 @@ struct AuthorizationCallback {
             && Set(Self.items(expected)).isSubset(of: Self.items(callback))
     }
 
-    private func checkIssuer() throws(OAuth2.Failure) {
+    private func checkIssuer() throws(HTTPAuthentication.Failure) {
         let issuer = try value(of: "iss")
         if let known = page.issuer {
             guard issuer == known else { throw refused("its issuer differs from the issuer of the grant (RFC 9207)") }
@@ -109,7 +110,7 @@ struct AuthorizationCallback {
     }
 
     /// Returns the value of a parameter, or nil if there is none. A parameter that occurs twice is an error (RFC 6749, 3.1).
-    private func value(of name: String) throws(OAuth2.Failure) -> String? {
+    private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
         let values = Self.items(callback).compactMap { item -> String? in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 PercentEncoding.unescape($0.replacing("+", with: " "))
@@ -122,7 +123,7 @@ struct AuthorizationCallback {
 
     private static func items(_ parts: URLParts) -> [Substring] { parts.query?.split(separator: "&") ?? [] }
 
-    private func refused(_ rule: String) -> OAuth2.Failure {
-        OAuth2.Failure(.malformed, "the callback of the sign-in was refused: \(rule)")
+    private func refused(_ rule: String) -> HTTPAuthentication.Failure {
+        HTTPAuthentication.Failure(.malformed, "the callback of the sign-in was refused: \(rule)")
     }
 }

@@ -49,14 +49,13 @@ package enum CredentialRefusal: Error {
                         + "server probably refuses the credentials that it issues"))
         case .failed(let error) where error.isCancelledRequest:
             (.cancelled, error, "the request for credentials was cancelled")
-        case .failed(let error as OAuth2.Failure): Self.content(of: error)
         case .failed(let error as HTTPAuthentication.Failure): Self.content(of: error)
         case .failed(let error):
             (.cannotAuthenticate, error, "could not obtain credentials: \(HTTPError.summary(of: error))")
         }
     }
 
-    private static func content(of failure: any SafelyDescribed) -> (HTTPError.Code, (any Error)?, String) {
+    private static func content(of failure: HTTPAuthentication.Failure) -> (HTTPError.Code, (any Error)?, String) {
         (.cannotAuthenticate, failure, failure.description)
     }
 }
@@ -64,7 +63,7 @@ package enum CredentialRefusal: Error {
 extension Error {
     /// Whether the error comes from a cancelled request, for example because the chain below was reset.
     fileprivate var isCancelledRequest: Bool {
-        let cause = (self as? OAuth2.Failure)?.underlying ?? self
+        let cause = (self as? HTTPAuthentication.Failure)?.underlying ?? self
         return (cause as? HTTPError)?.code == .cancelled
     }
 }

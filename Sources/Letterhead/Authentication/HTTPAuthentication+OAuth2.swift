@@ -14,7 +14,7 @@ extension HTTPAuthentication {
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
     /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
     /// the refresh token is deleted and the grant is used again. If the grant fails, too, the reason of the error is
-    /// ``OAuth2/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A reset
+    /// ``HTTPAuthentication/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A reset
     /// deletes them.
     ///
     /// - Parameters:

@@ -23,7 +23,7 @@ extension OAuth2 {
                 })
             else { return nil }
             guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
-                throw Failure(.store, "the token file is malformed; reset the client to delete it")
+                throw HTTPAuthentication.Failure(.store, "the token file is malformed; reset the client to delete it")
             }
             return document.tokens
         }
@@ -42,19 +42,21 @@ extension OAuth2 {
         /// Calls a closure, and converts the errors that it throws to errors that name the token file.
         private static func naming<Value>(
             _ use: () throws(PrivateFile.Failure) -> Value
-        ) throws(Failure) -> Value {
+        ) throws(HTTPAuthentication.Failure) -> Value {
             do throws(PrivateFile.Failure) {
                 return try use()
             } catch {
                 switch error {
-                case .unwritable: throw Failure(.store, "the token file cannot be written")
-                case .unreadable: throw Failure(.store, "the token file cannot be read")
+                case .unwritable: throw HTTPAuthentication.Failure(.store, "the token file cannot be written")
+                case .unreadable: throw HTTPAuthentication.Failure(.store, "the token file cannot be read")
                 case .tooLarge:
-                    throw Failure(.store, "the token file is larger than 1 MiB; reset the client to delete it")
+                    throw HTTPAuthentication.Failure(
+                        .store, "the token file is larger than 1 MiB; reset the client to delete it")
                 case .foreign:
-                    throw Failure(.store, "the token file belongs to another user; reset the client to delete it")
+                    throw HTTPAuthentication.Failure(
+                        .store, "the token file belongs to another user; reset the client to delete it")
                 case .shared:
-                    throw Failure(
+                    throw HTTPAuthentication.Failure(
                         .store,
                         "other users can write the token file; set its permissions to 0600, or reset the client to "
                             + "delete it")
@@ -67,7 +69,9 @@ extension OAuth2 {
         /// - Throws: ``Failure`` if the file cannot be deleted.
         public func delete() async throws {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
-            guard result == 0 || errno == ENOENT else { throw Failure(.store, "the token file cannot be deleted") }
+            guard result == 0 || errno == ENOENT else {
+                throw HTTPAuthentication.Failure(.store, "the token file cannot be deleted")
+            }
         }
     }
 }

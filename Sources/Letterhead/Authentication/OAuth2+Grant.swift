@@ -53,7 +53,7 @@ extension OAuth2 {
         /// given token is no longer used.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
-        /// Only the tokens in the store. If the store is empty, requests fail with ``OAuth2/Failure/Reason/loggedOut``.
+        /// Only the tokens in the store. If the store is empty, requests fail with ``HTTPAuthentication/Failure/Reason/loggedOut``.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }

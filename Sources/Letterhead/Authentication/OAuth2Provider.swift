@@ -32,7 +32,8 @@ final class OAuth2Provider: CredentialProvider {
         if let kept, isGood(kept, for: need) { return kept }
         do {
             return try await renewed(kept, for: need)
-        } catch let failure as OAuth2.Failure where failure.reason != .store && failure.reason != .loggedOut {
+        } catch let failure as HTTPAuthentication.Failure where failure.reason != .store && failure.reason != .loggedOut
+        {
             // A token that was to be refreshed before its expiry can still be used.
             guard !need.isRefused, let kept, freshness(of: kept, for: need.request) == .stale else { throw failure }
             return kept
@@ -41,7 +42,7 @@ final class OAuth2Provider: CredentialProvider {
 
     func sign(_ request: inout HTTPRequest, with credential: OAuth2Credential) throws {
         guard request.requiredScopes.isSubset(of: credential.granted) else {
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .refused, "the authorization server did not grant every scope that the request requires")
         }
         CredentialPlace.header(.authorization).put(
@@ -67,9 +68,9 @@ final class OAuth2Provider: CredentialProvider {
     /// Refuses stored tokens of another origin. They may come from an earlier launch of the program.
     private func requireOrigin(
         of need: CredentialNeed<OAuth2Credential>, for kept: OAuth2Credential?
-    ) throws(OAuth2.Failure) {
+    ) throws(HTTPAuthentication.Failure) {
         guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return }
-        throw OAuth2.Failure(
+        throw HTTPAuthentication.Failure(
             .misconfigured,
             "the stored tokens were obtained for \(owner), and the request goes to \(origin); "
                 + "list both in allowedOrigins, or reset the client to obtain new tokens")
@@ -102,7 +103,7 @@ extension OAuth2Provider {
         }
         do {
             return try await refreshed(token, kept: kept, for: need)
-        } catch let failure as OAuth2.Failure where failure.endsSession {
+        } catch let failure as HTTPAuthentication.Failure where failure.endsSession {
             given.withLock { $0 = nil }
             try await keeper.delete()
             return try await grantedAnew(scope, for: need, after: failure)
@@ -119,14 +120,14 @@ extension OAuth2Provider {
 
     /// Uses the grant after the previous tokens became invalid.
     private func grantedAnew(
-        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, after failure: OAuth2.Failure
+        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, after failure: HTTPAuthentication.Failure
     ) async throws -> OAuth2Credential {
         do {
             return try await granted(scope, for: need)
-        } catch let second as OAuth2.Failure {
+        } catch let second as HTTPAuthentication.Failure {
             var message = "logged out: \(failure.message)"
             if second.reason != .loggedOut { message += ", and signing in again failed: \(second.message)" }
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .loggedOut, message, code: failure.code, status: failure.status, detail: failure.detail,
                 underlying: second)
         }
@@ -137,7 +138,7 @@ extension OAuth2Provider {
         _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {
         guard scope.allSatisfy(Self.isScope) else {
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .misconfigured, "a scope is empty or contains a character that RFC 6749, 3.3 does not allow")
         }
         let text = scope.isEmpty ? [] : [("scope", scope.sorted().joined(separator: " "))]
@@ -154,8 +155,9 @@ extension OAuth2Provider {
             return try await exchange(form, asked: scope, refreshToken: nil, for: need)
         case .refreshToken:
             throw isSignedIn
-                ? OAuth2.Failure(.refused, "the tokens lack a scope that the request requires; sign in with that scope")
-                : OAuth2.Failure(.loggedOut, "logged out: there is no refresh token; sign in again")
+                ? HTTPAuthentication.Failure(
+                    .refused, "the tokens lack a scope that the request requires; sign in with that scope")
+                : HTTPAuthentication.Failure(.loggedOut, "logged out: there is no refresh token; sign in again")
         }
     }
 

@@ -19,7 +19,8 @@ struct TokenEndpoint: Sendable {
     let parameters: [String: String]
 
     /// Requests tokens once, without redirects or retries.
-    func tokens(_ form: [(String, String)], over next: any HTTPLoader) async throws(OAuth2.Failure) -> Grant {
+    func tokens(_ form: [(String, String)], over next: any HTTPLoader) async throws(HTTPAuthentication.Failure) -> Grant
+    {
         let request = try request(form)
         let status: HTTPStatus
         let body: Data
@@ -33,20 +34,21 @@ struct TokenEndpoint: Sendable {
             bare.isSecret = true
             let failure = HTTPError(
                 error.code, request: bare, message: error.message, mayHaveBeenSent: error.mayHaveBeenSent)
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .unavailable, "the token endpoint could not be reached: \(HTTPError.summary(of: failure))",
                 underlying: failure)
         } catch {
-            throw OAuth2.Failure(.unavailable, "the response of the token endpoint is truncated or too large")
+            throw HTTPAuthentication.Failure(
+                .unavailable, "the response of the token endpoint is truncated or too large")
         }
         guard status.isSuccess else { throw TokenAnswer.refusal(status, body) }
         return try TokenAnswer.grant(in: body)
     }
 
-    private func request(_ form: [(String, String)]) throws(OAuth2.Failure) -> HTTPRequest {
+    private func request(_ form: [(String, String)]) throws(HTTPAuthentication.Failure) -> HTTPRequest {
         var request = HTTPRequest(method: .post, url: url)
         guard let origin = request.origin, origins.areSafe(for: origin) else {
-            throw OAuth2.Failure(
+            throw HTTPAuthentication.Failure(
                 .misconfigured, "the token endpoint does not use https; to allow http, add its origin to allowedOrigins"
             )
         }
@@ -103,16 +105,17 @@ enum TokenAnswer {
     }
 
     /// Returns the tokens in a response.
-    static func grant(in body: Data) throws(OAuth2.Failure) -> TokenEndpoint.Grant {
+    static func grant(in body: Data) throws(HTTPAuthentication.Failure) -> TokenEndpoint.Grant {
         guard let answer = try? JSONDecoder().decode(Success.self, from: body) else {
-            throw OAuth2.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
+            throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")
         }
         guard ASCII.equalIgnoringCase(answer.token_type, "bearer") else {
-            throw OAuth2.Failure(.malformed, "the token endpoint issued a token of a type other than bearer")
+            throw HTTPAuthentication.Failure(
+                .malformed, "the token endpoint issued a token of a type other than bearer")
         }
         let token = Secret(answer.access_token)
         if case .failure(let rule) = token.bearerHeaderValue {
-            throw OAuth2.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
+            throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint is invalid: \(rule)")
         }
         return TokenEndpoint.Grant(
             accessToken: token,
@@ -125,15 +128,16 @@ enum TokenAnswer {
     ///
     /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
     /// errors of the client or the server may be temporary, so the tokens are kept.
-    static func refusal(_ status: HTTPStatus, _ body: Data) -> OAuth2.Failure {
+    static func refusal(_ status: HTTPStatus, _ body: Data) -> HTTPAuthentication.Failure {
         let answer = try? JSONDecoder().decode(Refusal.self, from: body)
         let code = answer?.error
-        let isKnown = code.map { OAuth2.Failure.registered.contains($0) } ?? false
+        let isKnown = code.map { HTTPAuthentication.Failure.registered.contains($0) } ?? false
         let endsSession = [400, 401].contains(status.code) && (!isKnown || code == "invalid_grant")
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
-        return OAuth2.Failure(
+        return HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,
-            "the token endpoint responded with \(status) and \(OAuth2.Failure.printable(code))", code: code,
+            "the token endpoint responded with \(status) and \(HTTPAuthentication.Failure.printable(code))",
+            code: code,
             status: status,
             detail: answer?.error_description.map { Secret($0) }, endsSession: endsSession)
     }

@@ -47,7 +47,7 @@ final class TokenKeeper: Sendable {
     var instant: Duration { timeline.now }
 
     /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
-    func load(previous: OAuth2Credential?) async throws(OAuth2.Failure) -> OAuth2Credential? {
+    func load(previous: OAuth2Credential?) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
         if mustDelete { try await delete() }
         if let unsaved { return try await save(unsaved) }
@@ -65,7 +65,7 @@ final class TokenKeeper: Sendable {
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, origin: HTTPOrigin?,
         since instant: Duration
-    ) async throws(OAuth2.Failure) -> OAuth2Credential {
+    ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         let tokens = OAuth2.Tokens(
             accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
             expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin)
@@ -73,7 +73,7 @@ final class TokenKeeper: Sendable {
     }
 
     /// Deletes the stored tokens. If that fails, the deletion is retried before any other operation.
-    func delete() async throws(OAuth2.Failure) {
+    func delete() async throws(HTTPAuthentication.Failure) {
         pending.withLock { $0 = Pending(delete: true) }
         do { try await store.delete() } catch { throw Self.failure("delete", error) }
         pending.withLock { $0.delete = false }
@@ -86,7 +86,7 @@ final class TokenKeeper: Sendable {
         return left <= .zero ? .expired : left <= credential.margin ? .stale : .fresh
     }
 
-    private func save(_ credential: OAuth2Credential) async throws(OAuth2.Failure) -> OAuth2Credential {
+    private func save(_ credential: OAuth2Credential) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         pending.withLock { $0.save = credential }
         do { try await store.save(credential.tokens) } catch { throw Self.failure("save", error) }
         pending.withLock { $0.save = nil }
@@ -101,10 +101,11 @@ final class TokenKeeper: Sendable {
             margin: min(refreshAhead, (life ?? .zero) / 2))
     }
 
-    private static func failure(_ verb: String, _ error: any Error) -> OAuth2.Failure {
+    private static func failure(_ verb: String, _ error: any Error) -> HTTPAuthentication.Failure {
         // The errors of the library's own stores contain no secrets. Errors of other stores may, so they are only
         // attached as the underlying error.
-        let reason = (error as? OAuth2.Failure).map { ": \($0.message)" } ?? ""
-        return OAuth2.Failure(.store, "the token store could not \(verb) the tokens\(reason)", underlying: error)
+        let reason = (error as? HTTPAuthentication.Failure).map { ": \($0.message)" } ?? ""
+        return HTTPAuthentication.Failure(
+            .store, "the token store could not \(verb) the tokens\(reason)", underlying: error)
     }
 }

@@ -116,12 +116,12 @@ final class MemoryCacheStorage: CacheStorage {
 }
 
 /// Collects the pieces of a body. This type is a class because the reader of the body and the cache share it.
-private final class MemoryCacheWriter: CacheWriting {
+final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
-    private let store: @Sendable (Data) -> Void
+    private let store: @Sendable (Data) throws -> Void
     private let body = Mutex<Data?>(Data())
 
-    init(limit: Int, store: @escaping @Sendable (Data) -> Void) { (self.limit, self.store) = (limit, store) }
+    init(limit: Int, store: @escaping @Sendable (Data) throws -> Void) { (self.limit, self.store) = (limit, store) }
 
     func append(_ data: Data) -> Bool {
         body.withLock { body in
@@ -134,8 +134,8 @@ private final class MemoryCacheWriter: CacheWriting {
         }
     }
 
-    func finish() {
-        if let data = body.withLock({ $0.take() }) { store(data) }
+    func finish() throws {
+        if let data = body.withLock({ $0.take() }) { try store(data) }
     }
 
     func discard() { body.withLock { $0 = nil } }

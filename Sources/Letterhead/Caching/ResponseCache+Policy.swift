@@ -59,10 +59,10 @@ extension HTTPRequestOptions {
 
 extension RequestTemplate {
     /// Sets how the request uses the cache of its client.
-    public func caching(_ policy: ResponseCache.Policy) -> WithOptions<Self> { option(CachingOption.self, policy) }
+    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { option(CachingOption.self, policy) }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/caching(_:)``.
     public func caching(_ policy: ResponseCache.Policy) -> Self { option(CachingOption.self, policy) }
 }

@@ -1,8 +1,25 @@
-/// The decision of a jar about one `Set-Cookie` field. An observer can record it: it contains no value.
+import Foundation
+
+/// The decision of a jar about one `Set-Cookie` field.
 struct CookieDecision: Sendable, CustomStringConvertible {
     let name: String
     /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
+
+    /// Records the decision if the load of the request is observed. The event has no value of the cookie.
+    func record(for request: HTTPRequest, at time: Date) {
+        switch result {
+        case .success(let cookie):
+            request.record(cookie.hasExpired(at: time) ? "cookie.removed" : "cookie.stored") { event in
+                event[.name] = Redaction.visible(name)
+            }
+        case .failure(let refusal):
+            request.record("cookie.refused") { event in
+                event[.name] = Redaction.visible(name)
+                event[.reason] = refusal.rawValue
+            }
+        }
+    }
 
     var description: String {
         switch result {

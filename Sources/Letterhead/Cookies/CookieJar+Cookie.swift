@@ -37,6 +37,8 @@ extension CookieJar {
         var lastUsed: Date
         /// Orders cookies that were created at the same time.
         var order: UInt64 = 0
+        /// The expiry that the file of the jar contains.
+        var savedExpiry: Date?
 
         /// Creates a cookie.
         ///
@@ -73,6 +75,21 @@ extension CookieJar {
         var size: Int { name.utf8.count + value.utf8.count }
 
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
+        /// The same cookie after it was written to the file.
+        var saved: Cookie {
+            var cookie = self
+            cookie.savedExpiry = expires
+            return cookie
+        }
+
+        /// Returns whether the file contains this cookie, apart from a small move of its expiry.
+        func isSaved(as old: Cookie, at now: Date) -> Bool {
+            guard let expires, let saved = old.savedExpiry, !hasExpired(at: now) else { return false }
+            let lifetime = expires.timeIntervalSince(now)
+            return abs(expires.timeIntervalSince(saved)) < min(3600, lifetime / 100) && value == old.value
+                && isSecure == old.isSecure && isHTTPOnly == old.isHTTPOnly
+        }
 
         func hasSameKey(as other: Cookie) -> Bool {
             name == other.name && domain == other.domain && path == other.path && isHostOnly == other.isHostOnly

@@ -45,7 +45,8 @@ public final class CookieJar: LoaderLink {
     /// Creates a jar that stores its cookies in a file, and loads the cookies of that file.
     ///
     /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
-    /// cookie is set, changed or removed. Session cookies are neither saved nor loaded. Several processes can use one
+    /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is replaced after a
+    /// move of 1 % of its lifetime, or of an hour. Session cookies are neither saved nor loaded. Several processes can use one
     /// file: a process saves only its own changes and keeps those of the others. A file that is damaged, or that other
     /// users can write, is treated as empty.
     ///
@@ -64,7 +65,7 @@ public final class CookieJar: LoaderLink {
         self.file = CookieFile(file)
         do {
             let loaded = try CookieFile(file).load(at: now())
-            table.withLock { table in for cookie in loaded { table.set(cookie, at: now()) } }
+            table.withLock { table in for cookie in loaded { table.set(cookie.saved, at: now()) } }
         } catch {
             onError(error)
         }
@@ -75,12 +76,18 @@ public final class CookieJar: LoaderLink {
 
     /// Stores a cookie. It replaces a cookie with the same name, domain and path. If the new cookie has expired, the
     /// existing cookie is removed and the new one is not stored.
-    public func set(_ cookie: Cookie) {
+    public func set(_ cookie: Cookie) { set([cookie]) }
+
+    /// Stores cookies, and writes the file once.
+    func set(_ cookies: [Cookie]) {
         let time = now()
-        var cookie = cookie
-        cookie.created = time
-        table.withLock { _ = $0.set(cookie, at: time) }
-        save([cookie])
+        table.withLock { table in
+            for var cookie in cookies {
+                cookie.created = time
+                table.set(cookie.saved, at: time)
+            }
+        }
+        save(cookies)
     }
 
     /// Removes the cookie with the same name, domain and path.
@@ -101,13 +108,14 @@ public final class CookieJar: LoaderLink {
     /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let target = CookieTarget(request) else { return try await next.load(request) }
-        let cookies = table.withLock { $0.cookies(for: target, at: now()) }
+        let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
+        if !cookies.isEmpty { request.record("cookie.sent") { $0[.count] = cookies.count } }
         do throws(HTTPError) {
             var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
-            store(&response)
+            store(&response, of: request)
             return response
         } catch {
-            if var response = error.response { store(&response) }
+            if var response = error.response { store(&response, of: request) }
             throw error
         }
     }
@@ -129,7 +137,7 @@ public final class CookieJar: LoaderLink {
 
 extension CookieJar {
     /// Stores the cookies that the server has set in a response. Those of a stored response are not new.
-    private func store(_ response: inout HTTPResponse) {
+    private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
         let time = now()
@@ -140,6 +148,7 @@ extension CookieJar {
             return decision
         }
         response[option: CookieDecisions.self] = decisions
+        for decision in decisions { decision.record(for: request, at: time) }
         save(changed)
     }
 
@@ -156,19 +165,18 @@ extension CookieJar {
 
     /// Stores a cookie. Returns it if the file must be changed.
     private func change(_ cookie: Cookie, at time: Date) -> [Cookie] {
-        let old = table.withLock { table in
+        table.withLock { table in
             let old = table.cookie(like: cookie)
-            table.set(cookie, at: time)
-            return old
+            // A server that sets the same cookie in each response moves its expiry by seconds only.
+            if let old, cookie.isSaved(as: old, at: time) {
+                var cookie = cookie
+                cookie.savedExpiry = old.savedExpiry
+                table.set(cookie, at: time)
+                return []
+            }
+            table.set(cookie.saved, at: time)
+            return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
         }
-        // A server that sets the same cookie in each response moves its expiry by seconds only.
-        if let old, old.value == cookie.value,
-            let (before, after) = old.expires.flatMap({ a in cookie.expires.map { (a, $0) } }),
-            abs(after.timeIntervalSince(before)) < 3600, !cookie.hasExpired(at: time)
-        {
-            return []
-        }
-        return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
     }
 }
 

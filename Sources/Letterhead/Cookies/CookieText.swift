@@ -8,11 +8,12 @@ extension CookieJar {
     public var text: String { CookieText.text(of: cookies) }
 
     /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
-    /// and path. Cookies that have expired are left out.
+    /// and path. Cookies that have expired are left out. The file of a jar is written once.
     ///
     /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
     public func add(text: String) throws(TextError) {
-        for cookie in try CookieText.cookies(of: text, at: now()) where !cookie.hasExpired(at: now()) { set(cookie) }
+        let time = now()
+        set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
     }
 
     /// The error for a string that does not have the format of `cookies.txt`. The error contains no part of the

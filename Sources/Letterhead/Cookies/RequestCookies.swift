@@ -4,12 +4,12 @@ extension RequestTemplate {
     /// A redirect to another origin does not receive the cookie. The value is redacted in descriptions and logs. The
     /// request fails with `.invalidRequest` if the name is not a token, or if the value contains a space, a control
     /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value.
-    public func cookie(_ name: String, _ value: String) -> WithOptions<Self> {
+    public func cookie(_ name: String, _ value: String) -> Modified<Self> {
         option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/cookie(_:_:)``.
     public func cookie(_ name: String, _ value: String) -> Self {
         option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
@@ -35,16 +35,19 @@ extension HTTPRequest {
         for cookie in cookies { try addCookie(cookie.name, cookie.value.reveal()) }
     }
 
+    /// Returns the cookies of a jar that the request does not set itself.
+    func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
+        guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
+        let names = Set(Self.cookieNames(of: own))
+        return cookies.filter { !names.contains($0.name) }
+    }
+
     /// Returns the request with the cookies of a jar, followed by the request's own cookies.
     func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
         var request = self
-        let own = headers[.cookie]
-        let names = Set(own.map { Self.cookieNames(of: $0) } ?? [])
-        let texts = cookies.filter { !names.contains($0.name) }.map {
-            $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)"
-        }
-        let all = texts + (own.map { [$0] } ?? [])
-        if !all.isEmpty { request.headers.setSecret(all.joined(separator: "; "), for: .cookie) }
+        let texts = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        let all = texts + (headers[.cookie].map { [$0] } ?? [])
+        request.headers.setSecret(all.joined(separator: "; "), for: .cookie)
         return request
     }
 

@@ -82,8 +82,10 @@ enum IsDecodedOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Whether a decoder will read the response, so that its media types are sent in `Accept`.
-    var isDecoded: Bool {
+    /// Whether the ``decoder`` will read the response, so that its media types are sent in `Accept`. Default: false.
+    ///
+    /// ``SendableRequest`` sets it for templates whose response is decoded, and ``ModifyRequest/acceptHeader`` reads it.
+    public var isDecoded: Bool {
         get { self[option: IsDecodedOption.self] }
         set { self[option: IsDecodedOption.self] = newValue }
     }

@@ -55,13 +55,13 @@ extension JSONDecoder {
         try JSONNames.check(data, everywhere: allowsJSON5)
         // A subclass may decode differently, and these settings change the JSON syntax.
         guard Self.self == JSONDecoder.self, !allowsJSON5, !assumesTopLevelDictionary else {
-            return try decode(type, from: data)
+            return try JSONTree.decode(type, from: data, with: self, isExact: false)
         }
         if let document = type as? any JSONDocument.Type,
             let value = try document.init(json: JSONText.value(of: data)) as? Value
         {
             return value
         }
-        return try JSONTree.decode(type, from: data, with: self)
+        return try JSONTree.decode(type, from: data, with: self, isExact: true)
     }
 }

@@ -7,6 +7,9 @@ import Synchronization
 /// to the coding path. The document is parsed when the first `JSONValue` is decoded, so that other types have no
 /// additional cost.
 ///
+/// A subclass of `JSONDecoder` may decode other data than it receives, and JSON5 has its own syntax. In both cases, the
+/// document is only the expectation of the kind of each value, and the decoder decodes the value itself.
+///
 /// This type is a class because all values of a document share the result of the parser.
 final class JSONTree: Sendable {
     /// The document that this task is decoding.
@@ -21,17 +24,23 @@ final class JSONTree: Sendable {
 
     private let data: Data
     private let strategy: JSONDecoder.KeyDecodingStrategy
+    /// Whether the values are those of the decoder. Otherwise, only their kinds are, with high probability.
+    let isExact: Bool
+    private let isObject: Bool
     private let state = Mutex(State())
 
-    private init(_ data: Data, _ strategy: JSONDecoder.KeyDecodingStrategy) {
-        (self.data, self.strategy) = (data, strategy)
+    private init(_ data: Data, _ decoder: JSONDecoder, isExact: Bool) {
+        (self.data, self.isExact) = (data, isExact)
+        (strategy, isObject) = (decoder.keyDecodingStrategy, decoder.assumesTopLevelDictionary)
     }
 
     /// Decodes a type that may contain `JSONValue`s.
+    ///
+    /// - Parameter isExact: whether the decoder is known to decode this data as JSON.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from data: Data, with decoder: JSONDecoder
+        _ type: Value.Type, from data: Data, with decoder: JSONDecoder, isExact: Bool
     ) throws -> Value {
-        try $current.withValue(JSONTree(data, decoder.keyDecodingStrategy)) {
+        try $current.withValue(JSONTree(data, decoder, isExact: isExact)) {
             try decoder.decode(Root<Value>.self, from: data).value
         }
     }
@@ -46,6 +55,11 @@ final class JSONTree: Sendable {
         }
     }
 
+    private func document() throws -> JSONValue {
+        // Without a known structure, each value is decoded by attempts.
+        isExact ? try JSONText.value(of: data, isPartial: true) : JSONShape.value(of: data, isObject: isObject) ?? .null
+    }
+
     /// Returns the value at the position of a decoder. Returns nil if the decoder reads another document or uses
     /// converted names that are unknown.
     ///
@@ -55,10 +69,10 @@ final class JSONTree: Sendable {
         guard state.withLock({ $0.decoder }) == ObjectIdentifier(decoder as AnyObject) else { return nil }
         // The value is looked up outside of the lock, because the lookup calls the caller's key strategy.
         let kept = state.withLock { $0.levels.take() }
-        var levels = try kept ?? JSONLevels(JSONText.value(of: data, isPartial: true), strategy)
+        var levels = try kept ?? JSONLevels(document(), strategy)
         defer { state.withLock { [levels] in $0.levels = levels } }
         guard let value = levels.value(at: decoder.codingPath) else { return nil }
-        guard levels.hasSkipped, let rule = value.skipped else { return value }
+        guard isExact, levels.hasSkipped, let rule = value.skipped else { return value }
         throw DecodingError.dataCorrupted(
             .init(codingPath: decoder.codingPath, debugDescription: rule, underlyingError: InvalidDocument(rule)))
     }

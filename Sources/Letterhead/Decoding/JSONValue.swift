@@ -73,14 +73,21 @@ extension JSONValue: Codable {
     /// Decodes any JSON value.
     ///
     /// A plain `JSONDecoder` for a response parses the document once in linear time, and takes each `JSONValue` from
-    /// the result. All other decoders, including subclasses of `JSONDecoder` and decoders that allow JSON5, have to try
-    /// each kind of value, which is slower at each level.
+    /// the result. For a subclass of `JSONDecoder` and a decoder that allows JSON5, the kinds of all values are
+    /// determined once, so that each value is decoded as the right kind at the first attempt. All other decoders, and a
+    /// subclass that decodes other data than it receives, have to try each kind of value, which is slower at each level.
     ///
     /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
-        if let value = try JSONTree.current?.value(for: decoder) {
-            self = value
-            return
+        if let tree = JSONTree.current, let value = try tree.value(for: decoder) {
+            if tree.isExact {
+                self = value
+                return
+            }
+            if let value = try Self.decoded(as: value, in: decoder.singleValueContainer()) {
+                self = value
+                return
+            }
         }
         // Strings and objects are tried first: each failed attempt creates an error with the entire path of the value.
         let container = try decoder.singleValueContainer()
@@ -94,6 +101,23 @@ extension JSONValue: Codable {
             self = .bool(value)
         } else {
             self = try Self.nested(in: container)
+        }
+    }
+
+    /// Decodes a value of a kind. Returns nil for a value of another kind. Throws errors inside the value.
+    private static func decoded(
+        as kind: JSONValue, in container: any SingleValueDecodingContainer
+    ) throws -> JSONValue? {
+        switch kind {
+        case .null: container.decodeNil() ? .null : nil
+        case .bool: (try? container.decode(Bool.self)).map { .bool($0) }
+        case .string: (try? container.decode(String.self)).map { .string($0) }
+        case .int: (try? container.decode(Int64.self)).map { .int($0) } ?? number(in: container)
+        case .uint: (try? container.decode(UInt64.self)).map { .uint($0) } ?? number(in: container)
+        // A value that is nested too deep is refused by its depth.
+        case .double: kind == .tooDeep ? nil : number(in: container)
+        case .array: try value([JSONValue].self, in: container).map { .array($0) }
+        case .object: try value([String: JSONValue].self, in: container).map { .object($0) }
         }
     }
 
@@ -111,17 +135,21 @@ extension JSONValue: Codable {
                     codingPath: container.codingPath, debugDescription: depthRule,
                     underlyingError: InvalidDocument(depthRule)))
         }
-        /// Returns nil for a value of another kind. Throws the errors that occur inside the value.
-        func value<Value: Decodable>(_ type: Value.Type) throws -> Value? {
-            do { return try container.decode(type) } catch let error as DecodingError {
-                guard case .typeMismatch(_, let context) = error, context.codingPath.count <= depth else { throw error }
-                return nil
-            }
-        }
-        if let members = try value([String: JSONValue].self) { return .object(members) }
-        if let elements = try value([JSONValue].self) { return .array(elements) }
+        if let members = try value([String: JSONValue].self, in: container) { return .object(members) }
+        if let elements = try value([JSONValue].self, in: container) { return .array(elements) }
         if let value = try? container.decode(UInt64.self) { return .uint(value) }
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "this is not a JSON value")
+    }
+
+    /// Returns nil for a value of another kind. Throws errors inside the value.
+    private static func value<Value: Decodable>(
+        _ type: Value.Type, in container: any SingleValueDecodingContainer
+    ) throws -> Value? {
+        do { return try container.decode(type) } catch let error as DecodingError {
+            guard case .typeMismatch(_, let context) = error, context.codingPath.count <= container.codingPath.count
+            else { throw error }
+            return nil
+        }
     }
 
     /// Encodes the value.

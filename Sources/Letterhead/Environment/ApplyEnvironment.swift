@@ -56,12 +56,12 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     /// Applies the environment of the request. The home origin is still that of this link's environment. It is nil if
     /// the request sets its environment to nil, and if this link has a closure, because the closure is not called.
     private func applyOwn(to request: inout HTTPRequest) {
-        guard let own = request.serverEnvironment else { return request.homeOrigin = nil }
+        guard let own = request.serverEnvironment else { return request.sharedHomeOrigin = nil }
         own.apply(to: &request)
         switch source {
         case .own: break
-        case .one(_, let home): request.homeOrigin = home
-        case .asked: request.homeOrigin = nil
+        case .one(_, let home): request.sharedHomeOrigin = home
+        case .asked: request.sharedHomeOrigin = nil
         }
     }
 
@@ -70,13 +70,13 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
         case .own: break
         case .one(let environment, let home):
             environment.apply(to: &request)
-            request.homeOrigin = home
+            request.sharedHomeOrigin = home
         case .asked(let provide):
             do {
                 let environment = try await provide(request)
                 request.resolve(environment)
                 environment.apply(to: &request)
-                request.homeOrigin = environment.origin.map { HomeOrigin($0) }
+                request.sharedHomeOrigin = environment.origin.map { HomeOrigin($0) }
             } catch {
                 throw HTTPError(error, request: request)
             }

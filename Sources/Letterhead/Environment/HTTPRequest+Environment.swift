@@ -22,9 +22,15 @@ final class HomeOrigin: Sendable {
 extension HTTPRequest {
     /// The origin of the client's own environment. The environment of a request does not change it.
     ///
-    /// The client's credentials without `allowedOrigins` are sent only to this origin. If the origin is nil, they are
-    /// not sent.
-    var homeOrigin: HomeOrigin? {
+    /// ``Authenticate`` sends credentials without `allowedOrigins` only to this origin. If it is nil, they are not sent.
+    /// ``ApplyEnvironment`` sets the origin. A custom link that takes its place sets it to the origin of its environment.
+    public var homeOrigin: HTTPOrigin? {
+        get { sharedHomeOrigin?.origin }
+        set { sharedHomeOrigin = newValue.map { HomeOrigin($0) } }
+    }
+
+    /// The same as ``homeOrigin``, without allocating memory.
+    var sharedHomeOrigin: HomeOrigin? {
         get { self[option: HomeOriginOption.self] }
         set { self[option: HomeOriginOption.self] = newValue }
     }

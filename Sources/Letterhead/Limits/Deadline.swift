@@ -62,7 +62,7 @@ extension RequestTemplate {
     ///
     /// A request that exceeds the limit is `.timedOut`, with the phase in the message. To limit a single attempt, use
     /// ``timeout(_:)``.
-    public func deadline(in limit: Duration?) -> WithOptions<Self> {
+    public func deadline(in limit: Duration?) -> Modified<Self> {
         option(DeadlineOption.self, limit)
     }
 }
@@ -129,14 +129,8 @@ extension HTTPRequest {
     var withoutDeadline: HTTPRequest {
         guard hasDeadline else { return self }
         var request = self
-        request.options.remove(DeadlinePointOption.self)
+        request.shareDeadline(of: nil)
         return request
-    }
-
-    /// Restores the deadline that ``withoutDeadline`` removed.
-    mutating func returnDeadline(of request: HTTPRequest) {
-        guard request.hasDeadline else { return }
-        shareDeadline(of: request)
     }
 
     /// Sets the point, unless an earlier one is set.
@@ -145,9 +139,17 @@ extension HTTPRequest {
         self[option: DeadlinePointOption.self] = DeadlinePoint(in: limit, on: timeline)
     }
 
-    /// Copies the deadline of another request, on whose behalf this one is sent.
-    mutating func shareDeadline(of request: HTTPRequest) {
-        self[option: DeadlinePointOption.self] = request[option: DeadlinePointOption.self]
+    /// Sets the deadline to that of another request, on whose behalf this one is sent, such as a request for a token.
+    ///
+    /// The deadline is the point in time of ``timeLeft``, not the setting ``deadline``. It can be later than before.
+    ///
+    /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, this one has none
+    ///   either, as is right for a load that several requests wait for.
+    public mutating func shareDeadline(of request: HTTPRequest?) {
+        guard let point = request?[option: DeadlinePointOption.self] else {
+            return options.remove(DeadlinePointOption.self)
+        }
+        self[option: DeadlinePointOption.self] = point
     }
 }
 
@@ -159,7 +161,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/deadline(in:)``.
     public func deadline(in limit: Duration?) -> Self {
         option(DeadlineOption.self, limit)

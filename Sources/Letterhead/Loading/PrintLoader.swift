@@ -73,24 +73,20 @@ public struct PrintLoader: LoaderLink {
     }
 
     private func lines(of request: HTTPRequest) -> String {
-        let shown = request.shown
-        let line = "--> \(shown.method.shown) \(request.redaction.url(of: shown))"
+        let line = "--> " + request.redaction.requestLine(of: request)
         guard level > .line else { return line }
         let text = line + fields(request.headers, request)
-        guard level == .bodies, !request.body.isEmpty else { return text }
-        let body =
-            request.isSecret ? Redaction.mark : request.redaction.text(of: request.body, headers: request.headers)
-        return text + "\n\n    " + body
+        return level == .bodies ? text + indented(request.redaction.body(of: request)) : text
     }
 
     /// Returns the headers and the body of a response; an empty string for any level except `bodies`.
     private func lines(of response: HTTPResponse) -> String {
         guard level == .bodies else { return "" }
-        let (text, request) = (fields(response.headers, response.request), response.request)
-        guard let data = response.body.buffered, !data.isEmpty else { return text }
-        let body = request.isSecret ? Redaction.mark : request.redaction.text(of: data, headers: response.headers)
-        return text + "\n\n    " + body
+        return fields(response.headers, response.request)
+            + indented(response.request.redaction.body(of: response))
     }
+
+    private func indented(_ body: String) -> String { body.isEmpty ? "" : "\n\n    " + body }
 
     private func fields(_ headers: HTTPHeaders, _ request: HTTPRequest) -> String {
         headers.map { "\n    " + request.redaction.text(of: $0) }.joined()

@@ -110,7 +110,8 @@ struct HARMessage: Sendable {
     private init(_ request: HTTPRequest, _ headers: HTTPHeaders, statusText: String) {
         redaction = request.redaction
         method = request.method.shown
-        url = redaction.url(of: request)
+        // The mark contains characters that a URL must not contain.
+        url = redaction.url(of: request).replacing(Redaction.mark, with: "%3Credacted%3E")
         query = request.query.map { [redaction] item in
             let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
             return HARFile.Pair(name: item.name, value: isSecret ? Redaction.mark : item.value ?? "")

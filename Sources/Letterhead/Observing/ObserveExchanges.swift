@@ -91,6 +91,9 @@ private final class ObservedExchange: Sendable {
         if !response.trailers.isEmpty {
             record("response.trailers") { $0[.names] = response.trailers.map(\.name.rawValue) }
         }
+        if response.isConnectionClosed {
+            record("connection.closed") { response.describeClosing(&$0, after: failure) }
+        }
         record(failure == nil ? "exchange.end" : "exchange.failed") { event in
             event.describe(self.request)
             self.describe(&event)

@@ -13,7 +13,7 @@ extension Pagination {
     /// - Parameters:
     ///   - value: the key path of the value in the decoded page.
     ///   - parameter: the parameter for the value in the next request. It replaces a value that the template sets.
-    public func carrying<Carried: PageCursor>(
+    public func carrying<Carried: Encodable & SendableMetatype>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
     ) -> Pagination {
         Pagination(
@@ -30,7 +30,7 @@ extension Pagination {
                 let both = CarriedCursor(position)
                 let step = try next(both.position, page)
                 guard case .next(.cursor(let cursor)) = step else { return step }
-                let carried = page.value[keyPath: value].cursorValue ?? both.carried
+                let carried = try JSONValue(cursor: page.value[keyPath: value]) ?? both.carried
                 return .next(CarriedCursor.joined(cursor, carried))
             })
     }

@@ -1,45 +1,24 @@
-public import Foundation
+import Foundation
 
-/// A value in a page that identifies the next page: a string, an integer, a URL, a JSON value, a list of JSON values,
-/// or an optional of these.
-public protocol PageCursor: Sendable {
-    /// The cursor as JSON; nil if there is no next page.
-    var cursorValue: JSONValue? { get }
-}
-
-extension String: PageCursor {
-    /// The string; nil if it is empty.
-    public var cursorValue: JSONValue? { isEmpty ? nil : .string(self) }
-}
-
-extension URL: PageCursor {
-    /// The URL as a string.
-    public var cursorValue: JSONValue? { .string(relativeString) }
-}
-
-extension Int: PageCursor {
-    /// The number.
-    public var cursorValue: JSONValue? { .int(Int64(self)) }
-}
-
-extension Int64: PageCursor {
-    /// The number.
-    public var cursorValue: JSONValue? { .int(self) }
-}
-
-extension JSONValue: PageCursor {
-    /// The value; nil for null and for an empty string.
-    public var cursorValue: JSONValue? { self == .null || self == .string("") ? nil : self }
-}
-
-extension Optional: PageCursor where Wrapped: PageCursor {
-    /// The wrapped cursor; nil if there is none.
-    public var cursorValue: JSONValue? { self?.cursorValue }
-}
-
-extension Array: PageCursor where Element == JSONValue {
-    /// The list, including nulls; nil if it is empty.
-    public var cursorValue: JSONValue? { isEmpty ? nil : .array(self) }
+extension JSONValue {
+    /// Creates the JSON of a cursor: a value in a page that identifies the next page. It is nil if there is no next page:
+    /// for nil, null, an empty string and an empty list.
+    ///
+    /// - Throws: `EncodingError` if the value cannot be encoded as JSON.
+    init?(cursor: some Encodable) throws {
+        let json: JSONValue =
+            switch cursor {
+            case let json as JSONValue: json
+            case let text as String: .string(text)
+            case let number as Int: .int(Int64(number))
+            case let url as URL: .string(url.relativeString)
+            default: try JSONText.value(of: JSONEncoder().encode(cursor))
+            }
+        switch json {
+        case .null, .string(""), .array([]): return nil
+        default: self = json
+        }
+    }
 }
 
 extension Pagination {
@@ -49,21 +28,24 @@ extension Pagination {
     /// the sequence continues.
     ///
     /// - Parameters:
-    ///   - cursor: the key path of the cursor in the decoded page.
+    ///   - cursor: the key path of the cursor in the decoded page: a string, a number, a URL, any other value that can
+    ///     be encoded as JSON, or an optional of these.
     ///   - parameter: the parameter for the cursor in the next request. The cursor is percent-encoded once.
-    public static func cursor<Cursor: PageCursor>(
+    public static func cursor<Cursor: Encodable & SendableMetatype>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
     ) -> Pagination {
-        self.cursor(parameter: parameter) { $0.value[keyPath: cursor].cursorValue }
+        self.cursor(parameter: parameter) { try JSONValue(cursor: $0.value[keyPath: cursor]) }
     }
 
     /// Uses a cursor that each page contains. The sequence ends when the value at `hasMore` is false, even if that page
     /// contains a cursor, or when a page contains no cursor.
-    public static func cursor<Cursor: PageCursor>(
+    public static func cursor<Cursor: Encodable & SendableMetatype>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
         hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
-        self.cursor(parameter: parameter) { $0.value[keyPath: hasMore] ? $0.value[keyPath: cursor].cursorValue : nil }
+        self.cursor(parameter: parameter) { page in
+            page.value[keyPath: hasMore] ? try JSONValue(cursor: page.value[keyPath: cursor]) : nil
+        }
     }
 
     /// Uses a cursor that a closure returns for each page. If the closure returns nil, the page is the last one.
@@ -86,11 +68,13 @@ extension Pagination {
     ///   - items: the key path of the items in the decoded page.
     ///   - key: the key path of the value in the last item that identifies the next page.
     ///   - parameter: the parameter for this value in the next request.
-    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: PageCursor>(
+    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter
     ) -> Pagination {
-        cursor(parameter: parameter) { page in page.value[keyPath: items].last?[keyPath: key].cursorValue }
+        cursor(parameter: parameter) { page in
+            try page.value[keyPath: items].last.flatMap { try JSONValue(cursor: $0[keyPath: key]) }
+        }
     }
 
     /// Uses a value of the last item of each page as the cursor. The sequence ends when the value at `hasMore` is
@@ -99,18 +83,19 @@ extension Pagination {
     /// ```swift
     /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)
     /// ```
-    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: PageCursor>(
+    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
         cursor(parameter: parameter) { page in
-            page.value[keyPath: hasMore] ? page.value[keyPath: items].last?[keyPath: key].cursorValue : nil
+            guard page.value[keyPath: hasMore], let last = page.value[keyPath: items].last else { return nil }
+            return try JSONValue(cursor: last[keyPath: key])
         }
     }
 
     /// Uses a header of each response as the cursor: `.header("X-Next-Page", parameter: "page")`. A page without the
     /// header, or with an empty value, is the last one.
     public static func header(_ name: HTTPHeaders.Name, parameter: PageParameter) -> Pagination {
-        cursor(parameter: parameter) { page in page.response.headers[name]?.cursorValue }
+        cursor(parameter: parameter) { page in try page.response.headers[name].flatMap { try JSONValue(cursor: $0) } }
     }
 }

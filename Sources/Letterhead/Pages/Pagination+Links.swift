@@ -16,16 +16,18 @@ extension Pagination {
     /// optional of these. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
     /// template is not added. A page without a URL is the last one. A URL with another origin is `.invalidResponse`,
     /// and nothing is sent to that origin.
-    public static func nextURL<Link: PageCursor>(_ link: any KeyPath<Value, Link> & Sendable) -> Pagination {
-        linked { $0.value[keyPath: link].cursorValue }
+    public static func nextURL<Link: Encodable & SendableMetatype>(_ link: any KeyPath<Value, Link> & Sendable)
+        -> Pagination
+    {
+        linked { try JSONValue(cursor: $0.value[keyPath: link]) }
     }
 
     /// Uses an absolute or relative URL that each page contains. The sequence ends when the value at `hasMore` is
     /// false, even if that page contains a URL, or when a page contains no URL.
-    public static func nextURL<Link: PageCursor>(
+    public static func nextURL<Link: Encodable & SendableMetatype>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
     ) -> Pagination {
-        linked { $0.value[keyPath: hasMore] ? $0.value[keyPath: link].cursorValue : nil }
+        linked { $0.value[keyPath: hasMore] ? try JSONValue(cursor: $0.value[keyPath: link]) : nil }
     }
 
     private static func linked(find: @escaping @Sendable (Page<Value>) throws -> JSONValue?) -> Pagination {

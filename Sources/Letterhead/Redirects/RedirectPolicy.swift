@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Sets the redirect policy, in place of the client's.
-    public func redirects(_ policy: RedirectPolicy) -> WithOptions<Self> {
+    public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {
         option(RedirectPolicyOption.self, policy)
     }
 }
@@ -111,7 +111,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/redirects(_:)``.
     public func redirects(_ policy: RedirectPolicy) -> Self {
         option(RedirectPolicyOption.self, policy)

@@ -16,13 +16,13 @@ extension RequestTemplate {
     ///   - maximumRetries: the maximum number of retries. Default: 3; a negative number is `.invalidRequest`.
     public func retry(
         _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
-    ) -> WithOptions<Self> {
+    ) -> Modified<Self> {
         option(RetryStrategyOption.self, strategy).option(MaximumRetriesOption.self, maximumRetries)
     }
 
     /// Sets the maximum number of retries, which applies to the request and to all validators. With 2, there are at
     /// most 3 attempts. If the count is nil, the maximum of the client applies.
-    public func maximumRetries(_ count: Int?) -> WithOptions<Self> {
+    public func maximumRetries(_ count: Int?) -> Modified<Self> {
         option(MaximumRetriesOption.self, count)
     }
 
@@ -33,25 +33,25 @@ extension RequestTemplate {
     /// a retry.
     ///
     /// - Parameter key: the key. Default: nil (a random key for each load).
-    public func idempotent(key: String? = nil) -> WithOptions<Self> {
+    public func idempotent(key: String? = nil) -> Modified<Self> {
         option(IdempotencyOption.self, Idempotency(key: key))
     }
 
     /// Adds validators to this endpoint. They run in the order written, before those of the client.
-    public func validated(by validators: any HTTPValidator...) -> WithOptions<Self> {
+    public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
         option(ValidatorsOption.self, options[ValidatorsOption.self] + validators)
     }
 
     /// Adds transformers that change the responses of this endpoint before validators run. They run in the order
     /// written, after those of the client.
-    public func transformed(by transformers: ModifyResponse...) -> WithOptions<Self> {
+    public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
         option(ResponseTransformersOption.self, options[ResponseTransformersOption.self] + transformers)
     }
 
     /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
     public func onRetry(
         _ observer: @escaping @Sendable (RetryEvent) async -> Void
-    ) -> WithOptions<Self> {
+    ) -> Modified<Self> {
         guard let earlier = options[RetryObserverOption.self] else {
             return option(RetryObserverOption.self, observer)
         }
@@ -62,7 +62,7 @@ extension RequestTemplate {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/retry(_:maximumRetries:)``.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Self {
         option(RetryStrategyOption.self, strategy).option(MaximumRetriesOption.self, maximumRetries)

@@ -27,7 +27,7 @@ struct RetryLoad {
                 .invalidRequest, request: request, message: "maximumRetries is negative; use 0 for no retries")
         }
         self.request = request
-        isNested = request.options.contains(AttemptNumberOption.self)
+        isNested = request.isAttempt
         self.timeline = timeline
         start = maximum > 0 ? timeline.now : .zero
         if let mark = request.idempotency, !request.headers.contains(.idempotencyKey) {
@@ -42,7 +42,7 @@ struct RetryLoad {
     var attempt: HTTPRequest {
         guard mayRetry else { return request }
         var attempt = request
-        attempt[option: AttemptNumberOption.self] = attempts.count + 1
+        attempt.attemptNumber = attempts.count + 1
         return attempt
     }
 
@@ -52,12 +52,12 @@ struct RetryLoad {
         do throws(HTTPError) {
             guard mayRetry else { return .success(try await next.attempt(request)) }
             var response = try await next.attempt(attempt)
-            response.request.options.remove(AttemptNumberOption.self)
+            response.request.isAttempt = false
             return .success(response)
         } catch {
             guard mayRetry else { return .failure(error) }
             var request = error.request
-            request.options.remove(AttemptNumberOption.self)
+            request.isAttempt = false
             return .failure(error.with(request: request))
         }
     }

@@ -112,7 +112,7 @@ public struct HTTPClient: Sendable {
         self.environment = environment.map { ClientEnvironment($0) }
         isEnvironmentAsked = provider.isAsked
         let end: any HTTPLoader = observing.map { $0.link --> transport } ?? transport
-        let attempt: any HTTPLoader = AskForMediaTypes() --> (cache --> (attemptLinks --> end))
+        let attempt: any HTTPLoader = ModifyRequest.acceptHeader --> (cache --> (attemptLinks --> end))
         let signed: any HTTPLoader = cookies --> (Authenticate(authentication ?? .anonymous) --> attempt)
         let hop: any HTTPLoader = provider --> signed
         let load: any HTTPLoader = Deadline(clock: retry.settings.clock) --> retry --> FollowRedirects() --> hop

@@ -6,8 +6,9 @@ extension HTTPResponseBody {
     /// ```
     ///
     /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
-    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one line and one chunk of the body are kept
-    /// in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
+    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. Besides one chunk of the body, an
+    /// incomplete line and at most 7 complete lines are kept in memory. A line of more than 1 MiB is
+    /// `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
     /// Returns the lines of the body as they arrive, with another limit.
@@ -25,6 +26,9 @@ extension HTTPResponseBody {
 
         /// Reads the lines in order.
         public struct Iterator: AsyncIteratorProtocol, Sendable {
+            /// The next lines of the chunk, in reverse order. They are split in batches, so that most calls of `next` need
+            /// neither another function call nor an access to the chunk.
+            @usableFromInline var batch: [String] = []
             private var pieces: HTTPResponseBody.Iterator?
             private var splitter: LineSplitter
             private let origin: HTTPResponseBody.Origin?
@@ -41,9 +45,19 @@ extension HTTPResponseBody {
             public mutating func next() async throws -> String? { try await next(isolation: nil) }
 
             /// Returns the next line, or nil at the end of the body, without leaving the caller's actor.
+            @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+                if let line = batch.popLast() { return line }
+                return try await nextOfBatch(isolation: actor)
+            }
+
+            /// Splits the next batch, and returns its first line.
+            @usableFromInline
+            mutating func nextOfBatch(isolation actor: isolated (any Actor)?) async throws -> String? {
                 while true {
                     do {
+                        try splitter.takeLines(into: &batch)
+                        if let line = batch.popLast() { return line }
                         if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
                         guard let piece = try await pieces?.next(isolation: actor) else {
                             pieces = nil

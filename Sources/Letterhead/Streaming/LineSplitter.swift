@@ -23,6 +23,10 @@ struct LineSplitter: Sendable {
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
+    /// The number of lines that are read at once. Allocators hand out a few blocks of one size again without a search;
+    /// with larger batches, the strings take more time.
+    private static let batchSize = 7
+
     private let ending: Ending
     private let limit: Int
     private var piece = Data()
@@ -76,6 +80,32 @@ struct LineSplitter: Sendable {
             guard partial.count <= limit else { throw LineTooLong(limit: limit) }
             return try partial.withUnsafeBytes(body)
         }
+    }
+
+    /// Reads complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
+    /// none if the next line began in a previous chunk or continues in the next one; see ``next(_:)``.
+    ///
+    /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
+    mutating func takeLines(into lines: inout [String]) throws {
+        guard partial.isEmpty, ending == .lineFeed else { return }
+        let (piece, limit, first) = (piece, limit, offset)
+        offset = try piece.withUnsafeBytes { bytes in
+            var start = first
+            while lines.count < Self.batchSize,
+                let end = Self.offset(of: Self.lineFeed, in: bytes, from: start)
+            {
+                let hasReturn = end > start && bytes[end - 1] == Self.carriageReturn
+                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(hasReturn ? end - 1 : end)])
+                guard line.count <= limit else {
+                    guard lines.isEmpty else { break }
+                    throw LineTooLong(limit: limit)
+                }
+                lines.append(String(decoding: line, as: UTF8.self))
+                start = end + 1
+            }
+            return start
+        }
+        lines.reverse()
     }
 
     /// Calls a closure with the bytes after the last line ending; returns nil if there are none.

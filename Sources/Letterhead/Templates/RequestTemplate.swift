@@ -31,10 +31,14 @@ public import Foundation
 /// refuses such a template with `.invalidRequest`, and the message contains the member and the required type. Only
 /// ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
 ///
+/// The getter of a member must be a plain one. A getter that throws, is asynchronous or is mutating, as that of a `lazy`
+/// property is, does not match the requirement either, and the builder refuses the template. Compute such a value before
+/// you create the template, and store it in the template.
+///
 /// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
 /// `.timeout(…)`, where you send the template, or in its ``options``. The builder also refuses a template that declares
 /// a member with the name and the type of a setting.
-public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
+public protocol RequestTemplate<Response>: Sendable, _TemplatePlaceholders {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
@@ -94,7 +98,7 @@ public protocol RequestTemplate<Response>: Sendable, _TemplateMembers {
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
 }
 
-extension RequestTemplate {
+extension _TemplateDefaults {
     /// nil, which means the base URL of the environment.
     public var baseURL: URL? { nil }
     /// The GET method.
@@ -111,7 +115,9 @@ extension RequestTemplate {
     public var acceptedStatuses: HTTPStatusSet? { nil }
     /// No options.
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
+}
 
+extension RequestTemplate {
     /// Decodes the type ``Response`` with the decoder of the request.
     ///
     /// The function is generic so that the library can detect whether a template implements ``decode(_:)``.

@@ -8,7 +8,7 @@ extension RequestTemplate {
     public static var _undecodable: String? { ownUndecodable }
 
     fileprivate static var ownMisfit: String? {
-        mistypedProperty ?? misplacedSetting ?? declaredSetting ?? mistypedFunction
+        mistypedProperty ?? unreadableMember ?? misplacedSetting ?? declaredSetting ?? mistypedFunction
     }
 
     fileprivate static var ownUndecodable: String? {

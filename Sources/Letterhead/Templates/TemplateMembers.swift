@@ -1,13 +1,16 @@
 public import Foundation
 
-// If a member is declared with a type other than that of the requirement of RequestTemplate, Swift uses the default:
-// with `var method: String`, a GET would be sent. These protocols have the same requirements with any type, so that the
-// builder can refuse such a template. There are several protocols because the compiler tries every combination of
-// candidates within one protocol, and a decorator has two candidates for each member.
+// If a member is declared with another type than the requirement of RequestTemplate, Swift uses the default: a `var
+// method: String` would be a GET. These protocols have the same requirements with any type, so that the builder can
+// refuse such a template. There are several protocols because the compiler tries every combination of candidates within
+// one protocol, and a decorator has several for each member.
+//
+// A requirement with `mutating get async throws` accepts every kind of property: stored, computed, lazy, and with a getter
+// that throws or is asynchronous. TemplateGetters.swift finds those whose getter the library cannot call.
 
 /// The members of a template, with their declared types. Do not use its members.
-public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Lookalikes,
-    _Settings
+public protocol _TemplateMembers: _AddressMembers, _ContentMembers, _SettingMembers, _FunctionMembers, _Getters,
+    _Lookalikes, _Settings
 {
     /// The error of a member whose type the library does not support; nil if there is none.
     static var _misfit: String? { get }
@@ -25,14 +28,14 @@ public protocol _AddressMembers {
     associatedtype _Method = _Unwritten
 
     /// `path` with any type.
-    @_disfavoredOverload var path: _Path { get }
+    @_disfavoredOverload var path: _Path { mutating get async throws }
     /// `baseURL` with any type.
-    @_disfavoredOverload var baseURL: _BaseURL { get }
+    @_disfavoredOverload var baseURL: _BaseURL { mutating get async throws }
     /// `method` with any type.
-    @_disfavoredOverload var method: _Method { get }
+    @_disfavoredOverload var method: _Method { mutating get async throws }
 }
 
-/// `query`, `headers`, `parameters` with any type. Do not use its members.
+/// `query`, `headers`, `parameters`, `body` with any type. Do not use its members.
 public protocol _ContentMembers {
     /// The declared type of `query`.
     associatedtype _Query = _Unwritten
@@ -40,13 +43,17 @@ public protocol _ContentMembers {
     associatedtype _Headers = _Unwritten
     /// The declared type of `parameters`.
     associatedtype _Parameters = _Unwritten
+    /// The declared type of `body`, whatever its getter is. It differs from `Body` if the library cannot call the getter.
+    associatedtype _Body = _Unwritten
 
     /// `query` with any type.
-    @_disfavoredOverload var query: _Query { get }
+    @_disfavoredOverload var query: _Query { mutating get async throws }
     /// `headers` with any type.
-    @_disfavoredOverload var headers: _Headers { get }
+    @_disfavoredOverload var headers: _Headers { mutating get async throws }
     /// `parameters` with any type.
-    @_disfavoredOverload var parameters: _Parameters { get }
+    @_disfavoredOverload var parameters: _Parameters { mutating get async throws }
+    /// `body` with any type.
+    @_disfavoredOverload var body: _Body { mutating get async throws }
 }
 
 /// `boundary`, `acceptedStatuses`, `options` with any type. Do not use its members.
@@ -59,11 +66,11 @@ public protocol _SettingMembers {
     associatedtype _Options = _Unwritten
 
     /// `boundary` with any type.
-    @_disfavoredOverload var boundary: _Boundary { get }
+    @_disfavoredOverload var boundary: _Boundary { mutating get async throws }
     /// `acceptedStatuses` with any type.
-    @_disfavoredOverload var acceptedStatuses: _AcceptedStatuses { get }
+    @_disfavoredOverload var acceptedStatuses: _AcceptedStatuses { mutating get async throws }
     /// `options` with any type.
-    @_disfavoredOverload var options: _Options { get }
+    @_disfavoredOverload var options: _Options { mutating get async throws }
 }
 
 /// `decode(_:)` and `finish(_:)` with any result. Do not use its members.
@@ -95,11 +102,11 @@ public protocol _Lookalikes {
     associatedtype _FinishedResponse = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var timeout: _Timeout { get }
+    @_disfavoredOverload var timeout: _Timeout { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var deadline: _Deadline { get }
+    @_disfavoredOverload var deadline: _Deadline { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var environment: _Environment { get }
+    @_disfavoredOverload var environment: _Environment { mutating get async throws }
     /// A function that the library never calls.
     @_disfavoredOverload func decode(_ data: Data) async throws -> _DecodedFromData
     /// A function that the library never calls.

@@ -10,11 +10,11 @@ public protocol _RoutingSettings {
     associatedtype _IsIdempotent = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var serverEnvironment: _ServerEnvironment { get }
+    @_disfavoredOverload var serverEnvironment: _ServerEnvironment { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var redirectPolicy: _RedirectPolicy { get }
+    @_disfavoredOverload var redirectPolicy: _RedirectPolicy { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var isIdempotent: _IsIdempotent { get }
+    @_disfavoredOverload var isIdempotent: _IsIdempotent { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasRoutingSettings: Bool { get }
 }
@@ -55,11 +55,11 @@ public protocol _SharingSettings {
     associatedtype _OnRetry = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var deduplication: _Deduplication { get }
+    @_disfavoredOverload var deduplication: _Deduplication { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var throttling: _Throttling { get }
+    @_disfavoredOverload var throttling: _Throttling { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var onRetry: _OnRetry { get }
+    @_disfavoredOverload var onRetry: _OnRetry { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasSharingSettings: Bool { get }
 }
@@ -97,9 +97,9 @@ public protocol _ProgressSettings {
     associatedtype _ProgressReport = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var onProgress: _OnProgress { get }
+    @_disfavoredOverload var onProgress: _OnProgress { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var progressReport: _ProgressReport { get }
+    @_disfavoredOverload var progressReport: _ProgressReport { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasProgressSettings: Bool { get }
 }

@@ -22,13 +22,13 @@ public protocol _LimitSettings {
     associatedtype _MaximumRetries = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var connectTimeout: _ConnectTimeout { get }
+    @_disfavoredOverload var connectTimeout: _ConnectTimeout { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var idleTimeout: _IdleTimeout { get }
+    @_disfavoredOverload var idleTimeout: _IdleTimeout { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var responseLimit: _ResponseLimit { get }
+    @_disfavoredOverload var responseLimit: _ResponseLimit { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var maximumRetries: _MaximumRetries { get }
+    @_disfavoredOverload var maximumRetries: _MaximumRetries { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasLimitSettings: Bool { get }
 }
@@ -77,11 +77,11 @@ public protocol _SigningSettings {
     associatedtype _IsSecret = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var authentication: _Authentication { get }
+    @_disfavoredOverload var authentication: _Authentication { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var requiredScopes: _RequiredScopes { get }
+    @_disfavoredOverload var requiredScopes: _RequiredScopes { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var isSecret: _IsSecret { get }
+    @_disfavoredOverload var isSecret: _IsSecret { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasSigningSettings: Bool { get }
 }
@@ -121,11 +121,11 @@ public protocol _JudgingSettings {
     associatedtype _RetryStrategy = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var validators: _Validators { get }
+    @_disfavoredOverload var validators: _Validators { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var responseTransformers: _ResponseTransformers { get }
+    @_disfavoredOverload var responseTransformers: _ResponseTransformers { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var retryStrategy: _RetryStrategy { get }
+    @_disfavoredOverload var retryStrategy: _RetryStrategy { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasJudgingSettings: Bool { get }
 }
@@ -166,11 +166,11 @@ public protocol _ReadingSettings {
     associatedtype _Redaction = _Unwritten
 
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var decoder: _Decoder { get }
+    @_disfavoredOverload var decoder: _Decoder { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var responseDelivery: _ResponseDelivery { get }
+    @_disfavoredOverload var responseDelivery: _ResponseDelivery { mutating get async throws }
     /// A setting that only modifiers can set.
-    @_disfavoredOverload var redaction: _Redaction { get }
+    @_disfavoredOverload var redaction: _Redaction { mutating get async throws }
     /// Whether one of them is declared.
     static var _hasReadingSettings: Bool { get }
 }

@@ -2,12 +2,20 @@ import Foundation
 import Synchronization
 
 extension HTTPResponse {
-    /// Returns the response with its streamed body in the form that the request specifies: streamed, in memory, or in a
-    /// file.
+    /// Returns the response with its streamed body in the form of ``HTTPRequest/responseDelivery``: streamed, in memory,
+    /// or in a file. A transport calls it with the response as it is received.
     ///
-    /// A response whose status is not accepted is not saved to the file: its body is in memory, for the error. A 304 has
-    /// no body and leaves the file unchanged.
-    package func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    /// ```swift
+    /// let response = HTTPResponse(request: request, status: status, headers: headers, body: streamedBody)
+    /// return try await response.delivered(to: request)
+    /// ```
+    ///
+    /// The body is limited by ``HTTPRequest/responseLimit``. A response whose status is not accepted is not saved to the
+    /// file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
+    ///
+    /// - Parameter request: the request that was sent.
+    /// - Throws: `.responseTooLarge`; `.cannotSaveResponse` if the file cannot be written; and the errors of the body.
+    public func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
             switch request.responseDelivery {

@@ -1,8 +1,10 @@
 extension Observation {
     /// Records the events of the connection of the last exchange, at the times that the transport has measured.
     ///
-    /// - Parameter facts: the facts of the transfer, of which at least the head has arrived, or which has failed.
-    func record(_ facts: TransportFacts) {
+    /// - Parameters:
+    ///   - facts: the facts of the transfer, of which at least the head has arrived, or which has failed.
+    ///   - redaction: what is redacted in the headers of interim responses.
+    func record(_ facts: TransportFacts, _ redaction: Redaction) {
         let (metrics, details) = (facts.metrics, facts.details)
         guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }
         let step = Step(observation: self, number: exchange.number, start: exchange.start)
@@ -15,8 +17,24 @@ extension Observation {
         guard metrics.bytesSent > 0 else { return }
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
         step.record("request.sent", at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
-        for status in details.interim {
-            step.record("response.interim", at: max(details.sent, connected)) { $0[.status] = status }
+        for lines in details.interim {
+            // A malformed interim response is an error of the load.
+            guard let head = try? ResponseHead(lines) else { continue }
+            step.record("response.interim", at: max(details.sent, connected)) { event in
+                event[.status] = head.status.code
+                event[.headers] = head.headers.map(redaction.text(of:))
+            }
+        }
+    }
+
+    /// Records that the connection of the last exchange has failed together with the exchange.
+    func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
+        guard facts.details.isClosed else { return }
+        record("connection.closed") { event in
+            event[.exchange] = exchange.number
+            event[.address] = facts.metrics.remoteAddress
+            event[.reason] = "the exchange failed"
+            event[.errorType] = error.code.rawValue
         }
     }
 
@@ -68,6 +86,27 @@ extension Observation {
                 facts(&event)
             }
         }
+    }
+}
+
+extension HTTPResponse {
+    /// Sets the facts of `connection.closed`.
+    func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
+        event[.address] = metrics.remoteAddress
+        event[.reason] = failure == nil ? closingReason : "the exchange failed"
+        if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
+    }
+
+    /// Whether the transport knows that it has closed the connection of the response.
+    var isConnectionClosed: Bool { facts?.details.isClosed == true }
+
+    private var closingReason: String {
+        if headers.values(for: .connection).contains(where: { $0.lowercased().contains("close") }) {
+            return "the server has requested it (Connection: close)"
+        }
+        if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
+        let endsBody = facts?.details.endsBody == true
+        return endsBody ? "it marks the end of the body" : "the transport did not keep it"
     }
 }
 

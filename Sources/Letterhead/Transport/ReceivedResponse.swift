@@ -5,6 +5,8 @@ import Foundation
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
+    /// The heads of the interim responses, at most ``mostInterim``.
+    var interim: [[UInt8]] = []
     /// The body; empty for a streamed response.
     var body = GrowingBytes()
 
@@ -36,7 +38,20 @@ struct ReceivedResponse: ~Copyable {
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
         var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
-        response[option: TransportFactsValue.self] = facts
+        response.provide(facts)
+        if !interim.isEmpty { response.interimResponses = try interimResponses(to: request) }
         return response
     }
+
+    private func interimResponses(to request: SharedRequest) throws(TransportFailure) -> [HTTPResponse] {
+        var responses: [HTTPResponse] = []
+        for lines in interim {
+            let head = try ResponseHead(lines)
+            responses.append(
+                HTTPResponse(answering: request, status: head.status, headers: head.headers, body: HTTPResponseBody()))
+        }
+        return responses
+    }
+
+    static let mostInterim = 16
 }

@@ -2,7 +2,7 @@ extension RequestTemplate {
     /// Limits the number of bytes in the body of the response after decompression. The limit applies to buffered,
     /// streamed and downloaded bodies. A larger body causes a `.responseTooLarge` error. Default: see
     /// ``HTTPRequest/responseLimit``.
-    public func responseLimit(_ bytes: Int) -> WithOptions<Self> {
+    public func responseLimit(_ bytes: Int) -> Modified<Self> {
         option(ResponseLimitOption.self, bytes)
     }
 
@@ -10,7 +10,7 @@ extension RequestTemplate {
     /// ``HTTPRequest/onProgress``. Closures are called in the order in which they were added.
     public func onProgress(
         _ report: @escaping @Sendable (TransferProgress) -> Void
-    ) -> WithOptions<Self> {
+    ) -> Modified<Self> {
         guard let earlier = options[TransferProgressOption.self] else {
             return option(TransferProgressOption.self, report)
         }
@@ -22,12 +22,12 @@ extension RequestTemplate {
 
     /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. Updates that were
     /// added before receive the progress as well.
-    public func onProgress(_ updates: ProgressUpdates) -> WithOptions<Self> {
+    public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         option(ProgressReportOption.self, options[ProgressReportOption.self].adding(updates))
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/responseLimit(_:)``.
     public func responseLimit(_ bytes: Int) -> Self {
         option(ResponseLimitOption.self, bytes)

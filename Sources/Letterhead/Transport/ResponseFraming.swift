@@ -8,6 +8,9 @@ struct ResponseFraming {
     /// The declared length; nil if it is missing, or if a transfer coding marks the end.
     var bodyLength: Int? { hasTransferCoding ? nil : length }
 
+    /// Whether a body would end with its connection.
+    var endsWithConnection: Bool { !hasLength && !hasTransferCoding }
+
     /// The contradiction between the fields; nil if they agree.
     var fault: String? {
         if isContradictory || hasLength && length == nil {

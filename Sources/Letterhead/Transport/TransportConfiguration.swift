@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The settings of a transport. They are read once, when the transport is created. Of the environment variables,
 /// Letterhead reads only those that specify proxies; libcurl also reads `SSLKEYLOGFILE` (see <doc:TheTransport>).
 ///
@@ -40,6 +42,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// its host. Default: nil (no socket).
     public var unixSocketPath: String?
 
+    /// The versions of HTTP that requests use. Default: `.http2`.
+    public var httpVersions = HTTPVersions.http2
+
     /// The versions of IP that connections use. Default: `.any`.
     public var addressFamily = AddressFamily.any
 
@@ -56,6 +61,34 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// configuration.connectTo = ["api.example.com:443": "10.0.0.7:8443"]
     /// ```
     public var connectTo: [String: String] = [:]
+
+    /// The URL of a resolver that supports DNS over HTTPS (RFC 8484), such as `https://dns.example/dns-query`. It
+    /// resolves the names of hosts in place of the system's resolver. Default: nil (the system's resolver).
+    ///
+    /// If the resolver fails, the request is `.cannotConnect`. The system's resolver is used only for the name of the
+    /// resolver itself. The certificate of the resolver must be trusted by the roots of ``security``. Requests to the
+    /// resolver use the proxy of the environment variables, and not ``proxy``. A value other than an https URL without a
+    /// user, a password and a fragment is `.invalidRequest`, and any value if the system's libcurl is older than 8.10.
+    public var dnsOverHTTPS: URL?
+
+    /// The versions of HTTP that a transport uses.
+    public enum HTTPVersions: Sendable, Hashable {
+        /// HTTP/1.1.
+        case http1
+        /// Over TLS, HTTP/2 if the server negotiates it, and HTTP/1.1 otherwise. Without TLS, HTTP/1.1.
+        case http2
+        /// The same as ``http2`` over TLS. Without TLS, HTTP/2 with prior knowledge (RFC 9113, 3.3): a request to a
+        /// server that does not support it fails.
+        ///
+        /// A request without TLS is `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy requires
+        /// HTTP/1.1. This includes an HTTP proxy in the environment variables.
+        case http2PriorKnowledge
+        /// Over TLS, HTTP/3 (RFC 9114) if the server can be reached with it, and HTTP/2 or HTTP/1.1 otherwise. Without
+        /// TLS, HTTP/1.1.
+        ///
+        /// Each request is `.invalidRequest` if the system's libcurl was built without HTTP/3, or is older than 7.88.
+        case http3
+    }
 
     /// The versions of IP.
     public enum AddressFamily: Sendable, Hashable {
@@ -95,6 +128,9 @@ public struct TransportConfiguration: Sendable, Hashable {
         {
             return "networkInterface is not the name of an interface or an IP address"
         }
+        if let dnsOverHTTPS, !Self.isResolver(dnsOverHTTPS) {
+            return "dnsOverHTTPS is not an https URL without a user, a password and a fragment"
+        }
         for entry in connectTo where !Self.isHostAndPort(entry.key) || !Self.isHostAndPort(entry.value) {
             return "a key or a value of connectTo is not host:port"
         }
@@ -106,6 +142,12 @@ public struct TransportConfiguration: Sendable, Hashable {
             if let limit, limit <= .zero { return "\(name) is zero or less; use nil for no limit" }
         }
         return nil
+    }
+
+    private static func isResolver(_ url: URL) -> Bool {
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else { return false }
+        return url.scheme?.lowercased() == "https" && (1...65535).contains(url.port ?? 443) && url.user == nil
+            && url.password == nil && url.fragment == nil
     }
 
     private static func isHostAndPort(_ text: String) -> Bool {

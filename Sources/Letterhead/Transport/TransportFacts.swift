@@ -9,13 +9,23 @@ final class TransportFacts: Sendable {
         var queued = Duration.zero
         /// The time until the last byte of the request was sent; zero if it is not known.
         var sent = Duration.zero
-        /// The statuses of interim responses, at most 16.
-        var interim: [Int] = []
+        /// The heads of interim responses, unparsed.
+        var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?
+        /// Whether the transport knows that it has closed the connection.
+        var isClosed = false
+        /// Whether the end of the connection marks the end of the body.
+        var endsBody = false
     }
 
-    private let state = Mutex((metrics: TransportMetrics(), trailers: HTTPHeaders(), details: Details()))
+    private let state = Mutex(State())
+
+    private struct State {
+        var metrics = TransportMetrics()
+        var trailers = HTTPHeaders()
+        var details = Details()
+    }
 
     var details: Details { state.withLock { $0.details } }
 
@@ -30,9 +40,4 @@ final class TransportFacts: Sendable {
         get { state.withLock { $0.trailers } }
         set { state.withLock { $0.trailers = newValue } }
     }
-}
-
-/// The transport facts of a response.
-enum TransportFactsValue: HTTPRequestOption {
-    static let defaultOptionValue: TransportFacts? = nil
 }

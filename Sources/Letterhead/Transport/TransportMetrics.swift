@@ -53,8 +53,78 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
 extension HTTPResponse {
     /// The metrics of the response. For a streamed response, the totals are available after its body has ended. All
     /// values are zero if the response was not received over the network.
-    public var metrics: TransportMetrics { self[option: TransportFactsValue.self]?.metrics ?? TransportMetrics() }
+    ///
+    /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
+    public var metrics: TransportMetrics {
+        get { self[option: LateValues.self]?.metrics() ?? TransportMetrics() }
+        set {
+            let trailers = self[option: LateValues.self]?.trailers
+            provide(metrics: { newValue }, trailers: trailers ?? { [:] })
+        }
+    }
 
     /// The trailer fields, which follow the body (RFC 9110, 6.5), in order; empty until a streamed body has ended.
-    public var trailers: HTTPHeaders { self[option: TransportFactsValue.self]?.trailers ?? [:] }
+    ///
+    /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
+    public var trailers: HTTPHeaders {
+        get { self[option: LateValues.self]?.trailers() ?? [:] }
+        set {
+            let metrics = self[option: LateValues.self]?.metrics
+            provide(metrics: metrics ?? { TransportMetrics() }, trailers: { newValue })
+        }
+    }
+
+    /// The interim responses that preceded the response (RFC 9110, 15.2), in order, without bodies: the first 16 of
+    /// them. They count toward ``TransportConfiguration/maximumHeadSize``.
+    ///
+    /// ```swift
+    /// let hints = response.interimResponses.filter { $0.status == 103 }.compactMap { $0.headers["Link"] }
+    /// ```
+    ///
+    /// 103 Early Hints (RFC 8297) names what the response will probably refer to. The array is empty on Apple
+    /// platforms, and if the response was not received over the network.
+    public var interimResponses: [HTTPResponse] {
+        get { self[option: InterimResponses.self] }
+        set { self[option: InterimResponses.self] = newValue }
+    }
+
+    /// Sets closures that return the metrics and the trailers. A transport uses it for a streamed response, which it
+    /// returns before they are complete.
+    ///
+    /// ```swift
+    /// response.provide(metrics: { exchange.metrics }, trailers: { exchange.trailers })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - metrics: called each time that ``metrics`` is read, on any thread.
+    ///   - trailers: called each time that ``trailers`` is read, on any thread. Default: returns no fields.
+    public mutating func provide(
+        metrics: @escaping @Sendable () -> TransportMetrics,
+        trailers: @escaping @Sendable () -> HTTPHeaders = { [:] }
+    ) {
+        self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
+    }
+
+    /// Provides the metrics and the trailers of a transport of the library, and keeps what its observers read.
+    mutating func provide(_ facts: TransportFacts) {
+        self[option: LateValues.self] = LateValues(
+            metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)
+    }
+
+    /// The facts of a response that was received by a transport of the library.
+    var facts: TransportFacts? { self[option: LateValues.self]?.facts }
+}
+
+/// The interim responses before a response.
+private enum InterimResponses: HTTPRequestOption {
+    static let defaultOptionValue: [HTTPResponse] = []
+}
+
+/// The values of a response that are complete only after its end.
+private struct LateValues: HTTPRequestOption {
+    static let defaultOptionValue: LateValues? = nil
+
+    let metrics: @Sendable () -> TransportMetrics
+    let trailers: @Sendable () -> HTTPHeaders
+    var facts: TransportFacts?
 }

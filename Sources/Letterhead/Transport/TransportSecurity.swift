@@ -56,6 +56,16 @@ public struct TransportSecurity: Sendable, Hashable {
     /// keys, in addition to a trusted certificate. Default: empty (any key is allowed).
     public var pinnedKeys: [Data] = []
 
+    /// The digests for single hosts, which replace ``pinnedKeys`` for these hosts. Default: empty.
+    ///
+    /// ```swift
+    /// configuration.security.pinnedKeysByHost = ["api.example.com": [currentKey, nextKey]]
+    /// ```
+    ///
+    /// The hosts are in lower case, without a port and a dot at the end. If a server has none of the keys, the request
+    /// is `.insecureConnection`, and the message contains the digest of the server's key in base 64.
+    public var pinnedKeysByHost: [String: [Data]] = [:]
+
     /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
     public var identity: Identity?
 
@@ -63,6 +73,31 @@ public struct TransportSecurity: Sendable, Hashable {
     public init() {}
 
     var brokenRule: String? {
-        pinnedKeys.contains { $0.count != 32 } ? "a digest in pinnedKeys does not have 32 bytes" : nil
+        if pinnedKeys.contains(where: { $0.count != 32 }) { return "a digest in pinnedKeys does not have 32 bytes" }
+        for (host, keys) in pinnedKeysByHost {
+            guard HTTPRequest.isHost(host), !host.isEmpty, host == Self.pinnedName(of: host) else {
+                return "a host in pinnedKeysByHost is not the name of a host in lower case"
+            }
+            if keys.isEmpty || keys.contains(where: { $0.count != 32 }) {
+                return "pinnedKeysByHost has no digest for \(host), or one that does not have 32 bytes"
+            }
+        }
+        return nil
+    }
+
+    /// Returns the keys of which a server must have one; empty if any key is allowed.
+    func pinnedKeys(of host: String) -> [Data] {
+        if pinnedKeysByHost.isEmpty { return pinnedKeys }
+        return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
+    }
+
+    /// Returns the text before the digest of the server's key in the message of a request to a host.
+    func pinningRule(of host: String) -> String {
+        pinnedKeysByHost[Self.pinnedName(of: host)] == nil ? "pinnedKeys" : "pinnedKeysByHost"
+    }
+
+    private static func pinnedName(of host: String) -> String {
+        let name = host.lowercased()
+        return String(name.hasSuffix(".") ? name.dropLast() : name[...])
     }
 }

@@ -97,17 +97,14 @@ extension CollectionDifference<String>.Change {
 }
 
 extension Cassette.Matching {
-    private static let neverCompared: Set<HTTPHeaders.Name> = [
-        .idempotencyKey, "X-Idempotency-Key", "traceparent", "tracestate", "baggage", "b3", "X-Request-ID",
-        "X-Correlation-ID", "X-Trace-ID", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", .date, .contentLength, .host,
-        .connection,
-    ]
+    /// The headers that describe the connection or the form of the body.
+    private static let neverCompared: Set<HTTPHeaders.Name> = [.date, .contentLength, .host, .connection]
 
     fileprivate func compared(_ headers: HTTPHeaders, _ redaction: CassetteRedaction) -> [String] {
         headers.filter { field in
             let isNever =
-                Self.neverCompared.contains(field.name) || redaction.names.isSecret(header: field.name)
-                || field.name.rawValue.lowercased().hasPrefix("x-b3-")
+                Self.neverCompared.contains(field.name) || VolatileHeaders.contain(field.name)
+                || redaction.names.isSecret(header: field.name)
             switch self.headers {
             case .none: return false
             case .only(let names): return names.contains(field.name)

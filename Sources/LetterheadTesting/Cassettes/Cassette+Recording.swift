@@ -27,15 +27,14 @@ extension Cassette {
         return response
     }
 
-    /// Returns a request without secrets. A compressed body is secret as a whole, because it cannot be searched.
+    /// Returns a request without secrets. A compressed body is decompressed, so that its secrets can be found and its
+    /// content can be compared. If it cannot be decompressed, it is secret as a whole.
     func archived(_ request: HTTPRequest) async -> HAR.Request {
         let redaction = redaction.adding(request.redaction)
         let headers = request.framedHeaders()
         let url = redaction.text(request.redaction.url(of: request).replacing(Redaction.mark, with: "REDACTED"))
         var archived = HAR.Request(method: "\(request.method)", url: url, headers: redaction.fields(headers))
-        archived.queryString = URLParts(url).query.map { query in
-            QueryParameters(escaped: query).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
-        }
+        archived.queryString = HAR.queryItems(of: url)
         guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }
         var stored = chunks.data
         if stored == nil, request.body.isReplayable, chunks.length.map({ $0 <= Self.largestBody }) ?? false {
@@ -44,20 +43,28 @@ extension Cassette {
         guard let data = stored else {
             // The body is not compared. Its description distinguishes the request from one without a body.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
-            archived.postData = HAR.PostData(mimeType: headers[.contentType], text: text)
+            archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
             return archived
         }
+        let (readable, isReadable) = Self.decompressed(data, headers)
         let body = redaction.body(
-            data, mediaType: headers[.contentType].flatMap { MediaType($0) },
-            isSecret: request.isSecret || headers.contains(.contentEncoding))
+            readable, mediaType: headers[.contentType].flatMap { MediaType($0) },
+            isSecret: request.isSecret || !isReadable)
         let (text, encoding) = HAR.text(of: body)
-        archived.postData = HAR.PostData(mimeType: headers[.contentType], text: text, encoding: encoding)
+        archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text, encoding: encoding)
         archived.bodySize = data.count
         return archived
     }
 
-    /// The largest body that is read from a file, in bytes.
+    /// The largest body that is read from a file or decompressed, in bytes.
     private static let largestBody = 16 << 20
+
+    /// Returns a body without its content codings, and whether they could be removed.
+    private static func decompressed(_ data: Data, _ headers: HTTPHeaders) -> (Data, Bool) {
+        guard headers.contains(.contentEncoding) else { return (data, true) }
+        guard let plain = headers.decompressed(data, upTo: largestBody) else { return (data, false) }
+        return (plain, true)
+    }
 
     private func archived(_ response: HTTPResponse) -> HAR.Response {
         let redaction = redaction.adding(response.request.redaction)

@@ -22,12 +22,26 @@ struct HAR: Codable, Sendable {
         var time: Double?
         var request: Request
         var response: Response
-        var cache: [String: String]? = [:]
+        var cache: NoCache? = NoCache()
         var timings: Timings? = Timings()
+    }
 
-        private enum CodingKeys: String, CodingKey {
-            case startedDateTime, time, request, response, timings
-        }
+    /// A member that the format requires. It is ignored in archives that are read, and an empty object in archives that are
+    /// written.
+    struct NoCache: Codable, Sendable {
+        private enum CodingKeys: CodingKey {}
+
+        init() {}
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) { _ = encoder.container(keyedBy: CodingKeys.self) }
+    }
+
+    /// A member that the format requires. The headers contain the cookies, so it is ignored in archives that are read, and an
+    /// empty array in archives that are written.
+    struct NoCookies: Codable, Sendable {
+        init() {}
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) { _ = encoder.unkeyedContainer() }
     }
 
     struct Timings: Codable, Sendable {
@@ -45,16 +59,12 @@ struct HAR: Codable, Sendable {
         var method: String
         var url: String
         var httpVersion: String? = "HTTP/1.1"
-        var cookies: [Field]? = []
+        var cookies: NoCookies? = NoCookies()
         var headers: [Field]? = []
         var queryString: [Field]? = []
         var postData: PostData?
         var headersSize: Int? = -1
         var bodySize: Int? = -1
-
-        private enum CodingKeys: String, CodingKey {
-            case method, url, httpVersion, headers, queryString, postData, headersSize, bodySize
-        }
     }
 
     struct PostData: Codable, Sendable {
@@ -73,6 +83,7 @@ struct HAR: Codable, Sendable {
         var status: Int
         var statusText: String? = ""
         var httpVersion: String? = "HTTP/1.1"
+        var cookies: NoCookies? = NoCookies()
         var headers: [Field]? = []
         var content: Content?
         var redirectURL: String? = ""
@@ -133,6 +144,12 @@ extension HAR {
     fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
         guard let text else { return nil }
         return encoding?.lowercased() == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+    }
+
+    /// Returns the query items of a URL, in the order of the URL.
+    static func queryItems(of url: String) -> [HAR.Field] {
+        guard let query = URLParts(url).query else { return [] }
+        return QueryParameters(escaped: query).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
     }
 
     /// Returns the text of a body, and its encoding.

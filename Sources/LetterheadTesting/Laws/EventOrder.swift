@@ -10,6 +10,8 @@ struct EventOrder {
     private var isInAttempt = false
     private var exchange = 0
     private var endedExchanges: Set<Int> = []
+    private var connectedExchanges: Set<Int> = []
+    private var closedExchanges: Set<Int> = []
     private var open: [String] = []
 
     /// The violations, now that no event follows.
@@ -24,6 +26,7 @@ struct EventOrder {
         if event.attempt < attempt { note("attempts", "\(event.name) has the number of an earlier attempt") }
         checkAttempt(event)
         checkExchange(event)
+        checkConnection(event)
         checkPairs(event)
         last = event
     }
@@ -70,6 +73,17 @@ struct EventOrder {
         }
         if endedExchanges.contains(number) { note("exchanges", "\(event.name) follows the end of its exchange") }
         if event.name == "exchange.end" || event.name == "exchange.failed" { endedExchanges.insert(number) }
+    }
+
+    private mutating func checkConnection(_ event: HTTPEvent) {
+        guard let number = event[.exchange] else { return }
+        switch event.name {
+        case "connection.opened", "connection.reused": connectedExchanges.insert(number)
+        case "connection.closed":
+            if !connectedExchanges.contains(number) { note("connections", "a connection closes that was not opened") }
+            if !closedExchanges.insert(number).inserted { note("connections", "a connection closes twice") }
+        default: break
+        }
     }
 
     private mutating func checkPairs(_ event: HTTPEvent) {

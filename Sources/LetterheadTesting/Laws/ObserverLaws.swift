@@ -19,6 +19,8 @@ public import Letterhead
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
 /// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and no event of an exchange
 ///   follows its end.
+/// - **Connections**: `connection.closed` follows `connection.opened` or `connection.reused` of its exchange, and occurs at
+///   most once in an exchange.
 /// - **Pairs**: the end of a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) follows its start.
 /// - **Identity**: all events of a load have the same parent, template and route.
 /// - **Parents**: a load that is sent on behalf of another load starts later than that load.

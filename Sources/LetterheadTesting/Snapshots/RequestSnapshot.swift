@@ -19,6 +19,9 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
         case http
         /// An HTTP Archive (HAR 1.2) with one entry without a response.
         case har
+        /// A curl command for a POSIX shell, with one option on each line. See `HTTPRequest.curlCommand()`. A header that
+        /// curl would add and the request does not have is removed by an option with its name only.
+        case curl
     }
 
     /// The text.
@@ -39,7 +42,11 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     ) throws(HTTPError) {
         let parts = try SnapshotParts(request, CassetteRedaction(names: redaction))
         self.format = format
-        text = format == .http ? parts.http : parts.har
+        switch format {
+        case .http: text = parts.http
+        case .har: text = parts.har
+        case .curl: text = parts.curl(request, redaction)
+        }
     }
 
     /// The same as ``text``.
@@ -47,16 +54,15 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 }
 
 /// The parts of a request in a snapshot.
-private struct SnapshotParts {
-    private static let volatile: Set<HTTPHeaders.Name> = [
-        .idempotencyKey, "traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID", "X-Trace-ID",
-    ]
+struct SnapshotParts {
+    static let volatile = "VOLATILE"
 
     let method: String
     let url: String
     let fields: [HAR.Field]
     let body: String
     let encoding: String?
+    let boundary: String?
 
     init(_ request: HTTPRequest, _ redaction: CassetteRedaction) throws(HTTPError) {
         let redaction = redaction.adding(request.redaction)
@@ -64,10 +70,10 @@ private struct SnapshotParts {
         let shown = request.redaction.url(of: request)
         url = redaction.text(shown.replacing(Redaction.mark, with: CassetteRedaction.mark))
         let headers = request.framedHeaders()
-        let boundary = headers[.contentType].flatMap { MediaType($0) }?["boundary"]
-        fields = redaction.fields(headers).map { field in
+        boundary = headers[.contentType].flatMap { MediaType($0) }?["boundary"]
+        fields = redaction.fields(headers).map { [boundary] field in
             var field = field
-            if Self.volatile.contains(HTTPHeaders.Name(field.name)) { field.value = "VOLATILE" }
+            if VolatileHeaders.contain(HTTPHeaders.Name(field.name)) { field.value = Self.volatile }
             if let boundary { field.value = field.value.replacing(boundary, with: "boundary") }
             return field
         }
@@ -97,16 +103,20 @@ private struct SnapshotParts {
         var request = HAR.Request(method: method, url: url, headers: fields)
         if !body.isEmpty {
             let type = fields.first { $0.name.lowercased() == "content-type" }?.value
-            request.postData = HAR.PostData(mimeType: type, text: body, encoding: encoding)
+            request.postData = HAR.PostData(mimeType: type ?? "", text: body, encoding: encoding)
         }
+        request.queryString = HAR.queryItems(of: url)
         var archive = HAR()
-        archive.log.entries = [HAR.Entry(request: request, response: HAR.Response(status: 0))]
+        let response = HAR.Response(status: 0, content: HAR.Content(size: 0, mimeType: "x-unknown"))
+        archive.log.entries = [
+            HAR.Entry(startedDateTime: "1970-01-01T00:00:00.000Z", time: 0, request: request, response: response)
+        ]
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return ((try? encoder.encode(archive)).map { String(decoding: $0, as: UTF8.self) } ?? "") + "\n"
     }
 
-    private static func indented(_ data: Data, _ type: MediaType?) -> String? {
+    static func indented(_ data: Data, _ type: MediaType?) -> String? {
         guard type?.isJSON == true, let json = try? JSONDecoder().decode(JSONValue.self, from: data) else { return nil }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

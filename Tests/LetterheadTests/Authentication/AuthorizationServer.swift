@@ -137,12 +137,12 @@ extension HTTPLoader {
     }
 
     /// The failure of a request to the test's API; nil after a success.
-    func failing(scopes: Set<String> = []) async -> OAuth2.Failure? {
+    func failing(scopes: Set<String> = []) async -> HTTPAuthentication.Failure? {
         do {
             _ = try await ask(scopes: scopes)
             return nil
         } catch {
-            return (error as? HTTPError)?.underlying as? OAuth2.Failure
+            return (error as? HTTPError)?.underlying as? HTTPAuthentication.Failure
         }
     }
 }

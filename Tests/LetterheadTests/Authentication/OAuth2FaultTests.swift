@@ -8,14 +8,14 @@ import Testing
 private struct TokenFault: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let answer: MockServer.Answer
-    let reason: OAuth2.Failure.Reason
+    let reason: HTTPAuthentication.Failure.Reason
     /// The code of the error underneath; nil when the answer arrived.
     var code: HTTPError.Code?
     /// Whether only the client's patience ends it.
     var isSilence: Bool { testDescription.hasPrefix("stalled") }
 
     init(
-        _ name: String, _ answer: MockServer.Answer, _ reason: OAuth2.Failure.Reason = .unavailable,
+        _ name: String, _ answer: MockServer.Answer, _ reason: HTTPAuthentication.Failure.Reason = .unavailable,
         code: HTTPError.Code? = nil
     ) {
         (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code)
@@ -137,7 +137,7 @@ private final class TokenScene: Sendable {
         let loads = (0..<5).map { _ in Task { await failure { try await chain.load(api) } } }
         for load in loads {
             let error = try #require(await load.value)
-            let failure = try #require(error.underlying as? OAuth2.Failure)
+            let failure = try #require(error.underlying as? HTTPAuthentication.Failure)
             #expect(error.code == .cannotAuthenticate && failure.reason == fault.reason)
             #expect(!error.mayHaveBeenSent)
             #if os(Linux)
@@ -213,7 +213,7 @@ private final class TokenScene: Sendable {
         let api = scene.api
         let error = await failure { try await chain.load(api) }
         #expect(error?.code == .cancelled)
-        #expect((error?.underlying as? OAuth2.Failure)?.reason == .unavailable)
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .unavailable)
         #expect(try await chain.load(api).status == .ok)
         await scene.server.stop()
     }

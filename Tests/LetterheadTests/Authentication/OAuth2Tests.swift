@@ -171,7 +171,7 @@ import Testing
         let error = await failure { try await chain.load(HTTPRequest(url: AuthorizationServer.api)) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(error?.message.contains("logged out") == true)
-        #expect((error?.underlying as? OAuth2.Failure)?.reason == .loggedOut)
+        #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .loggedOut)
         #expect(error?.response?.status == .unauthorized)
         #expect(await store.load() == nil)
     }
@@ -194,9 +194,9 @@ import Testing
             (.answer(401, #"{"error":"invalid_client"}"#), .refused),
             (.answer(400, #"{"error":"invalid_request"}"#), .refused), (.answer(403, ""), .refused),
             (.answer(404, ""), .refused), (.answer(302, ""), .refused), (.answer(304, ""), .refused),
-        ] as [(AuthorizationServer.Mischief, OAuth2.Failure.Reason)])
+        ] as [(AuthorizationServer.Mischief, HTTPAuthentication.Failure.Reason)])
     func `A fault of the server is reported, and deletes no tokens`(
-        mischief: AuthorizationServer.Mischief, reason: OAuth2.Failure.Reason
+        mischief: AuthorizationServer.Mischief, reason: HTTPAuthentication.Failure.Reason
     ) async throws {
         let store = OAuth2.MemoryTokenStore()
         let chain = chain(store: store)

@@ -55,9 +55,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 
     @Test func `A 401 for a stored credential calls the provider once more, and marks it as refused`() async throws {
         let asked = Mutex<[Bool]>([])
-        let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: .unauthorized) }
-            .then { HTTPResponse(request: $0, status: .ok) }
+        let mock = StubLoader().on(.any(), inOrder: .status(.unauthorized), .status(.ok))
         let basic = HTTPAuthentication.basic { need in
             asked.withLock { $0.append(need.isRefused) }
             return (username: need.isRefused ? "new" : "old", password: "p")

@@ -45,7 +45,9 @@ import Testing
         #expect(texts.contains { $0.contains("auth.example.com/token") })
         if let error {
             texts += ["\(error)", String(reflecting: error.underlying as Any), error.bodyExcerpt ?? ""]
-            if let underlying = error.underlying as? OAuth2.Failure { texts.append("\(underlying.underlying as Any)") }
+            if let underlying = error.underlying as? HTTPAuthentication.Failure {
+                texts.append("\(underlying.underlying as Any)")
+            }
         }
         for text in texts { #expect(!text.contains("HARMLESS") && !text.contains("grant_type")) }
     }

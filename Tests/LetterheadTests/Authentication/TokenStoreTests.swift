@@ -142,7 +142,7 @@ private final class FickleStore: OAuth2.TokenStore {
         try await inStore { store, url in
             try await store.save(tokens)
             try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: url.path)
-            let failure = await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await store.load() }
             #expect(failure?.description.contains("0600") == true)
             try await store.save(tokens)
             #expect(try await store.load() == tokens)
@@ -154,7 +154,7 @@ private final class FickleStore: OAuth2.TokenStore {
         try await inStore { store, url in
             try await store.save(tokens)
             #expect(chown(url.path, 12_345, 12_345) == 0)
-            let failure = await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await store.load() }
             #expect(failure?.description.contains("another user") == true)
         }
     }
@@ -164,16 +164,16 @@ private final class FickleStore: OAuth2.TokenStore {
             try await store.save(tokens)
             try await store.delete()
             #expect(mkfifo(url.path, 0o600) == 0)
-            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
-            await #expect(throws: OAuth2.Failure.self) {
+            await #expect(throws: HTTPAuthentication.Failure.self) { try await store.load() }
+            await #expect(throws: HTTPAuthentication.Failure.self) {
                 try await OAuth2.FileTokenStore(url.deletingLastPathComponent()).load()
             }
-            await #expect(throws: OAuth2.Failure.self) {
+            await #expect(throws: HTTPAuthentication.Failure.self) {
                 try await OAuth2.FileTokenStore(URL(filePath: "/dev/zero")).load()
             }
             #expect(unlink(url.path) == 0)
             try await store.save(OAuth2.Tokens(accessToken: Secret(String(repeating: "a", count: 1 << 20))))
-            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            await #expect(throws: HTTPAuthentication.Failure.self) { try await store.load() }
         }
     }
 
@@ -192,12 +192,12 @@ private final class FickleStore: OAuth2.TokenStore {
         try await inStore { store, url in
             try await store.save(tokens)
             try Data(text.utf8).write(to: url)
-            await #expect(throws: OAuth2.Failure.self) { try await store.load() }
+            await #expect(throws: HTTPAuthentication.Failure.self) { try await store.load() }
         }
     }
 
     @Test func `A path that cannot be written is an error`() async throws {
         let store = OAuth2.FileTokenStore(URL(filePath: "/dev/null/tokens.json"))
-        await #expect(throws: OAuth2.Failure.self) { try await store.save(tokens) }
+        await #expect(throws: HTTPAuthentication.Failure.self) { try await store.save(tokens) }
     }
 }

@@ -111,6 +111,47 @@ import Testing
         #expect(jar.cookies.count == 1 && errors.withLock { $0 } > 0)
     }
 
+    @Test func `a text with many cookies is one change of the file`() throws {
+        let errors = Mutex(0)
+        let jar = CookieJar(
+            file: URL(filePath: "/proc/letterhead/cookies.txt"), now: { [now] in now },
+            onError: { _ in errors.withLock { $0 += 1 } })
+        let before = errors.withLock { $0 }
+        let lines = (0..<100).map { "a.example\tFALSE\t/\tFALSE\t1900000000\tname\($0)\tvalue" }
+        try jar.add(text: lines.joined(separator: "\n"))
+        #expect(jar.cookies.count == 100)
+        #expect(errors.withLock { $0 } == before + 1)
+    }
+
+    @Test func `a cookie whose expiry slides or whose flags change is saved`() async throws {
+        defer { remove() }
+        let time = Mutex(now)
+        let field = Mutex("sid=1; Max-Age=3600; Path=/")
+        let file = file
+        func jar() -> CookieJar {
+            CookieJar(file: file, now: { time.withLock { $0 } }, onError: { Issue.record($0) })
+        }
+        let server = MockLoader { request in
+            HTTPResponse(request: request, status: .ok, headers: ["Set-Cookie": field.withLock { $0 }])
+        }
+        let client = HTTPClient(cookies: jar(), transport: server)
+        let request = try HTTPRequest("https://a.example/")
+        // The moves are small, and their sum is longer than the lifetime.
+        for _ in 0..<300 {
+            _ = try await client.send(request)
+            time.withLock { $0 += 20 }
+        }
+        #expect(jar().cookies.map(\.name) == ["sid"])
+        #expect(jar().cookies[0].expires.map { $0 > time.withLock { $0 } + 3500 } == true)
+        #expect(!jar().cookies[0].isSecure)
+        field.withLock { $0 += "; Secure" }
+        _ = try await client.send(request)
+        #expect(jar().cookies[0].isSecure && !jar().cookies[0].isHTTPOnly)
+        field.withLock { $0 += "; HttpOnly" }
+        _ = try await client.send(request)
+        #expect(jar().cookies[0].isHTTPOnly)
+    }
+
     @Test func `the text of curl is read, and written again`() throws {
         let text = """
             # Netscape HTTP Cookie File

@@ -63,6 +63,20 @@ struct JSONValueTests {
         await #expect(throws: HTTPError.self) { try await client("{\"value\":\(text)}").send(Wrapped()) }
     }
 
+    /// Foundation reads a number to the byte after it, and ends the process if that is another digit.
+    @Test func `A long number at the end of a document in JSON5 ends with the document`() async throws {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let mock = MockLoader { request in
+            let body = Data("999999999999999999999".utf8).dropLast()  // A digit follows in memory.
+            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(body))
+        }
+        let client = HTTPClient(
+            decoder: decoder, links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let value = try await client.send(Document())
+        #expect(value == .double(1e20))
+    }
+
     @Test func `Bytes that are not UTF-8 are an error`() async {
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data([0x22, 0xFF, 0x22])))

@@ -151,6 +151,7 @@ import Testing
         #expect(
             "\(client)".hasPrefix(
                 "HTTPClient(PrintLoader --> ResetGuard --> Autocancel --> Deadline --> Retry --> FollowRedirects "
-                    + "--> ApplyEnvironment --> Authenticate --> AskForMediaTypes --> Throttle --> MockLoader"))
+                    + "--> ApplyEnvironment --> Authenticate --> ModifyRequest.acceptHeader --> Throttle --> MockLoader"
+            ))
     }
 }

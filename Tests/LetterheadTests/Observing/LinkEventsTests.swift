@@ -67,12 +67,10 @@ import Testing
         let url = try #require(URL(string: "https://a.test/token"))
         let authentication = HTTPAuthentication.oauth2(
             client: OAuth2.Client(id: "me", secret: "s3cret"), tokenEndpoint: url, grant: .clientCredentials())
-        let client = client(authentication: authentication) { request in
-            let text = #"{"access_token":"s3cret","token_type":"Bearer"}"#
-            return HTTPResponse(
-                request: request, status: .ok, headers: [.contentType: "application/json"],
-                body: HTTPResponseBody(Data(text.utf8)))
+        let stubs = StubLoader().on(.any(), times: .any) { _ in
+            .json(["access_token": "s3cret", "token_type": "Bearer"])
         }
+        let client = client(authentication: authentication) { try await stubs.load($0) }
         _ = try await client.send(Endpoint("a"))
         let refresh = try #require(log.events.first { $0[.kind] == "refresh" })
         #expect(refresh.parent == log.events.first?.load && refresh.name == "load.start")

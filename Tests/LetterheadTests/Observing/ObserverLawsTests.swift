@@ -42,6 +42,17 @@ import Testing
         #expect(laws(event("load.start"), event("body.end", exchange: 1), event("load.end")) == ["exchanges"])
     }
 
+    @Test func `a connection that closes without being opened, or twice, is found`() {
+        let start = [event("load.start"), event("exchange.start", exchange: 1)]
+        let opened = event("connection.opened", exchange: 1)
+        let closed = event("connection.closed", exchange: 1)
+        let end = [event("exchange.end", exchange: 1), event("load.end")]
+        func laws(_ events: [HTTPEvent]) -> [String] { ObserverLaws.violations(of: events).map(\.law) }
+        #expect(laws(start + [opened, closed] + end) == [])
+        #expect(laws(start + [closed] + end) == ["connections"])
+        #expect(laws(start + [opened, closed, closed] + end) == ["connections"])
+    }
+
     @Test func `an end without a start is found`() {
         #expect(laws(event("load.start"), event("connect.end"), event("load.end")) == ["pairs"])
     }

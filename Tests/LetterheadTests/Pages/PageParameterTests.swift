@@ -38,6 +38,24 @@ struct PageParameterTests {
         #expect(json == own)
     }
 
+    private struct Numbered: Codable, Sendable {
+        struct Cursor: Codable, Sendable { var shard: UUID }
+        var items: [Int]
+        var next: Cursor?
+    }
+
+    @Test func `a cursor is any value that can be encoded as JSON`() async throws {
+        let shard = UUID()
+        let mock = MockLoader { request in
+            let isFirst = request.query.isEmpty
+            return try .ok(request, json: Numbered(items: [1], next: isFirst ? .init(shard: shard) : nil))
+        }
+        let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
+        let byShard = Get<Numbered>("numbers").paginated(by: .cursor(\.next?.shard, parameter: "shard"))
+        #expect(try await client.pages(of: byShard).collect().count == 2)
+        #expect(mock.requests.map { $0[query: "shard"] } == [nil, shard.uuidString])
+    }
+
     @Test func `a missing object is created`() async throws {
         #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
     }

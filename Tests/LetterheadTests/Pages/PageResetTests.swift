@@ -44,12 +44,10 @@ struct PageResetTests {
     }
 
     @Test func `events that have arrived are not delivered after a reset`() async throws {
-        let mock = MockLoader { request in
-            HTTPResponse(
-                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
-                body: StreamedBody.of("data: a\n\ndata: b\n\n"))
+        let mock = StubLoader().on(.any()) { _ in
+            .stream([Data("data: a\n\ndata: b\n\n".utf8)], headers: [.contentType: "text/event-stream"])
         }
-        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let client = HTTPClient.over(mock)
         var events = client.events(of: Endpoint(), reconnecting: .whenClosed).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         await client.reset()
@@ -63,12 +61,10 @@ struct PageResetTests {
     }
 
     @Test func `values that have arrived are not delivered after a reset`() async throws {
-        let mock = MockLoader { request in
-            HTTPResponse(
-                request: request, status: .ok, headers: ["Content-Type": "application/x-ndjson"],
-                body: StreamedBody.of("1\n2\n3\n"))
-        }
-        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let client = HTTPClient.over(
+            StubLoader().on(.any()) { _ in
+                .stream([Data("1\n2\n3\n".utf8)], headers: [.contentType: "application/x-ndjson"])
+            })
         var values = client.values(of: Endpoint(), as: Int.self).makeAsyncIterator()
         #expect(try await values.next() == 1)
         await client.reset()

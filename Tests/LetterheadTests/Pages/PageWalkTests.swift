@@ -61,13 +61,12 @@ struct PageWalkTests {
     }
 
     @Test func `twenty, twenty and five items of size twenty are three requests`() async throws {
-        let mock = MockLoader { request in
-            let page = Int(request[query: "page"] ?? "") ?? 0
-            return try .ok(request, json: Array(repeating: page, count: page < 3 ? 20 : 5))
+        let stubs = StubLoader().on(Numbers.self) { _ in
+            .pages([20, 20, 5].map { Array(repeating: 0, count: $0) })
         }
         let walk = Numbers().paginated(size: 20)
-        #expect(try await client(over: mock).items(of: walk).collect().count == 45)
-        #expect(mock.requests.count == 3)
+        #expect(try await HTTPClient.over(stubs).items(of: walk).collect().count == 45)
+        #expect(stubs.requests.count == 3)
     }
 
     @Test func `a page is not requested before its first item is`() async throws {

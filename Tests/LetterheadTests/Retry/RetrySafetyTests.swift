@@ -8,7 +8,7 @@ import Testing
     @Test(
         arguments: [
             (HTTPMethod.get, true), (.head, true), (.options, true), (.trace, true), (.put, true), (.delete, true),
-            (.query, true), (.post, false), (.patch, false), (.connect, false), ("PURGE", false),
+            (.query, true), (.post, false), (.patch, false), ("PURGE", false),
         ], [503, 0]) func `only idempotent methods are retried`(method: (HTTPMethod, Bool), status: Int) async
     {
         let scene = RetryScene(.answering(status))

@@ -215,8 +215,8 @@ import Testing
 
     @Test func `a response that is saved and cannot be decoded does not change the file`() async throws {
         let folder = try Folder()
-        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("after".utf8))) }
-        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let stubs = StubLoader().on(.any()) { _ in .status(200, body: Data("after".utf8)) }
+        let client = HTTPClient.over(stubs)
         let template = Endpoint("a", answering: Person.self).with { $0.options.responseDelivery = .file(folder.file) }
         let error = await #expect(throws: HTTPError.self) { try await client.send(template) }
         #expect(error?.code == .emptyResponse && folder.isUntouched)
@@ -227,14 +227,10 @@ import Testing
 
     @Test func `the request of a retry alternate is not saved to the file of the download`() async throws {
         let folder = try Folder()
-        let mock = MockLoader { request in
-            guard request.path != "/token" else {
-                return HTTPResponse(request: request, status: 200, body: HTTPResponseBody(Data("t1".utf8)))
+        let mock = StubLoader().on(.any("/token")) { _ in .status(200, body: Data("t1".utf8)) }
+            .on(.any()) { call in
+                .status(call.request.headers["Authorization"] == "t1" ? 200 : 401, body: Data("after".utf8))
             }
-            let isSigned = request.headers["Authorization"] == "t1"
-            return HTTPResponse(
-                request: request, status: isSigned ? 200 : 401, body: HTTPResponseBody(Data("after".utf8)))
-        }
         let token = AltRequestValidator(
             request: { original, _ in
                 var request = original
@@ -253,10 +249,9 @@ import Testing
 
     @Test func `a download works with a mock as with a server`() async throws {
         let folder = try Folder()
-        let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: 404, body: HTTPResponseBody(Data("missing".utf8))) }
-            .then { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("after".utf8))) }
-        let client = HTTPClient(environment: .of("https://h"), transport: mock)
+        let stubs = StubLoader().on(
+            .any(), inOrder: .status(404, body: Data("missing".utf8)), .status(200, body: Data("after".utf8)))
+        let client = HTTPClient.over(stubs)
         let error = await #expect(throws: HTTPError.self) {
             try await client.download(Endpoint("a"), to: folder.file)
         }

@@ -17,14 +17,11 @@ struct FailureTests {
     private func error(
         status: HTTPStatus = 422, _ body: String, type: String = "application/json", isSecret: Bool = false
     ) async -> HTTPError? {
-        let mock = MockLoader { request in
-            HTTPResponse(
-                request: request, status: status, headers: ["Content-Type": type],
-                body: HTTPResponseBody(Data(body.utf8)))
+        let stubs = StubLoader().on(.any()) { _ in
+            .status(status, headers: ["Content-Type": type], body: Data(body.utf8))
         }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
         do {
-            try await client.send(Broken().secret(isSecret))
+            try await HTTPClient.over(stubs).send(Broken().secret(isSecret))
             return nil
         } catch {
             return error as? HTTPError
@@ -80,11 +77,8 @@ struct FailureTests {
             typealias Response = [String: Int]
             var path: RequestPath { "counts" }
         }
-        let mock = MockLoader { request in
-            let name = "a\\n\\u001b" + String(repeating: "x", count: 10_000)
-            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data(#"{"\#(name)":""}"#.utf8)))
-        }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let stubs = StubLoader().on(.any()) { _ in .json(["a\n\u{1B}" + String(repeating: "x", count: 10_000): ""]) }
+        let client = HTTPClient.over(stubs)
         let text = try #require(await #expect(throws: HTTPError.self) { try await client.send(Counts()) }).description
         #expect(text.contains(#"a\u{a}\u{1b}xxx"#) && text.utf8.count < 400)
     }
@@ -96,12 +90,8 @@ struct FailureTests {
             typealias Response = [User]
             var path: RequestPath { "users" }
         }
-        let mock = MockLoader { request in
-            HTTPResponse(
-                request: request, status: .ok, body: HTTPResponseBody(Data(#"[{"id":1},{"id":"SECRET"}]"#.utf8)))
-        }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Users()) }
+        let stubs = StubLoader().on(.any()) { _ in .json([["id": 1], ["id": "SECRET"]] as JSONValue) }
+        let error = await #expect(throws: HTTPError.self) { try await HTTPClient.over(stubs).send(Users()) }
         #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
         #expect(error?.description.contains("[1].id: expected Int, found string") == true)
         #expect(error?.description.contains("SECRET") == false)

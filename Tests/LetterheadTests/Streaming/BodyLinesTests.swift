@@ -29,6 +29,25 @@ import Testing
         #expect(try await HTTPResponseBody(Data(text.utf8)).lines.all() == lines)
     }
 
+    @Test(arguments: [1, 6, 7, 8, 14, 15, 1000, 10_000], [1, 7, 1000])
+    func `all lines of a long chunk are returned in order`(count: Int, length: Int) async throws {
+        let lines = (0..<count).map { "\($0) " + String(repeating: "x", count: $0 % length) }
+        let text = lines.joined(separator: "\n")
+        for size in [count, 10_000, Int.max] {
+            #expect(try await StreamedBody.of(text, piecesOf: size).lines.all() == lines)
+            #expect(try await StreamedBody.of(text + "\n", piecesOf: size).lines.all() == lines)
+        }
+    }
+
+    @Test func `the lines before one that is too long are returned first`() async throws {
+        let (lines, error) = await HTTPResponseBody(Data("1\n2\n3\n12345678\n4".utf8)).lines(upTo: 5).allAndError()
+        #expect(lines == ["1", "2", "3"] && (error as? HTTPError)?.code == .responseTooLarge)
+        var iterator = HTTPResponseBody(Data("1\n123456\n2\n".utf8)).lines(upTo: 5).makeAsyncIterator()
+        #expect(try await iterator.next() == "1")
+        await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test func `malformed UTF-8 becomes the replacement character`() async throws {
         let body = HTTPResponseBody(Data([0x61, 0xFF, 0x0A, 0xE2, 0x82, 0x0A]))
         #expect(try await body.lines.all() == ["a\u{FFFD}", "\u{FFFD}"])

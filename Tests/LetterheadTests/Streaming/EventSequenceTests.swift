@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 @Suite struct EventSequenceTests {
-    private func client(_ mock: MockLoader, retrying: RetrySettings = RetrySettings()) -> HTTPClient {
+    private func client(_ mock: any HTTPLoader, retrying: RetrySettings = RetrySettings()) -> HTTPClient {
         HTTPClient(environment: .of("http://a.example"), retrying: retrying, transport: mock)
     }
 
@@ -60,9 +60,8 @@ import Testing
     }
 
     @Test func `a retry of the client happens before the first event`() async throws {
-        let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: .serviceUnavailable) }
-            .then { stream($0, "data: a\n\n") }
+        let mock = StubLoader().on(
+            .any(), inOrder: .status(.serviceUnavailable), .events([ServerSentEvent(data: "a")]))
         let settings = RetrySettings(maximumRetries: 1, clock: TestClock(isAutomatic: true))
         #expect(try await client(mock, retrying: settings).events(of: Endpoint()).all().count == 1)
     }
@@ -83,11 +82,9 @@ import Testing
     }
 
     @Test func `values end at the sentinel, and a stream that ends without it is an error after them`() async throws {
-        let mock = MockLoader()
-            .then { stream($0, "data: 1\n\ndata: 2\n\ndata: [DONE]\n\ndata: 3\n\n") }
-            .then { stream($0, "data: 1\n\n") }
-            .then { stream($0, "data: 1\n\n") }
-        let client = client(mock)
+        let events = ["1", "2", "[DONE]", "3"].map { ServerSentEvent(data: $0) }
+        let client = client(
+            StubLoader().on(.any(), inOrder: .events(events), .events([events[0]]), .events([events[0]])))
         #expect(try await client.events(of: Endpoint(), as: Int.self, endingWith: "[DONE]").all() == [1, 2])
         let (values, error) = await client.events(of: Endpoint(), as: Int.self, endingWith: "[DONE]").allAndError()
         #expect(values == [1])

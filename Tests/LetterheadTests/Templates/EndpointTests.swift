@@ -103,11 +103,7 @@ extension RequestTemplate where Self == Post<Person> {
     @Test func `the failure of an endpoint is decoded by its type`() async throws {
         let client = HTTPClient(
             environment: .of("https://h.test"),
-            transport: MockLoader { request in
-                HTTPResponse(
-                    request: request, status: 422, headers: ["Content-Type": "application/json"],
-                    body: HTTPResponseBody(Data(#"{"title":"no"}"#.utf8)))
-            })
+            transport: StubLoader().on(.any()) { _ in .json(["title": "no"], status: 422) })
         let error = try await #require(throws: HTTPError.self) { try await client.send(.person("ada")) }
         #expect(error.failure(as: Problem.self) == Problem(title: "no"))
         #expect(error.failure(as: [Int].self) == nil)

@@ -34,6 +34,57 @@ import Testing
                 #""url" : "https://api.test/v1/people?api_key=REDACTED""#))
     }
 
+    @Test func `a curl command has one option on each line, without secrets and volatile values`() async throws {
+        let request = try await sent(
+            CreatePerson(person: Person(id: 1, login: "it's --ada")).query("api_key", "s3cret")
+                .header("Authorization", "Bearer s3cret").header("Idempotency-Key", "k\(UUID())")
+                .header("X-Amzn-Trace-Id", "\(UUID())"))
+        #expect(
+            try RequestSnapshot(request, format: .curl).text == #"""
+                curl \
+                  --request POST \
+                  --data-raw '{
+                  "id" : 1,
+                  "login" : "it'\''s --ada"
+                }' \
+                  --header 'Authorization: REDACTED' \
+                  --header 'Idempotency-Key: VOLATILE' \
+                  --header 'X-Amzn-Trace-Id: VOLATILE' \
+                  --header 'Accept: application/json, application/problem+json' \
+                  --header 'Content-Type: application/json; charset=utf-8' \
+                  --header User-Agent: \
+                  --header Expect: \
+                  'https://api.test/v1/people?api_key=REDACTED'
+
+                """#)
+    }
+
+    @Test func `the curl command of a snapshot is compared with its file line by line`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "snapshots-\(UUID())/a.curl")
+        let first = try await sent(GetPerson(login: "ada").header("X", "1"))
+        #expect(throws: SnapshotMismatch.self) { try RequestSnapshot(first, format: .curl).check(against: file) }
+        try RequestSnapshot(first, format: .curl).check(against: file)
+        _ = try? await HTTPClient.over(stubs).send(GetPerson(login: "ada").header("X", "2"))
+        let other = try RequestSnapshot(stubs.requests[1], format: .curl)
+        let error = try #require(throws: SnapshotMismatch.self) { try other.check(against: file) }
+        #expect(error.description.contains("\n-   --header 'X: 1' \\\n+   --header 'X: 2' \\\n"))
+    }
+
+    @Test func `the curl command of a multipart body is the same in each run`() throws {
+        let texts = try [
+            MultipartPart.data(Data([0, 159, 255]), name: "f", filename: "b.bin"), .text("hi", name: "note"),
+        ]
+        .flatMap { part in
+            try [0, 1].map { _ in
+                var request = try HTTPRequest(method: .post, "https://api.test/a")
+                request.body = MultipartBody([part])
+                return try RequestSnapshot(request, format: .curl).text
+            }
+        }
+        #expect(texts[0] == texts[1] && texts[2] == texts[3])
+        #expect(texts[0].contains("boundary=boundary") && texts[2].contains("\n  --form-string note=hi \\\n"))
+    }
+
     @Test func `a multipart body with binary parts has the same snapshot in each run`() throws {
         let texts = try [0, 1].map { _ in
             var request = try HTTPRequest(method: .post, "https://api.test/a")

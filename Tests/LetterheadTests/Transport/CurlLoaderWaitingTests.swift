@@ -151,5 +151,35 @@
             for task in tasks { #expect(try await task.value.status == 204) }
             #expect(holding.count == 40 && holding.server.connectionCount == 1)
         }
+
+        @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
+        func `A request that waits while the first connection negotiates TLS is not connecting`() async throws {
+            let tls = try #require(RawTLS())
+            let (mayNegotiate, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer { connection, _ in
+                mayNegotiate.wait()
+                guard connection.secure(tls) else { return connection.close() }
+                while connection.readHead() != nil {
+                    mayAnswer.wait()
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            let loader = loader { $0.connectTimeout = nil }
+            let first = Task { try await loader.load(HTTPRequest(url: url)) }
+            await until { server.connectionCount == 1 }
+            var waiting = HTTPRequest(url: url)
+            waiting.connectTimeout = .milliseconds(150)
+            let second = Task { [waiting] in try await loader.load(waiting) }
+            waiting.timeout = .milliseconds(500)
+            let error = await failure(loader, waiting)
+            #expect(error?.message == "the attempt timeout passed while waiting for a free connection")
+            mayNegotiate.signal()
+            mayAnswer.signal()
+            #expect(try await first.value.status == 204)
+            mayAnswer.signal()
+            #expect(try await second.value.status == 204)
+            #expect(server.connectionCount == 1)
+        }
     }
 #endif

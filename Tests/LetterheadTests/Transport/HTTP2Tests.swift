@@ -65,6 +65,28 @@
             }
         }
 
+        @Test func `Without TLS, HTTP/2 with prior knowledge uses one connection for all requests`() async throws {
+            let nginx = try await Nginx(trusting)
+            var configuration = TransportConfiguration()
+            configuration.httpVersions = .http2PriorKnowledge
+            let loader = CurlLoader(configuration)
+            _ = try await loader.load(HTTPRequest(url: nginx.plainURL("/item")))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<24 {
+                    group.addTask {
+                        let request = HTTPRequest(url: nginx.plainURL("/id/\(number)"))
+                        let response = try await loader.load(request)
+                        #expect(try await response.body.data() == Data("/id/\(number)".utf8))
+                        #expect(response.metrics.httpVersion == "HTTP/2" && response.metrics.isReusedConnection)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            var request = HTTPRequest(method: .post, url: nginx.plainURL("/read"))
+            request.body = Pieces(nginx.large.chunked(10_000))
+            #expect(try await loader.load(request).metrics.bytesSent > nginx.large.count)
+        }
+
         @Test func `A reset ends streams over HTTP/2, and the next request opens a new connection`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
@@ -94,6 +116,7 @@
         private let directory: URL
         private let process: ChildProcess
         private let port: Int
+        private let plainPort: Int
 
         init(_ trusting: TransportConfiguration) async throws {
             directory = FileManager.default.temporaryDirectory.appending(path: "lh-\(UInt64.random(in: 0 ... .max))")
@@ -105,8 +128,8 @@
             let probe = CurlLoader(trusting)
             for _ in 0..<10 {
                 // Another program may take the port before nginx does; then another port is tried.
-                let port = Self.freePort()
-                try Data(Self.configuration(directory.path, port: port).utf8).write(
+                let (port, plainPort) = (Self.freePort(), Self.freePort())
+                try Data(Self.configuration(directory.path, port: port, plainPort: plainPort).utf8).write(
                     to: directory.appending(path: "conf"))
                 let process = try ChildProcess(
                     Self.path ?? "",
@@ -115,7 +138,7 @@
                     var request = HTTPRequest(url: Self.url(port, "/item"))
                     request.timeout = .seconds(5)
                     if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
-                        (self.process, self.port) = (process, port)
+                        (self.process, self.port, self.plainPort) = (process, port, plainPort)
                         return
                     }
                     try await Task.sleep(for: .milliseconds(20))
@@ -129,8 +152,10 @@
 
         func url(_ path: String) -> URL { Self.url(port, path) }
 
-        private static func url(_ port: Int, _ path: String) -> URL {
-            URL(string: "https://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
+        func plainURL(_ path: String) -> URL { Self.url(plainPort, path, scheme: "http") }
+
+        private static func url(_ port: Int, _ path: String, scheme: String = "https") -> URL {
+            URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
         }
 
         private static func freePort() -> Int {
@@ -139,7 +164,7 @@
             return server.port
         }
 
-        private static func configuration(_ directory: String, port: Int) -> String {
+        private static func configuration(_ directory: String, port: Int, plainPort: Int) -> String {
             """
             daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/log;
             events { worker_connections 512; }
@@ -150,8 +175,10 @@
                 scgi_temp_path \(directory)/scgi;
                 server {
                     listen 127.0.0.1:\(port) ssl http2;
+                    listen 127.0.0.1:\(plainPort) http2;
                     ssl_certificate \(directory)/certificate; ssl_certificate_key \(directory)/key;
                     location = /item { return 200 "item"; }
+                    location /id/ { return 200 "$request_uri"; }
                     location = /none { return 204; }
                     location = /read { proxy_pass http://unix:\(directory)/socket:/; }
                     location = /large { root \(directory); }

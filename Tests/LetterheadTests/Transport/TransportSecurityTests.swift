@@ -103,9 +103,37 @@
             var configuration = trusting
             configuration.security.pinnedKeys = [Data(count: 32)]
             let error = await failure(configuration, server)
-            #expect(error?.code == .insecureConnection && error?.message.contains("pinned") == true)
+            #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false && server.requests.isEmpty)
+            let host = try #require(server.url.host())
+            let expected = "pinnedKeys for \(host); the key of the server is sha256//\(Certificates.validPin)"
+            #expect(error?.message.contains(expected) == true, "\(String(describing: error))")
             configuration.security.pinnedKeys = [Data(count: 31)]
             #expect(await failure(configuration, server)?.code == .invalidRequest)
+        }
+
+        @Test func `The keys of a host are pinned for that host only`() async throws {
+            let server = try await server()
+            var configuration = trusting
+            let pin = try #require(Data(base64Encoded: Certificates.validPin))
+            configuration.security.pinnedKeys = [Data(count: 32)]
+            configuration.security.pinnedKeysByHost = ["localhost": [pin]]
+            let loader = CurlLoader(configuration)
+            for _ in 0..<2 {
+                for host in ["localhost", "LocalHost"] {
+                    let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+                    #expect(try await loader.load(HTTPRequest(url: url)).status == 200)
+                }
+                let other = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: other)) }
+                #expect(error?.message.contains("pinnedKeys for 127.0.0.1; ") == true)
+            }
+            configuration.security.pinnedKeysByHost = ["localhost": [Data(count: 32)], "127.0.0.1": [pin]]
+            let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+            let error = await #expect(throws: HTTPError.self) {
+                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+            }
+            let expected = "pinnedKeysByHost for localhost; the key of the server is sha256//\(Certificates.validPin)"
+            #expect(error?.code == .insecureConnection && error?.message.contains(expected) == true)
         }
 
         @Test(arguments: [true, false])

@@ -98,7 +98,7 @@ public final class Deduplicate: LoaderLink {
         case .result(.failure(let error)): throw error.with(request: request)
         case .result(.success(var response)):
             if response.request.id == request.id {
-                if request.hasDeadline { response.request.returnDeadline(of: request) }
+                if request.hasDeadline { response.request.shareDeadline(of: request) }
             } else {
                 if let observation = request.observation {
                     observation.record("deduplication.shared") {

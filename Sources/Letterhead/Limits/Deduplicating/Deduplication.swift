@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Sets whether the request shares a load with equal ones.
-    public func deduplication(_ deduplication: Deduplication) -> WithOptions<Self> {
+    public func deduplication(_ deduplication: Deduplication) -> Modified<Self> {
         option(DeduplicationOption.self, deduplication)
     }
 }
@@ -67,7 +67,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/deduplication(_:)``.
     public func deduplication(_ deduplication: Deduplication) -> Self {
         option(DeduplicationOption.self, deduplication)

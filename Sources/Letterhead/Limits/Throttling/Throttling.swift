@@ -1,6 +1,6 @@
 extension RequestTemplate {
     /// Sets whether the request is throttled, and its priority in the queue.
-    public func throttling(_ throttling: Throttling) -> WithOptions<Self> {
+    public func throttling(_ throttling: Throttling) -> Modified<Self> {
         option(ThrottlingOption.self, throttling)
     }
 }
@@ -30,7 +30,8 @@ public struct Throttling: Hashable, Sendable {
     /// requests are sent in order of arrival.
     public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
 
-    let priority: Int?
+    /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
+    public let priority: Int?
 }
 
 extension HTTPRequestOptions {
@@ -41,7 +42,7 @@ extension HTTPRequestOptions {
     }
 }
 
-extension WithOptions {
+extension Modified {
     /// See ``RequestTemplate/throttling(_:)``.
     public func throttling(_ throttling: Throttling) -> Self {
         option(ThrottlingOption.self, throttling)

@@ -1,52 +1,105 @@
-import Foundation
+public import Foundation
 
 // Swift uses the default of HTTPBody if a body declares a member with a type that the requirement does not have. This
 // protocol has the same members with any type, so that a request with such a body can be refused.
 
-/// The members of a body with the types that the body declares for them. Do not use its members.
-public protocol _BodyMembers {
-    /// Describes a member whose type differs from that of its requirement; nil if all members are correct.
+/// The members of a body, with their declared types. Do not use its members.
+public protocol _BodyMembers: _BodyProperties, _BodyFunctions, _BodyGetters, _BodyCalls {
+    /// Describes the member whose type the library does not read; nil if all members are correct.
     var _misfit: String? { get }
+}
 
+/// The properties of a body with any type and any getter. Do not use its members.
+public protocol _BodyProperties {
     /// The declared type of `isEmpty`.
     associatedtype _IsEmpty = _Unwritten
     /// The declared type of `additionalHeaders`.
     associatedtype _AdditionalHeaders = _Unwritten
     /// The declared type of `contentLength`.
     associatedtype _ContentLength = _Unwritten
-
-    /// `isEmpty` with any type.
-    @_disfavoredOverload var isEmpty: _IsEmpty { get }
-    /// `additionalHeaders` with any type.
-    @_disfavoredOverload var additionalHeaders: _AdditionalHeaders { get }
-    /// `contentLength` with any type.
-    @_disfavoredOverload var contentLength: _ContentLength { get }
-
     /// The declared type of `isReplayable`.
     associatedtype _IsReplayable = _Unwritten
-    /// The declared type of `encode()`.
-    associatedtype _Encoded = _Unwritten
-    /// The declared type of `chunks()`.
-    associatedtype _Chunks = _Unwritten
 
+    /// `isEmpty` with any type.
+    @_disfavoredOverload var isEmpty: _IsEmpty { mutating get async throws }
+    /// `additionalHeaders` with any type.
+    @_disfavoredOverload var additionalHeaders: _AdditionalHeaders { mutating get async throws }
+    /// `contentLength` with any type.
+    @_disfavoredOverload var contentLength: _ContentLength { mutating get async throws }
     /// `isReplayable` with any type.
-    @_disfavoredOverload var isReplayable: _IsReplayable { get }
-    /// `encode()` with any type.
-    @_disfavoredOverload func encode() throws -> _Encoded
-    /// `chunks()` with any type.
-    @_disfavoredOverload func chunks() throws -> _Chunks
+    @_disfavoredOverload var isReplayable: _IsReplayable { mutating get async throws }
 }
 
-extension HTTPBody {
-    /// Describes a member whose type differs from that of its requirement; nil if all members are correct.
-    public var _misfit: String? {
-        MemberTypes.misfit("additionalHeaders", of: Self.self, is: _AdditionalHeaders.self, required: HTTPHeaders.self)
-            ?? MemberTypes.misfit("contentLength", of: Self.self, is: _ContentLength.self, required: Int?.self)
-            ?? MemberTypes.misfit("isReplayable", of: Self.self, is: _IsReplayable.self, required: Bool.self)
-            ?? MemberTypes.misfit("isEmpty", of: Self.self, is: _IsEmpty.self, required: Bool.self)
-            ?? MemberTypes.misfit("encode()", of: Self.self, is: _Encoded.self, required: Data.self)
-            ?? MemberTypes.misfit("chunks()", of: Self.self, is: _Chunks.self, required: BodyChunks.self)
-    }
+/// The functions of a body with any result. Do not use its members.
+public protocol _BodyFunctions {
+    /// The declared result of `encode()`.
+    associatedtype _Encoded = _Unwritten
+    /// The declared result of `chunks()`.
+    associatedtype _Chunks = _Unwritten
+
+    /// `encode()` with any result.
+    @_disfavoredOverload mutating func encode() async throws -> _Encoded
+    /// `chunks()` with any result.
+    @_disfavoredOverload mutating func chunks() async throws -> _Chunks
+}
+
+/// The properties of a body with getters that the library can call. Do not use its members.
+public protocol _BodyGetters {
+    /// The type of `isEmpty` if its getter can be called.
+    associatedtype _IsEmptyGetter = _Unwritten
+    /// The type of `additionalHeaders` if its getter can be called.
+    associatedtype _AdditionalHeadersGetter = _Unwritten
+    /// The type of `contentLength` if its getter can be called.
+    associatedtype _ContentLengthGetter = _Unwritten
+    /// The type of `isReplayable` if its getter can be called.
+    associatedtype _IsReplayableGetter = _Unwritten
+
+    /// `isEmpty` with a plain getter.
+    @_disfavoredOverload var isEmpty: _IsEmptyGetter { get }
+    /// `additionalHeaders` with a plain getter.
+    @_disfavoredOverload var additionalHeaders: _AdditionalHeadersGetter { get }
+    /// `contentLength` with a plain getter.
+    @_disfavoredOverload var contentLength: _ContentLengthGetter { get }
+    /// `isReplayable` with a plain getter.
+    @_disfavoredOverload var isReplayable: _IsReplayableGetter { get }
+}
+
+/// The functions of a body that the library can call. Do not use its members.
+public protocol _BodyCalls {
+    /// The result of `encode()` if it can be called.
+    associatedtype _EncodedCall = _Unwritten
+    /// The result of `chunks()` if it can be called.
+    associatedtype _ChunksCall = _Unwritten
+
+    /// `encode()` as the library calls it.
+    @_disfavoredOverload func encode() throws -> _EncodedCall
+    /// `chunks()` as the library calls it.
+    @_disfavoredOverload func chunks() throws -> _ChunksCall
+}
+
+/// The defaults of the members of a body. Do not use it.
+public protocol _BodyDefaults: _BodyMembers {
+    /// Returns the whole body in memory.
+    func encode() throws -> Data
+}
+
+/// The placeholders for members that a body does not declare. The compiler prefers them to the defaults, and any
+/// declaration of a caller to both. Do not use it.
+public protocol _BodyPlaceholders: _BodyDefaults {}
+
+extension _BodyPlaceholders {
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public var isEmpty: _Unwritten { _Unwritten() }
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public var additionalHeaders: _Unwritten { _Unwritten() }
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public var contentLength: _Unwritten { _Unwritten() }
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public var isReplayable: _Unwritten { _Unwritten() }
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public func encode() throws -> _Unwritten { _Unwritten() }
+    /// A placeholder for bodies that do not declare this member.
+    @_disfavoredOverload public func chunks() throws -> _Unwritten { _Unwritten() }
 }
 
 /// The type of a member that a conforming type does not declare.
@@ -70,6 +123,15 @@ enum MemberTypes {
     ) -> String? {
         guard written != required, written != _Unwritten.self else { return nil }
         return "the member \(member) of \(owner) is a \(written) and would be ignored: declare it as \(name(required))"
+    }
+
+    /// Describes a member that the library cannot call, because its getter or the function has an effect that the
+    /// requirement does not have.
+    static func unreadable(_ member: String, of owner: Any.Type) -> String {
+        let (kind, effects) = member.hasSuffix("()") ? ("it", "asynchronous") : ("its getter", "asynchronous, throws")
+        return
+            "the member \(member) of \(owner) would be ignored, because \(kind) is \(effects) or is mutating (as that "
+            + "of a lazy property is): declare it like the requirement"
     }
 
     /// Returns the name of a type in Swift syntax: an optional ends in a question mark.

@@ -23,8 +23,10 @@ public import Foundation
 ///
 /// Declare each member with exactly the type that it has here. Swift treats a member with another type as an unrelated
 /// one and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A request with
-/// such a body is `.invalidRequest`; the error names the member and the correct type.
-public protocol HTTPBody: Sendable, _BodyMembers {
+/// such a body is `.invalidRequest`; the error names the member and the correct type. The same applies to a property
+/// whose getter throws, is asynchronous or is mutating, as that of a `lazy` property is, and to a function that is
+/// asynchronous or mutating.
+public protocol HTTPBody: Sendable, _BodyPlaceholders {
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
 
@@ -44,7 +46,7 @@ public protocol HTTPBody: Sendable, _BodyMembers {
     func chunks() throws -> BodyChunks
 }
 
-extension HTTPBody {
+extension _BodyDefaults {
     /// Returns false: the body is not empty.
     public var isEmpty: Bool { false }
 

@@ -24,8 +24,8 @@ extension HTTPError.Code {
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// TLS failed: the certificate is not trusted, has expired or belongs to another host, or no common version exists.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
-    /// The request could not be signed. The type of the underlying error tells why: `HTTPAuthentication.Failure`,
-    /// `OAuth2.Failure`, or the error of a provider.
+    /// The request could not be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or the
+    /// error of a provider.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
     /// A time limit was exceeded. The message names the limit and the phase.
     public static let timedOut = Self(rawValue: "timedOut")

@@ -25,6 +25,8 @@ extension HTTPEvent.Fact where Value == String {
     public static var tlsCipher: Self { Self("tls.cipher") }
     /// The name of a type: of a validator, or of a decoded value.
     public static var type: Self { Self("type") }
+    /// The name of a cookie.
+    public static var name: Self { Self("name") }
     /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
     /// The kind of a load that is sent on behalf of another one: `page`, `refresh` or `alternate`.
@@ -54,6 +56,8 @@ extension HTTPEvent.Fact where Value == Int {
     public static var bytes: Self { Self("bytes") }
     /// The number of bytes that were transferred: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
+    /// The number of cookies.
+    public static var count: Self { Self("count") }
     /// The number of the load whose response is shared.
     public static var sharedLoad: Self { Self("shared.load") }
 }
@@ -86,4 +90,6 @@ extension HTTPEvent.Fact where Value == [String] {
     public static var withheld: Self { Self("withheld") }
     /// The names of trailer fields.
     public static var names: Self { Self("names") }
+    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    public static var headers: Self { Self("headers") }
 }

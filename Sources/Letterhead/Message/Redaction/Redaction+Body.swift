@@ -4,6 +4,23 @@ extension Redaction {
     /// The maximum number of bytes of a body that a description or a log shows.
     static let shownBytes = 512
 
+    /// Returns the beginning of the body of a request; empty if there is none.
+    ///
+    /// Of a body in memory, the text contains the first 512 bytes, with the values of secret names redacted, or in
+    /// hexadecimal. For a body that is not in memory, and for a multipart body, it contains the type and the length. The
+    /// body of a request that ``HTTPRequest/isSecret`` is `<redacted>`.
+    public func body(of request: HTTPRequest) -> String {
+        guard !request.body.isEmpty else { return "" }
+        return request.isSecret ? Self.mark : text(of: request.body, headers: request.headers)
+    }
+
+    /// Returns the beginning of the body of a response, as ``body(of:)-(HTTPRequest)`` does for a request; empty if there
+    /// is none, or if it is streamed.
+    public func body(of response: HTTPResponse) -> String {
+        guard let data = response.body.buffered, !data.isEmpty else { return "" }
+        return response.request.isSecret ? Self.mark : text(of: data, headers: response.headers)
+    }
+
     /// Describes the body of a request: its content if it is in memory, otherwise its type and length.
     func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         guard body.isReplayable, let data = try? body.chunks().data else {

@@ -1,8 +1,9 @@
 import Foundation
 
 extension Redaction {
-    /// `Name: value`.
-    func text(of field: HTTPHeaders.Field) -> String {
+    /// Returns a header as `Name: value`. The value is `<redacted>` if the header is marked as secret or its name is
+    /// secret. Control characters are escaped, so that a value cannot forge a line of a log.
+    public func text(of field: HTTPHeaders.Field) -> String {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
@@ -22,6 +23,12 @@ extension Redaction {
             }
             return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark
         }.joined(separator: "&")
+    }
+
+    /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
+    public func requestLine(of request: HTTPRequest) -> String {
+        let request = request.shown
+        return "\(request.method.shown) \(url(of: request))"
     }
 
     /// Returns the URL without user and password, and with secret query values redacted.

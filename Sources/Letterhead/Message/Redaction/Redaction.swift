@@ -54,7 +54,7 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// Returns whether the values of a header are secret.
-    package func isSecret(header name: HTTPHeaders.Name) -> Bool {
+    public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 

@@ -1,10 +1,9 @@
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method, the URL, the headers and the body, as text or in hexadecimal. Secrets are redacted.
     public var description: String {
-        let shown = shown
-        var lines = ["\(shown.method.shown) \(redaction.url(of: shown))"]
+        var lines = [redaction.requestLine(of: self)]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
-        if !body.isEmpty { lines += ["", isSecret ? Redaction.mark : redaction.text(of: body, headers: headers)] }
+        if !body.isEmpty { lines += ["", redaction.body(of: self)] }
         return lines.joined(separator: "\n")
     }
 

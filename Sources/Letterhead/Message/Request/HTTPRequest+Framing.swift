@@ -34,6 +34,13 @@ extension HTTPRequest {
         }
     }
 
+    /// The request with the headers of its body.
+    var framed: HTTPRequest {
+        var framed = self
+        framed.headers = framedHeaders()
+        return framed
+    }
+
     private static func contentType(asked: String, own: String) -> String {
         guard own.utf8.count > 10, ASCII.lowercased(String(own.prefix(10))) == "multipart/",
             let boundary = MediaType(own)?["boundary"]
@@ -41,6 +48,11 @@ extension HTTPRequest {
         guard let type = MediaType(asked), type.essence.hasPrefix("multipart/") else { return own }
         return type.setting("boundary", to: boundary).description
     }
+}
+
+extension HTTPMethod {
+    /// Whether a server expects a length even without a body (RFC 9110, 8.6).
+    var expectsBody: Bool { self == .post || self == .put || self == .patch }
 }
 
 extension HTTPError {

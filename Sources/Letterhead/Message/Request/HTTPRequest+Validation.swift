@@ -12,7 +12,8 @@ extension HTTPRequest {
     ///   - The scheme is http or https. There is a valid host, the port is in 1...65535, and the URL has no user or
     ///     password.
     ///   - The ``RequestPath`` is valid, and all query values can be written.
-    ///   - ``timeout`` and ``idleTimeout`` are greater than zero.
+    ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
+    ///   - ``timeout`` and ``idleTimeout`` are greater than zero, and ``responseLimit`` is not negative.
     ///   - A page that is identified by a URL is requested at the origin of that URL.
     ///   - The members of the body have the types of the requirements of ``HTTPBody``.
     public func validate() throws(HTTPError) {
@@ -23,13 +24,16 @@ extension HTTPRequest {
         if !ASCII.isToken(method.rawValue) {
             return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
         }
+        if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
         if let rule = headers.brokenRule { return rule }
+        if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
         if !body.isEmpty, let rule = body._misfit ?? body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
         }
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
         if let timeout, timeout <= .zero { return "the timeout is not greater than zero" }
         if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not greater than zero" }
+        if responseLimit < 0 { return "the responseLimit is less than zero" }
         return brokenAddress
     }
 

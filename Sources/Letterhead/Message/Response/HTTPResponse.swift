@@ -62,11 +62,10 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     /// redacted.
     public var description: String {
         let redaction = request.redaction
-        var lines = ["\(status) for \(request.method.shown) \(redaction.url(of: request))"]
+        var lines = ["\(status) for \(redaction.requestLine(of: request))"]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
-        if let data = body.buffered, !data.isEmpty {
-            lines += ["", request.isSecret ? Redaction.mark : redaction.text(of: data, headers: headers)]
-        }
+        let shownBody = redaction.body(of: self)
+        if !shownBody.isEmpty { lines += ["", shownBody] }
         return lines.joined(separator: "\n")
     }
 

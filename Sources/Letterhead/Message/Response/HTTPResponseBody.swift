@@ -122,13 +122,17 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// Whether the body is streamed.
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
-    /// Returns the same body for code that inspects only the head: if the body is streamed, reading it throws an error.
-    func withheld() -> HTTPResponseBody {
+    /// Returns the same body for code that inspects only the head. If the body is streamed, reading the returned body
+    /// throws ``HTTPBodyError/withheld`` and consumes no bytes. A body in memory is returned unchanged.
+    ///
+    /// Use it in a link that passes a response to code of its caller before the response is returned.
+    public func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
 
-    /// Returns the body before ``withheld()``.
-    func released() -> HTTPResponseBody {
+    /// Returns the body before ``withheld()``, for a response that such code has returned. Any other body is returned
+    /// unchanged.
+    public func released() -> HTTPResponseBody {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }
 

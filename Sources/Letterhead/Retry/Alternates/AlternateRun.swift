@@ -72,7 +72,7 @@ struct AlternateRun {
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
         guard var request = try await alternate.make(original)?.withoutHold else { return nil }
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
-        request[option: AttemptNumberOption.self] = 1
+        request.isAttempt = true
         if sharesDeadline { request.shareDeadline(of: original) }
         return try await next.load(request, as: "alternate", for: original.observation)
     }

@@ -65,7 +65,26 @@ enum AttemptNumberOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// The number of this attempt of the load, for validators and for links below the retry link: 1 for the first.
-    public var attemptNumber: Int { self[option: AttemptNumberOption.self] ?? 1 }
+    ///
+    /// A custom retry link sets it for each attempt, which also sets ``isAttempt``.
+    public var attemptNumber: Int {
+        get { self[option: AttemptNumberOption.self] ?? 1 }
+        set { self[option: AttemptNumberOption.self] = newValue }
+    }
+
+    /// Whether a retry link further up may retry this request, so that the retry links below send it only once.
+    /// Default: false.
+    ///
+    /// A custom retry link sends a request that is an attempt already only once. It sets the property to false for the
+    /// request of each result that it returns, because the caller may send that request again. Setting it to true begins
+    /// the first attempt, unless the request is an attempt already.
+    public var isAttempt: Bool {
+        get { options.contains(AttemptNumberOption.self) }
+        set {
+            if !newValue { return options.remove(AttemptNumberOption.self) }
+            if !isAttempt { attemptNumber = 1 }
+        }
+    }
 }
 
 /// The verdict of a validator on an attempt.

@@ -38,7 +38,7 @@
         package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
-            brokenRule = configuration.brokenRule
+            brokenRule = configuration.brokenCurlRule
             engine = Mutex(CurlEngine(configuration))
         }
 
@@ -52,7 +52,19 @@
         package func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             let transfer = try transfer(for: request)
             let outcome = await transfer.run()
-            if let observation = request.observation { observation.record(transfer.facts) }
+            guard let observation = request.observation else { return try await response(of: transfer, outcome) }
+            observation.record(transfer.facts, request.redaction)
+            do throws(HTTPError) {
+                return try await response(of: transfer, outcome)
+            } catch {
+                observation.recordClosing(transfer.facts, after: error)
+                throw error
+            }
+        }
+
+        private func response(
+            of transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome
+        ) async throws(HTTPError) -> HTTPResponse {
             switch outcome {
             case .success:
                 let response = try transfer.response()
@@ -90,7 +102,8 @@
 
         private func plan(for request: HTTPRequest) throws(HTTPError) -> CurlPlan {
             try request.validate()
-            if let rule = brokenRule ?? request.brokenTransportRule {
+            let broken = brokenRule ?? request.brokenConnectTimeout
+            if let rule = broken ?? configuration.brokenHTTPVersionRule(for: request) {
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil

@@ -58,7 +58,10 @@
 
         /// Closes the socket of a connection, perhaps long after the handle that opened it was released.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
-            CurlLoop.with(context) { $0.poller.forget(socket) }
+            CurlLoop.with(context) { loop in
+                loop.poller.forget(socket)
+                loop.closedSocket = socket
+            }
             return close(socket)
         }
 

@@ -19,6 +19,8 @@
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
+        /// The socket that libcurl has closed last.
+        var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
@@ -76,11 +78,14 @@
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
+            // A request counts as a connection while libcurl opens another one to the resolver of its host. The queue
+            // limits the connections of requests.
+            let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
             let results = [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
-                lh_curl_multi_set_long(multi, .maximumTotalConnections, configuration.maximumConnections),
+                lh_curl_multi_set_long(multi, .maximumTotalConnections, most),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
@@ -125,7 +130,9 @@
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
-            let lane = queue.lane(of: transfer.plan.originText, isExclusive: !transfer.plan.mayShareConnections)
+            // Until TLS has negotiated HTTP/2, no connection can be shared.
+            let isShared = transfer.plan.mayShareConnections && transfer.plan.httpVersion.isMultiplexedWithoutSession
+            let lane = queue.lane(of: transfer.plan.originText, isExclusive: !isShared)
             wire.begin(transfer, in: lane, at: now)
             wire.place = active.count
             active.append(wire)
@@ -244,7 +251,14 @@
         private func release(_ wire: CurlWire) {
             if !wire.isWaiting {
                 wire.noteFacts()
+                let connection = wire.observedConnection
+                closedSocket = Self.noSocket
                 curl_multi_remove_handle(multi, wire.easy)
+                // A connection is closed before this point if the transfer has ended it, or just now if the transfer
+                // is incomplete.
+                if let connection, connection.socket == nil || connection.socket == closedSocket {
+                    connection.noteClosed()
+                }
             }
             if let lane = wire.lane { queue.leave(lane, ticket: wire.ticket) }
             wire.end()

@@ -18,6 +18,9 @@
 
         let method: HTTPMethod
         let isSecure: Bool
+        let httpVersion: CurlHTTPVersion
+        /// The digests of public keys of which the server must have one; empty if any key is allowed.
+        let pinnedKeys: [Data]
         let content: Content
         // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the
         // response, and for the rest of the whole load until its deadline. `UInt64.max` means no limit.
@@ -44,6 +47,8 @@
         init(_ request: HTTPRequest, body: BodyChunks?, _ configuration: TransportConfiguration) {
             method = request.method
             isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
+            httpVersion = CurlHTTPVersion(configuration.httpVersions, isSecure: isSecure)
+            pinnedKeys = isSecure ? configuration.security.pinnedKeys(of: request.host ?? "") : []
             timeout = request.timeout?.wholeNanoseconds ?? .max
             idleTimeout = (request.idleTimeout ?? configuration.idleTimeout)?.wholeNanoseconds ?? .max
             let connectLimit = request.connectTimeout ?? configuration.connectTimeout
@@ -111,7 +116,9 @@
         var origin: UnsafeBufferPointer<CChar> { UnsafeBufferPointer(start: url, count: originCount) }
         var originText: String { String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
         /// Whether a connection may carry other requests at the same time.
-        var mayShareConnections: Bool { isSecure && CurlQuirks.offersHTTP2 }
+        var mayShareConnections: Bool {
+            httpVersion != .http1 && (httpVersion != .http2 || CurlQuirks.reusesHTTP2WithoutTLS)
+        }
         /// Path and query.
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }

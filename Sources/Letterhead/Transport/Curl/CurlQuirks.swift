@@ -22,13 +22,33 @@
         /// proxy instead of the request target.
         static let takesParsedURLs = version >= 0x074B00
 
+        private static let features = lh_curl_features()
+
+        /// Whether a connection can use HTTP/2. The transport needs the callback of 7.80 to prevent that a request is
+        /// sent a second time.
+        static let supportsHTTP2 = version >= 0x075000 && features & CInt(LH_CURL_HTTP2) != 0
+
+        /// Whether a connection with HTTP/2 can be reused without TLS. In 7.88.0 and 7.88.1, the second request on such
+        /// a connection fails (libcurl's issue 10634, fixed in 8.0.0).
+        static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
+
+        /// Whether HTTP/3 may be offered. Before 7.88, libcurl does not try another version if the server has no
+        /// HTTP/3.
+        static let offersHTTP3 = offersHTTP2 && version >= 0x075800 && features & CInt(LH_CURL_HTTP3) != 0
+
+        /// Whether the lookups of a request over HTTPS end with the request.
+        ///
+        /// Before 8.10.0, libcurl keeps the connection of a cancelled lookup, and may deliver the answer to a later
+        /// lookup of another name.
+        static let endsLookups = version >= 0x080A00
+
         /// Whether HTTP/2 may be offered over TLS.
         ///
         /// libcurl treats a connection as HTTP/2 if a status line claims HTTP/2. The transport therefore compares the
         /// claim with the protocol that TLS negotiated, which it must read from the TLS library. If the connection did
         /// not negotiate HTTP/2, the transport also stops a second request before it is sent on that connection. This
         /// needs the callback of 7.80.
-        static let offersHTTP2 = version >= 0x075000 && tlsLibrary != LH_TLS_OTHER
+        static let offersHTTP2 = supportsHTTP2 && tlsLibrary != LH_TLS_OTHER
 
         /// Whether libcurl reports an error if a connection ends without close_notify, as it does with GnuTLS. With
         /// OpenSSL and its derivatives, the transport observes close_notify instead.

@@ -18,6 +18,7 @@
         static let truncated = Self(rawValue: 18)
         static let badArgument = Self(rawValue: 43)
         static let noResponse = Self(rawValue: 52)
+        static let pinMismatch = Self(rawValue: 90)
 
         /// Returns the failure that the code describes. `reason` is libcurl's own text.
         func failure(reason: String, wasSent: Bool) -> TransportFailure {
@@ -66,7 +67,7 @@
             case 58, 98: (.insecureConnection, "the client's certificate or key was not accepted")
             case 60: (.insecureConnection, "the server's certificate is not trusted")
             case 77, 82: (.insecureConnection, "a certificate file could not be read")
-            case 90: (.insecureConnection, "the public key of the server does not match pinnedKeys")
+            case 90: (.insecureConnection, "the public key of the server does not match the pinned keys")
             case 91: (.insecureConnection, "the certificate's status is invalid")
             case 35, 53, 54, 59, 64, 66, 80, 83, 101: (.insecureConnection, "the TLS handshake failed")
             case 8: (.invalidResponse, "the response violates HTTP")

@@ -13,7 +13,7 @@
                 set(.noSignal, 1), set(.followLocation, 0), set(.netrc, 0), set(.pathAsIs, 1),
                 set(.contentDecoding, 0), set(.http09Allowed, 0), set(.suppressConnectHeaders, 1),
                 set(.disallowUsername, 1), set(.protocols, Self.httpAndHTTPS), set(.tcpKeepAlive, 1),
-                set(.headerOptions, Self.separate), set(.httpVersion, Self.http1),
+                set(.headerOptions, Self.separate), set(.httpVersion, CurlHTTPVersion.http1.rawValue),
             ]
             results += prepareConnection()
             // Available since 7.87. Without it, ending a transfer waits until the lookup of its host name has finished.
@@ -26,7 +26,8 @@
             configureAddress(for: plan)
                 && lh_curl_set_pointer(easy, .httpHeader, plan.headerLines) == 0
                 && set(.connectTimeoutMilliseconds, plan.connectTimeout) == 0
-                && configureConnection(for: plan) && configureMethod(for: plan) && configureBuffer()
+                && configureConnection(for: plan) && configurePins(for: plan) && configureMethod(for: plan)
+                && configureBuffer()
         }
 
         private func configureAddress(for plan: CurlPlan) -> Bool {
@@ -49,17 +50,18 @@
         }
 
         private func configureConnection(for plan: CurlPlan) -> Bool {
-            if settings.isSecure != plan.isSecure {
-                settings.isSecure = plan.isSecure
-                let offersHTTP2 = plan.mayShareConnections
+            if settings.httpVersion != plan.httpVersion {
+                settings.httpVersion = plan.httpVersion
                 let results = [
-                    // Without TLS, only HTTP/1.1 is allowed. Otherwise libcurl would multiplex requests if a status
-                    // line claims HTTP/2.
-                    set(.httpVersion, offersHTTP2 ? Self.http2OverTLS : Self.http1),
-                    set(.pipeWait, offersHTTP2 ? 1 : 0),
+                    // If it is HTTP/1.1, nothing else is allowed. Otherwise libcurl would multiplex requests if a
+                    // status line claims HTTP/2.
+                    set(.httpVersion, plan.httpVersion.rawValue),
+                    set(.pipeWait, plan.mayShareConnections ? 1 : 0),
+                    set(.forbidReuse, plan.httpVersion == .http2 && !CurlQuirks.reusesHTTP2WithoutTLS ? 1 : 0),
                 ]
-                guard results == [0, 0] else { return false }
+                guard results == [0, 0, 0] else { return false }
             }
+            if plan.httpVersion == .http2, !CurlQuirks.reusesHTTP2WithoutTLS { return set(.freshConnect, 1) == 0 }
             // Since 7.80, libcurl calls back before it sends a request. An older version may send a request twice,
             // unless the connection is new.
             return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
@@ -114,10 +116,8 @@
         /// CURLHEADER_SEPARATE: the header lines of the request are not part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
-        private static let http1 = 2
         /// In bytes; the smaller one is libcurl's default.
         private static let (standardBuffer, largeBuffer) = (16 << 10, 256 << 10)
-        private static let http2OverTLS = 4
     }
 
     /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same

@@ -11,7 +11,7 @@
                 // If an HTTP/2 connection ends before the response has begun, libcurl reports a truncated response.
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
-                let reason = String(cString: reasonBuffer)
+                let reason = result == .pinMismatch ? pinMismatch : String(cString: reasonBuffer)
                 return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
             }
             // If the connection is closed before the head is complete, libcurl reports a response without a body.
@@ -121,6 +121,28 @@
             }
         }
 
+        /// The connection of an observed transfer, before libcurl releases the transfer; nil if no connection was
+        /// opened or reused, or if the load is not observed.
+        var observedConnection: ObservedConnection? {
+            guard let transfer, transfer.request.value.observation != nil else { return nil }
+            guard progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero else { return nil }
+            return ObservedConnection(
+                facts: transfer.facts, socket: socket,
+                endsBody: progress.framing.endsWithConnection && progress.receivedBytes > 0)
+        }
+
+        /// A connection that is closed with its transfer, unless libcurl keeps it.
+        struct ObservedConnection {
+            let facts: TransportFacts
+            /// The socket; nil if libcurl has already closed it.
+            let socket: CInt?
+            let endsBody: Bool
+
+            func noteClosed() {
+                facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
+            }
+        }
+
         /// Records the TLS version and cipher while the connection still belongs to the transfer.
         func noteHead() {
             guard let transfer, transfer.request.value.observation != nil else { return }
@@ -134,12 +156,12 @@
             if transfer.pipe != nil { noteFacts() }
         }
 
-        /// Records an interim response (RFC 9110, 15.2).
+        /// Stores the head of an interim response (RFC 9110, 15.2).
         func noteInterim() {
-            guard let transfer, transfer.request.value.observation != nil else { return }
-            transfer.facts.note { [status = progress.status] details in
-                if details.interim.count < 16 { details.interim.append(status) }
-            }
+            guard let transfer, transfer.reply.interim.count < ReceivedResponse.mostInterim else { return }
+            transfer.reply.interim.append(lines)
+            guard transfer.request.value.observation != nil else { return }
+            transfer.facts.note { [lines] details in details.interim.append(lines) }
         }
 
         private var address: String? {

@@ -47,9 +47,9 @@
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
             let fault: String? =
-                if line.claimsHTTP2 != progress.isHTTP2 {
-                    progress.isHTTP2
-                        ? "the status line does not belong to HTTP/2, which the connection negotiated"
+                if line.claimsHTTP2 != progress.isMultiplexed {
+                    progress.isMultiplexed
+                        ? "the status line does not belong to HTTP/2 or HTTP/3, which the connection uses"
                         : "the status line claims HTTP/2 on an HTTP/1.1 connection"
                 } else {
                     progress.status == 0 ? "the status line is malformed" : nil
@@ -112,7 +112,7 @@
         /// body. libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed,
         /// and its connection stays open.
         private func isAnsweredEarly() -> Bool {
-            guard isSending, progress.isHTTP2, let transfer else { return false }
+            guard isSending, progress.isMultiplexed, let transfer else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)

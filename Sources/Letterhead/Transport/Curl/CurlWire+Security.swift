@@ -4,7 +4,7 @@
     import Glibc
 
     extension CurlWire {
-        /// Sets the trusted roots, the pinned keys, the client's identity, the addresses and the proxy.
+        /// Sets the trusted roots, the client's identity, the addresses and the proxy.
         func prepareConnection() -> [CInt] {
             let configuration = loop.configuration
             let security = configuration.security
@@ -14,10 +14,6 @@
             if configuration.proxy.mayBeSecure {
                 results.append(lh_curl_set_long(easy, .proxySSLVersion, version))
                 results += setRoots(security.roots, file: .proxyCAInfo, directory: .proxyCAPath, data: .proxyCAData)
-            }
-            if !security.pinnedKeys.isEmpty {
-                let pins = security.pinnedKeys.map { "sha256//" + $0.base64EncodedString() }.joined(separator: ";")
-                results.append(lh_curl_set_string(easy, .pinnedPublicKey, pins))
             }
             if let identity = security.identity {
                 results += [set(.sslCertificateData, identity.certificate), set(.sslKeyData, identity.key)]
@@ -44,8 +40,29 @@
                 let isAddress = name.utf8.contains(UInt8(ascii: ":")) || name.allSatisfy { $0.isNumber || $0 == "." }
                 results.append(lh_curl_set_string(easy, .interface, "\(isAddress ? "host" : "if")!\(name)"))
             }
+            if let url = configuration.dnsOverHTTPS {
+                results.append(lh_curl_set_string(easy, .resolver, url.absoluteString))
+            }
             if let list = loop.connectTo?.lines { results.append(lh_curl_set_pointer(easy, .connectTo, list)) }
             return results
+        }
+
+        /// Sets the pinned keys of the host, which libcurl compares when it opens a connection.
+        func configurePins(for plan: CurlPlan) -> Bool {
+            guard settings.pinnedKeys != plan.pinnedKeys else { return true }
+            settings.pinnedKeys = plan.pinnedKeys
+            // The certificate is needed only for the message of an error. Not every TLS library supports it.
+            _ = lh_curl_set_long(easy, .certificateInfo, plan.pinnedKeys.isEmpty ? 0 : 1)
+            let pins = plan.pinnedKeys.map(PublicKeyPin.text(of:)).joined(separator: ";")
+            return lh_curl_set_string(easy, .pinnedPublicKey, pins.isEmpty ? nil : pins) == 0
+        }
+
+        /// The host, the setting and the key of the server, for the message if the key is not pinned.
+        var pinMismatch: String {
+            let host = transfer?.request.value.host ?? ""
+            let rule = loop.configuration.security.pinningRule(of: host)
+            let pin = lh_curl_get_certificate(easy).flatMap { PublicKeyPin.pin(ofPEM: String(cString: $0)) }
+            return "\(rule) for \(host); the key of the server is \(pin ?? "not known")"
         }
 
         private func setRoots(
@@ -86,7 +103,7 @@
         /// been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
-            guard let plan = transfer?.plan, plan.isSecure, !progress.isHTTP2,
+            guard let plan = transfer?.plan, plan.isSecure, !progress.isMultiplexed,
                 lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0,
                 let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
             else { return false }

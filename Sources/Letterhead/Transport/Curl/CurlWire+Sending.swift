@@ -10,12 +10,12 @@
             loop.note(deadline)
             // If the previous connection was opened for this request and not shared, libcurl sends again only because
             // the server refused the stream.
-            let wasRefused = progress.isConnectionNew && progress.isHTTP2 && !progress.isConnectionShared
+            let wasRefused = progress.isConnectionNew && progress.isMultiplexed && !progress.isConnectionShared
             let connectionsMade = number(.connectionsMade)
             progress.isConnectionNew = connectionsMade > progress.connectionsMade
-            (progress.connectionsMade, progress.isConnectionShared) = (connectionsMade, false)
+            progress.connectionsMade = connectionsMade
             guard mayUseConnection() else { return false }
-            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.isHTTP2)
+            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.isMultiplexed)
         }
 
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
@@ -49,12 +49,14 @@
         /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
         /// uses it. Each of the two could otherwise receive the other's response.
         private func mayUseConnection() -> Bool {
-            guard transfer?.plan.isSecure == true else { return true }
-            let session: UnsafeRawPointer?
-            (session, progress.isHTTP2) = tlsSession
+            guard let plan = transfer?.plan else { return true }
+            let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
             progress.tlsSession = session
-            if let lane, session != nil { loop.queue.note(isExclusive: !progress.isHTTP2, in: lane) }
-            guard let session, loop.noteSharing(of: session, by: self), !progress.isHTTP2 else { return true }
+            progress.isMultiplexed = session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
+            // Without a session, it is not known which transfers use the connection.
+            progress.isConnectionShared = session == nil
+            if let lane, session != nil { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
+            guard let session, loop.noteSharing(of: session, by: self), !isMultiplexed else { return true }
             progress.failure = TransportFailure(
                 .connectionLost,
                 "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
@@ -68,10 +70,10 @@
             progress.tlsSession == session && tlsSession.session == session
         }
 
-        var tlsSession: (session: UnsafeRawPointer?, isHTTP2: Bool) {
+        var tlsSession: (session: UnsafeRawPointer?, isMultiplexed: Bool) {
             var session: UnsafeRawPointer?
-            let isHTTP2 = lh_curl_is_http2(easy, &session) != 0
-            return (session, isHTTP2)
+            let isMultiplexed = lh_curl_is_multiplexed(easy, &session) != 0
+            return (session, isMultiplexed)
         }
 
         /// Copies the next bytes of the request's body. Returns their number, 0 at the end of the body, CURL_READ_PAUSE

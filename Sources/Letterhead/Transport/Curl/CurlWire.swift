@@ -38,7 +38,8 @@
         /// Options that have the same value for most transfers.
         struct Settings {
             var isGet = false
-            var isSecure: Bool?
+            var httpVersion: CurlHTTPVersion?
+            var pinnedKeys: [Data] = []
             var isStreamed = false
             /// The origin that is set instead of a whole URL. It is retained, because libcurl may read the parsed URL
             /// later.
@@ -63,8 +64,8 @@
             // How many connections were opened for the transfer, whether the current one was, and whether another
             // transfer has used the current one since.
             var (connectionsMade, isConnectionNew, isConnectionShared) = (0, false, false)
-            /// Whether TLS negotiated HTTP/2 for the connection, regardless of what the status line claims.
-            var isHTTP2 = false
+            /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
+            var isMultiplexed = false
             /// The TLS session of the connection on which the request was sent. Only its address is used.
             var tlsSession: UnsafeRawPointer?
             /// Whether the TLS session has received close_notify.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// Decompresses the body of a response (RFC 9110, 8.4), at once or while it is read.
@@ -114,5 +114,14 @@ private final class LockedStack: Sendable {
 
     private func translated(_ error: any Error) -> any Error {
         (error as? DecompressionFault).map(ContentDecoder.failure) ?? error
+    }
+}
+
+extension HTTPHeaders {
+    /// Returns a body without the content codings that these headers declare; nil if a coding is not known, or if the body
+    /// is malformed or decompresses to more than `limit` bytes.
+    package func decompressed(_ body: Data, upTo limit: Int) -> Data? {
+        guard let decoder = try? ContentDecoder(self, maximumRatio: .max) else { return nil }
+        return try? decoder.decode(body, upTo: limit)
     }
 }

@@ -61,8 +61,10 @@ extension TransportConfiguration {
             ("maximumConnections", maximumConnections != supported.maximumConnections),
             ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
             ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
-            ("addressFamily", addressFamily != .any), ("networkInterface", networkInterface != nil),
-            ("connectTo", !connectTo.isEmpty), ("decodesContent", !decodesContent),
+            ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
+            ("networkInterface", networkInterface != nil),
+            ("connectTo", !connectTo.isEmpty), ("dnsOverHTTPS", dnsOverHTTPS != nil),
+            ("decodesContent", !decodesContent),
             ("maximumDecodingRatio", maximumDecodingRatio != supported.maximumDecodingRatio),
         ]
         let names = settings.filter(\.isChanged).map(\.name)

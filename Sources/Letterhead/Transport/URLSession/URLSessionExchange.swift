@@ -162,7 +162,7 @@ final class URLSessionExchange: Sendable {
 
     private func response(_ head: HTTPURLResponse, body: HTTPResponseBody) -> HTTPResponse {
         var response = head.response(to: request, body: body)
-        response[option: TransportFactsValue.self] = facts
+        response.provide(facts)
         return response
     }
 

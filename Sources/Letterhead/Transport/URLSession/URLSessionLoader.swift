@@ -103,7 +103,7 @@ package final class URLSessionLoader: HTTPLoader {
         let own = isolatedSession(for: request)
         defer { own?.finishTasksAndInvalidate() }
         let response = try await exchange.run(over: own ?? session, in: exchanges)
-        if let observation = request.observation { observation.record(exchange.facts) }
+        if let observation = request.observation { observation.record(exchange.facts, request.redaction) }
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
@@ -132,7 +132,6 @@ package final class URLSessionLoader: HTTPLoader {
 extension HTTPRequest {
     /// The rule of `URLSession` that a well-formed request violates; nil if it can be sent.
     fileprivate var brokenURLSessionRule: String? {
-        if let brokenTransportRule { return brokenTransportRule }
         if connectTimeout != nil { return "URLSession does not support connectTimeout; use timeout" }
         return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
     }

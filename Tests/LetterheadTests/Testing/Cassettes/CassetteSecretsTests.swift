@@ -41,6 +41,33 @@ import Testing
             MultipartBody([.data(json, name: "metadata", contentType: .json)]),
         ])
         #expect(!text.contains("hunter2") && !text.contains("H4sI") && text.contains("metadata"))
+        #expect(text.contains(#"{\"n\":1,\"password\":\"REDACTED\"}"#))
+    }
+
+    @Test func `a compressed body that cannot be decompressed is left out`() async throws {
+        let text = try await record([DataBody(Data("hunter2".utf8), contentType: .json)]) { request in
+            request.headers[.contentEncoding] = "unknown"
+        }
+        #expect(!text.contains("hunter2") && text.contains("REDACTED"))
+    }
+
+    @Test func `compressed bodies are compared by their content`() async throws {
+        let bodies = [1, 2].map { JSONBody(["n": $0]).compressed() }
+        let cassette = try Cassette(file, mode: .record)
+        let stubs = StubLoader().on(.any(), inOrder: .status(.created), .status(.accepted))
+        func upload(_ body: some HTTPBody, _ client: HTTPClient) async throws -> HTTPStatus {
+            var request = try HTTPRequest(method: .put, "https://api.test/a")
+            request.body = body
+            return try await client.send(request).status
+        }
+        for body in bodies { _ = try await upload(body, HTTPClient(links: cassette.link, transport: stubs)) }
+        try cassette.save()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let replay = HTTPClient(transport: try Cassette(file, mode: .replay).loader)
+        #expect(try await upload(bodies[1], replay) == .accepted)
+        #expect(try await upload(JSONBody(["n": 1]).compressed(level: 1), replay) == .created)
+        let error = try await #require(throws: HTTPError.self) { try await upload(bodies[1], replay) }
+        #expect(error.code == .unexpectedRequest)
     }
 
     @Test func `secret names of the request itself are redacted in headers and bodies`() async throws {

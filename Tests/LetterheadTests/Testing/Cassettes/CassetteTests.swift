@@ -54,7 +54,7 @@ private func newFile() -> URL {
                 ["access_token": JSONValue("t0ps3cret"), "pin_code": 4711, "login": "ada", "otp": 123_456],
                 headers: ["Set-Cookie": "session=c00kie; Path=/"])
         }
-        func post(_ secret: String) -> WithHeaders<WithQuery<WithBody<Endpoint<JSONValue>, JSONBody>>> {
+        func post(_ secret: String) -> Modified<WithBody<Endpoint<JSONValue>, JSONBody>> {
             Endpoint("login", answering: JSONValue.self).with { $0.method = .post }
                 .body(JSONBody(["password": secret, "login": "ada"])).query("api_key", secret)
                 .header("Authorization", "Bearer \(secret)")
@@ -97,6 +97,28 @@ private func newFile() -> URL {
         #expect(try await client.send(other) == .ada)
         #expect(try await client.send(upload.multipart([.text("hello", name: "note")])) == .ada)
         #expect(cassette.unused == 0)
+    }
+
+    @Test func `a path can ignore one element of an array, a member of it, or all elements`() async throws {
+        func post(_ json: JSONValue) -> WithBody<Endpoint<JSONValue>, JSONBody> {
+            Endpoint("a", answering: JSONValue.self).with { $0.method = .post }.body(JSONBody(json))
+        }
+        let stubs = StubLoader().on(.any()) { _ in .json(["ok": true]) }
+        _ = try await record(stubs) {
+            _ = try await $0.send(post(["list": [["id": 1, "n": 1], ["id": 2, "n": 2]]]))
+        }
+        let sent: [(paths: Set<String>, json: JSONValue, matches: Bool)] = [
+            (["$.list[0].id"], ["list": [["id": 7, "n": 1], ["id": 2, "n": 2]]], true),
+            (["$.list[0].id"], ["list": [["id": 1, "n": 1], ["id": 7, "n": 2]]], false),
+            (["$.list[1]"], ["list": [["id": 1, "n": 1], "other"]], true),
+            (["$.list[1]"], ["list": [["id": 1, "n": 1]]], false),
+            (["$.list[*].n"], ["list": [["id": 1, "n": 8], ["id": 2, "n": 9]]], true),
+        ]
+        for (paths, json, matches) in sent {
+            let (client, _) = try replaying(.replay, .init(ignoredJSONPaths: paths))
+            let isFound = (try? await client.send(post(json))) != nil
+            #expect(isFound == matches, "\(paths) \(json)")
+        }
     }
 
     @Test func `new episodes are added and once records only without a file`() async throws {

@@ -1,0 +1,64 @@
+public import Letterhead
+public import Logging
+
+/// An observer that writes the events of a client to a logger of swift-log.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, observers: [LoggingObserver(Logger(label: "api"))])
+/// ```
+///
+/// The message is the name of the event and the route. The facts are metadata, without secrets.
+public struct LoggingObserver: HTTPObserver {
+    private let logger: Logger
+    private let level: @Sendable (HTTPEvent) -> Logger.Level?
+
+    /// Creates an observer.
+    ///
+    /// - Parameters:
+    ///   - logger: the logger.
+    ///   - level: returns the level of an event, or nil for an event that is not logged. Default:
+    ///     ``standardLevel(of:)``.
+    public init(
+        _ logger: Logger, level: @escaping @Sendable (HTTPEvent) -> Logger.Level? = { standardLevel(of: $0) }
+    ) {
+        (self.logger, self.level) = (logger, level)
+    }
+
+    /// Writes the event, if the logger has its level.
+    public func record(_ event: HTTPEvent) {
+        guard let level = level(event), level >= logger.logLevel else { return }
+        let name = [event.name, event.route].compactMap(\.self).joined(separator: " ")
+        logger.log(level: level, "\(name)", metadata: Self.metadata(of: event), source: "Letterhead")
+    }
+
+    /// Returns the level of an event: `error` for a load that has failed, `warning` for a retry and refused
+    /// credentials, `info` for the end of a load and a redirect, `debug` for attempts and decisions, and `trace` for all
+    /// other events.
+    public static func standardLevel(of event: HTTPEvent) -> Logger.Level? {
+        switch event.name {
+        case "load.failed": .error
+        case "credentials.refused", "credentials.failed", "cookie.refused": .warning
+        case "retry.decided": event[.isRetried] == true ? .warning : .debug
+        case "load.end", "load.cancelled", "redirect.decided": .info
+        case "load.start", "attempt.start", "attempt.end", "exchange.end", "exchange.failed": .debug
+        case _ where event.name.hasPrefix("cache."): .debug
+        default: .trace
+        }
+    }
+
+    private static func metadata(of event: HTTPEvent) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["load": "\(event.load)"]
+        if let parent = event.parent { metadata["parent"] = "\(parent)" }
+        if event.attempt > 0 { metadata["attempt"] = "\(event.attempt)" }
+        for fact in event.facts { metadata[fact.name] = value(fact.value) }
+        return metadata
+    }
+
+    private static func value(_ value: any Sendable) -> Logger.MetadataValue {
+        switch value {
+        case let list as [String]: .array(list.map { .string($0) })
+        case let duration as Duration: .string("\((duration / .microseconds(1)).rounded() / 1000) ms")
+        default: .string("\(value)")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import InMemoryTracing
+import Letterhead
+import Synchronization
+import Testing
+import Tracing
+import TracingAdapter
+
+struct TracingLinkTests {
+    private let tracer = InMemoryTracer(idGenerator: .incrementing)
+    private let received = Received()
+
+    private func client(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> HTTPClient {
+        HTTPClient(
+            environment: ServerEnvironment(baseURL: URL(string: "https://a.test") ?? URL(filePath: "/")),
+            attemptLinks: TracingLink(tracer),
+            transport: AnyLoader { [received] request in
+                received.add(request)
+                return try await respond(request)
+            })
+    }
+
+    @Test func `each attempt has a span with its own context and the attributes of OpenTelemetry`() async throws {
+        let client = client { HTTPResponse(request: $0, status: .serviceUnavailable) }
+        let endpoint = Endpoint<HTTPResponse>(.get, "users/\("ada", name: "login")").query("api_key", "s3cret")
+        _ = try? await client.send(endpoint.retry(.immediate, maximumRetries: 1))
+        let spans = tracer.finishedSpans
+        try #require(spans.count == 2)
+        #expect(spans.allSatisfy { $0.operationName == "GET users/{login}" && $0.kind == .client })
+        let attributes = spans[0].attributes
+        #expect(attributes.get("http.request.method") == .string("GET"))
+        #expect(attributes.get("server.address") == .string("a.test"))
+        #expect(attributes.get("url.template") == .string("users/{login}"))
+        #expect(attributes.get("error.type") == .string("503") && spans[0].status?.code == .error)
+        #expect(!"\(spans.map(\.attributes))".contains("s3cret"))
+        #expect(received.requests.map { $0.headers["in-memory-span-id"] } == spans.map { $0.spanID })
+        #expect(Set(spans.map(\.spanID)).count == 2)
+    }
+
+    @Test func `a span is a child of the current span`() async throws {
+        let client = client { HTTPResponse(request: $0, status: .ok) }
+        try await tracer.withSpan("work") { _ in _ = try await client.send(Endpoint<HTTPResponse>(.get, "a")) }
+        let spans = tracer.finishedSpans
+        try #require(spans.map(\.operationName) == ["GET a", "work"])
+        #expect(spans[0].parentSpanID == spans[1].spanID && spans[0].traceID == spans[1].traceID)
+    }
+
+    @Test func `an error is recorded in the span`() async throws {
+        let client = client { throw HTTPError(.timedOut, request: $0) }
+        _ = try? await client.send(Endpoint<HTTPResponse>(.get, "a"))
+        let span = try #require(tracer.finishedSpans.first)
+        #expect(span.attributes.get("error.type") == .string("timedOut"))
+        #expect(span.errors.count == 1 && span.status?.code == .error)
+    }
+}
+
+/// Keeps the requests that arrive. This type is a class because the transport and the test share it.
+private final class Received: Sendable {
+    private let state = Mutex<[HTTPRequest]>([])
+
+    var requests: [HTTPRequest] { state.withLock { $0 } }
+
+    func add(_ request: HTTPRequest) { state.withLock { $0.append(request) } }
+}
