@@ -15,8 +15,8 @@ extension OAuth2 {
 
         /// Returns the tokens in the file; nil if there is no file.
         ///
-        /// - Throws: ``Failure`` if the file cannot be read, is malformed or larger than 1 MiB, belongs to a user other
-        ///   than the user of the process or root, or is writable by its group or by everyone.
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed or larger than 1 MiB, belongs
+        ///   to a user other than the user of the process or root, or is writable by its group or by everyone.
         public func load() async throws -> Tokens? {
             guard
                 let data = try Self.naming({ () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20)
@@ -30,7 +30,7 @@ extension OAuth2 {
 
         /// Replaces the file.
         ///
-        /// - Throws: ``Failure`` if the file cannot be written. The previous file then still exists.
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
             let directory = url.deletingLastPathComponent()
             try? FileManager.default.createDirectory(
@@ -66,7 +66,7 @@ extension OAuth2 {
 
         /// Deletes the file.
         ///
-        /// - Throws: ``Failure`` if the file cannot be deleted.
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be deleted.
         public func delete() async throws {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
             guard result == 0 || errno == ENOENT else {
