@@ -16,12 +16,16 @@ final class Socket: Sendable {
 
     /// Connects on a thread of its own. It returns nil if the server cannot be reached.
     static func connected(toHost host: String, port: Int) async -> Socket? {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Socket(host: host, port: port)) }
+        let descriptor = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: open(host: host, port: port)) }
         }
+        return descriptor.map(Socket.init(descriptor:))
     }
 
-    private init?(host: String, port: Int) {
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Returns the descriptor of a connection; nil if the server cannot be reached.
+    private static func open(host: String, port: Int) -> Int32? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
@@ -37,8 +41,9 @@ final class Socket: Sendable {
         let isConnected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
         }
-        self.descriptor = descriptor
-        if !isConnected { return nil }
+        if isConnected { return descriptor }
+        close(descriptor)
+        return nil
     }
 
     deinit { close(descriptor) }

@@ -12,10 +12,10 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     /// - Parameters:
     ///   - template: the template for all parts of the request except the body.
     ///   - parts: the parts of the body.
-    ///   - kind: the multipart type. Default: a form.
-    public init(_ template: Template, parts: [MultipartPart], kind: MultipartKind = .formData) {
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
+    public init(_ template: Template, parts: [MultipartPart], subtype: String = "form-data") {
         self.template = template
-        decorated = template.multipart(parts, kind: kind)
+        decorated = template.multipart(parts, subtype: subtype)
     }
 
     /// Builds the request.

@@ -17,9 +17,11 @@ extension RequestTemplate {
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
-    ///   - kind: the multipart type. Default: a form.
-    public func multipart(_ parts: [MultipartPart], kind: MultipartKind = .formData) -> WithBody<Self, MultipartBody> {
-        let body = MultipartBody(parts, kind: kind)
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
+    public func multipart(
+        _ parts: [MultipartPart], subtype: String = "form-data"
+    ) -> WithBody<Self, MultipartBody> {
+        let body = MultipartBody(parts, subtype: subtype)
         return WithBody(base: self) { $0.placed(body) }
     }
 
@@ -45,7 +47,7 @@ extension RequestTemplate {
 
     /// Returns the body with the boundary of the template, if the template has one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
-        boundary.map { MultipartBody(body.parts, kind: body.kind, uncheckedBoundary: $0) } ?? body
+        boundary.map { MultipartBody(body.parts, subtype: body.subtype, uncheckedBoundary: $0) } ?? body
     }
 }
 

@@ -127,7 +127,7 @@ extension CurlCommand {
 
     /// Returns the words for a form; nil if a part has headers that curl cannot write, or binary content.
     private func words(of body: MultipartBody) -> [String]? {
-        guard body.kind == .formData, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
+        guard body.isForm, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
         var words: [String] = []
         for part in body.parts {
             guard let (name, filename) = part.fields.form, !name.contains("="),

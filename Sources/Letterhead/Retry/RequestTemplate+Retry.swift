@@ -50,14 +50,14 @@ extension RequestTemplate {
 
     /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
     public func onRetry(
-        _ observer: @escaping @Sendable (RetryEvent) async -> Void
+        _ observer: @escaping @Sendable (RetryContext) async -> Void
     ) -> Modified<Self> {
         guard let earlier = options[RetryObserverOption.self] else {
             return option(RetryObserverOption.self, observer)
         }
-        return option(RetryObserverOption.self) { event in
-            await earlier(event)
-            await observer(event)
+        return option(RetryObserverOption.self) { context in
+            await earlier(context)
+            await observer(context)
         }
     }
 }
@@ -89,13 +89,13 @@ extension Modified {
     }
 
     /// See ``RequestTemplate/onRetry(_:)``.
-    public func onRetry(_ observer: @escaping @Sendable (RetryEvent) async -> Void) -> Self {
+    public func onRetry(_ observer: @escaping @Sendable (RetryContext) async -> Void) -> Self {
         guard let earlier = options[RetryObserverOption.self] else {
             return option(RetryObserverOption.self, observer)
         }
-        return option(RetryObserverOption.self) { event in
-            await earlier(event)
-            await observer(event)
+        return option(RetryObserverOption.self) { context in
+            await earlier(context)
+            await observer(context)
         }
     }
 }

@@ -221,11 +221,9 @@ extension Retry {
     private func announce(
         _ retry: PlannedRetry, after result: Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) async {
-        let event = RetryEvent(
-            request: load.request, retry: load.attempts.count, result: result, strategy: retry.strategy,
-            delay: retry.delay, attempts: load.attempts)
-        await settings.onRetry(event)
-        await load.request.onRetry?(event)
+        let context = load.context(of: retry, after: result)
+        await settings.onRetry(context)
+        await load.request.onRetry?(context)
     }
 
     /// Runs the alternate, if there is one, and then waits.

@@ -62,12 +62,20 @@ struct RetryLoad {
         }
     }
 
-    /// Returns the context of a retry after an attempt.
+    /// Returns the context before the decision about a retry.
     func context(after result: Result<HTTPResponse, HTTPError>) -> RetryContext {
         RetryContext(
-            request: request, result: result, retry: attempts.count + 1,
-            elapsed: maximum > 0 ? timeline.now - start : .zero, earlier: attempts)
+            request: request, result: result, retry: attempts.count + 1, elapsed: elapsed, attempts: attempts)
     }
+
+    /// Returns the context after the decision for a retry, whose attempt has been recorded.
+    func context(of retry: PlannedRetry, after result: Result<HTTPResponse, HTTPError>) -> RetryContext {
+        RetryContext(
+            request: request, result: result, retry: attempts.count, elapsed: elapsed, attempts: attempts,
+            strategy: retry.strategy, delay: retry.delay)
+    }
+
+    private var elapsed: Duration { maximum > 0 ? timeline.now - start : .zero }
 
     /// Records an attempt that is not retried, and the reason.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, delay: Duration? = nil, reason: String) {

@@ -20,7 +20,7 @@ enum ResponseTransformersOption: HTTPRequestOption {
 
 /// The observer of the retries of a request.
 enum RetryObserverOption: HTTPRequestOption {
-    static let defaultOptionValue: (@Sendable (RetryEvent) async -> Void)? = nil
+    static let defaultOptionValue: (@Sendable (RetryContext) async -> Void)? = nil
 }
 
 extension HTTPRequest {
@@ -53,7 +53,7 @@ extension HTTPRequest {
     }
 
     /// Observes the retries of this request, in addition to the observer of the client. Default: nil.
-    public var onRetry: (@Sendable (RetryEvent) async -> Void)? {
+    public var onRetry: (@Sendable (RetryContext) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }
     }
@@ -85,7 +85,7 @@ extension HTTPRequestOptions {
     }
 
     /// See ``HTTPRequest/onRetry``.
-    public var onRetry: (@Sendable (RetryEvent) async -> Void)? {
+    public var onRetry: (@Sendable (RetryContext) async -> Void)? {
         get { self[RetryObserverOption.self] }
         set { self[RetryObserverOption.self] = newValue }
     }

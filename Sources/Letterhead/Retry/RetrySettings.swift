@@ -32,7 +32,7 @@ public struct RetrySettings: Sendable {
     public var random: @Sendable () -> Double
 
     /// Observes each retry before its wait begins. Default: does nothing.
-    public var onRetry: @Sendable (RetryEvent) async -> Void
+    public var onRetry: @Sendable (RetryContext) async -> Void
 
     /// Creates settings; see the properties for the defaults.
     public init(
@@ -40,7 +40,7 @@ public struct RetrySettings: Sendable {
         budget: RetryBudget = .standard, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
-        onRetry: @escaping @Sendable (RetryEvent) async -> Void = { _ in }
+        onRetry: @escaping @Sendable (RetryContext) async -> Void = { _ in }
     ) {
         self.maximumRetries = maximumRetries
         self.strategy = strategy

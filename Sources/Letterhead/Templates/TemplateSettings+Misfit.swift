@@ -62,7 +62,7 @@ extension RequestTemplate {
             DeclaredSetting(
                 "deduplication", _Deduplication.self, is: ["Letterhead.Deduplication"], modifier: ".deduplication(…)"),
             DeclaredSetting("throttling", _Throttling.self, is: ["Letterhead.Throttling"], modifier: ".throttling(…)"),
-            DeclaredSetting("onRetry", _OnRetry.self, is: ["Letterhead.RetryEvent"], modifier: ".onRetry { … }"),
+            DeclaredSetting("onRetry", _OnRetry.self, is: ["Letterhead.RetryContext"], modifier: ".onRetry { … }"),
             DeclaredSetting(
                 "onProgress", _OnProgress.self, is: ["Letterhead.TransferProgress"], modifier: ".onProgress { … }"),
             DeclaredSetting(

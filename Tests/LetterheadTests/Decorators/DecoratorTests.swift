@@ -237,10 +237,10 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         try #require(try StandardRequestBuilder(template).request().body as? MultipartBody)
     }
 
-    @Test func `parts are added to those of a template, with its kind and boundary`() throws {
-        let own = MultipartBody([.text("1", name: "a")], kind: .mixed)
+    @Test func `parts are added to those of a template, with its subtype and boundary`() throws {
+        let own = MultipartBody([.text("1", name: "a")], subtype: "mixed")
         let body = try body(Endpoint("a").with { $0.body = own }.multipart(adding: [.text("2", name: "b")]))
-        #expect(body.parts.count == 2 && body.kind == .mixed && body.boundary == own.boundary)
+        #expect(body.parts.count == 2 && body.subtype == "mixed" && body.boundary == own.boundary)
         let text = String(decoding: try body.encode(), as: UTF8.self)
         #expect(text.contains("name=\"a\"\r\n\r\n1\r\n") || text.contains("\r\n\r\n1\r\n"))
         #expect(text.contains("\r\n\r\n2\r\n"))

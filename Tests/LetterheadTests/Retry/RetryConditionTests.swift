@@ -15,7 +15,7 @@ import Testing
                 .success(HTTPResponse(request: request, status: status ?? .ok))
             }
         let attempts = earlier.enumerated().map { HTTPAttempt(number: $0.offset + 1, status: $0.element) }
-        return RetryContext(request: request, result: result, retry: retry, elapsed: elapsed, earlier: attempts)
+        return RetryContext(request: request, result: result, retry: retry, elapsed: elapsed, attempts: attempts)
     }
 
     @Test(arguments: [

@@ -13,7 +13,7 @@ struct RetryScene {
         _ mock: MockLoader, validators: [any HTTPValidator] = [DefaultValidator()],
         clock: TestClock = TestClock(isAutomatic: true),
         maximumRetries: Int = 0, budget: RetryBudget = .standard, random: @escaping @Sendable () -> Double = { 1 },
-        onRetry: @escaping @Sendable (RetryEvent) async -> Void = { _ in }
+        onRetry: @escaping @Sendable (RetryContext) async -> Void = { _ in }
     ) {
         self.clock = clock
         self.mock = mock

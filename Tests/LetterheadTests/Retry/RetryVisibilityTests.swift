@@ -30,11 +30,12 @@ import Testing
 
     @Test func `an observer is called before each retry, with its cause`() async {
         let journal = Journal()
-        let observer: @Sendable (String) -> @Sendable (RetryEvent) async -> Void = { name in
-            { event in
-                let status = (try? event.result.get())?.status.code ?? 0
+        let observer: @Sendable (String) -> @Sendable (RetryContext) async -> Void = { name in
+            { context in
+                guard let delay = context.delay, let strategy = context.strategy else { return }
+                let status = context.response?.status.code ?? 0
                 journal.write(
-                    "\(name) \(event.retry) \(status) \(event.delay) \(event.strategy) \(event.attempts.count)")
+                    "\(name) \(context.retry) \(status) \(delay) \(strategy) \(context.attempts.count)")
             }
         }
         let scene = RetryScene(

@@ -103,7 +103,7 @@ private struct Throttled: RequestTemplate {
 
 private struct ObservedRetries: RequestTemplate {
     let path: RequestPath = "a"
-    let onRetry: @Sendable (RetryEvent) async -> Void = { _ in }
+    let onRetry: @Sendable (RetryContext) async -> Void = { _ in }
 }
 
 private struct Progress: RequestTemplate {

@@ -47,14 +47,14 @@ extension HTTPBodyError {
 extension MultipartBody {
     /// Checks the body without opening any files.
     func check() throws(HTTPBodyError) {
-        if !ASCII.isToken(kind.rawValue) {
-            throw HTTPBodyError.invalid("the multipart kind is not a token of RFC 9110")
+        if !ASCII.isToken(subtype) {
+            throw HTTPBodyError.invalid("the subtype of the multipart body is not a token of RFC 9110")
         }
         for index in parts.indices {
             if let rule = parts[index].fields.brokenRule {
                 throw HTTPBodyError.invalid("part \(index + 1) is refused: \(rule)")
             }
-            if kind == .formData, !parts[index].fields.hasDisposition {
+            if isForm, !parts[index].fields.hasDisposition {
                 throw HTTPBodyError.invalid(
                     "part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }

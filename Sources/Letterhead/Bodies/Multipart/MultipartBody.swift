@@ -12,14 +12,21 @@ public import Foundation
 /// The boundary of a value never changes, so every retry sends the same bytes. The length is exact if the lengths of
 /// all parts are known. Files and streams are read while they are sent, and never held in memory or copied.
 ///
+/// The subtype of the media type is one of these, or any other token:
+///
+/// - `form-data`: a form with files, in which every part has a name (RFC 7578). This is the default.
+/// - `mixed`: independent parts in order (RFC 2046, 5.1.3).
+/// - `alternative`: the same content in several formats, of which the last one is preferred (RFC 2046, 5.1.4).
+/// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
+///
 /// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
 /// impossible that they contain it. If you set a custom boundary, all parts are searched. If a part contains the
 /// boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
-    /// The multipart type.
-    public let kind: MultipartKind
+    /// The subtype of the media type, such as `form-data`.
+    public let subtype: String
     /// The boundary.
     public let boundary: String
     private let origin: Origin
@@ -36,12 +43,12 @@ public struct MultipartBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - parts: the parts in order. The array may be empty.
-    ///   - kind: the multipart type. Default: a form.
-    public init(_ parts: [MultipartPart], kind: MultipartKind = .formData) {
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
+    public init(_ parts: [MultipartPart], subtype: String = "form-data") {
         // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
         // without stored properties has none.
         var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
-        self.init(parts, kind: kind, boundary: MultipartBoundary.random(using: &generator), origin: .random)
+        self.init(parts, subtype: subtype, boundary: MultipartBoundary.random(using: &generator), origin: .random)
     }
 
     /// Creates a body with a boundary from a custom random source, for reproducible bytes.
@@ -50,59 +57,62 @@ public struct MultipartBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
-    ///   - kind: the multipart type. Default: a form.
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - generator: the random source.
     public init(
-        _ parts: [MultipartPart], kind: MultipartKind = .formData, using generator: inout some RandomNumberGenerator
+        _ parts: [MultipartPart], subtype: String = "form-data", using generator: inout some RandomNumberGenerator
     ) {
         var boundary = MultipartBoundary.random(using: &generator)
         while Self.index(of: boundary, in: parts) != nil { boundary = MultipartBoundary.random(using: &generator) }
-        self.init(parts, kind: kind, boundary: boundary, origin: .given)
+        self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
 
     /// Creates a body with a custom boundary.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
-    ///   - kind: the multipart type. Default: a form.
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the boundary is invalid, if a part in memory contains it, or if
     ///   a part is malformed.
-    public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, boundary: String) throws(HTTPBodyError) {
-        try MultipartBody(parts, kind: kind, uncheckedBoundary: boundary).check()
-        self.init(parts, kind: kind, boundary: boundary, origin: .given)
+    public init(_ parts: [MultipartPart], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
+        try MultipartBody(parts, subtype: subtype, uncheckedBoundary: boundary).check()
+        self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
 
     /// Creates a body whose boundary is checked only when the body is encoded. Use it for a boundary from a template.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
-    ///   - kind: the multipart type. Default: a form.
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - boundary: the boundary; nil for one from the system's random source.
-    public init(_ parts: [MultipartPart], kind: MultipartKind = .formData, uncheckedBoundary boundary: String?) {
+    public init(_ parts: [MultipartPart], subtype: String = "form-data", uncheckedBoundary boundary: String?) {
         if let boundary {
-            self.init(parts, kind: kind, boundary: boundary, origin: .givenUnchecked)
+            self.init(parts, subtype: subtype, boundary: boundary, origin: .givenUnchecked)
         } else {
-            self.init(parts, kind: kind)
+            self.init(parts, subtype: subtype)
         }
     }
 
-    private init(_ parts: [MultipartPart], kind: MultipartKind, boundary: String, origin: Origin) {
-        (self.parts, self.kind, self.boundary, self.origin) = (parts, kind, boundary, origin)
+    private init(_ parts: [MultipartPart], subtype: String, boundary: String, origin: Origin) {
+        (self.parts, self.subtype, self.boundary, self.origin) = (parts, subtype, boundary, origin)
     }
+
+    /// Whether the body is a form, in which every part has a name. A subtype is not case-sensitive (RFC 2046, 5.1).
+    var isForm: Bool { subtype.lowercased() == "form-data" }
 
     /// Returns the same body with further parts at its end. The type and the boundary are kept.
     func adding(_ added: [MultipartPart]) -> MultipartBody {
         MultipartBody(
-            parts + added, kind: kind, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
+            parts + added, subtype: subtype, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
     }
 
     /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
     /// 3.1).
     public var additionalHeaders: HTTPHeaders {
         let isToken = ASCII.isToken(boundary)
-        var type = "multipart/\(kind.rawValue); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
-        if kind == .related, let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {
+        var type = "multipart/\(subtype); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
+        if subtype.lowercased() == "related", let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {
             type += "; type=\"\(root.essence)\""
         }
         return [.contentType: type]
@@ -159,7 +169,7 @@ public struct MultipartBody: HTTPBody {
 extension MultipartBody: CustomStringConvertible, CustomReflectable {
     /// The type of the body, and the name and length of each part.
     public var description: String {
-        "multipart/\(kind.rawValue): \(parts.map(\.description).joined(separator: ", "))"
+        "multipart/\(subtype): \(parts.map(\.description).joined(separator: ", "))"
     }
 
     /// A mirror without children, so that `dump` prints no secrets.

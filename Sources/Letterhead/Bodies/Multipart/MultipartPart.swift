@@ -146,21 +146,3 @@ extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, 
     /// A mirror without children, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
-
-/// The type of a multipart body (RFC 2046, 5.1; RFC 7578 for forms). You can create further types.
-public struct MultipartKind: RawRepresentable, Hashable, Sendable {
-    /// The subtype, such as `form-data`.
-    public let rawValue: String
-
-    /// Creates a custom subtype. A subtype that is not a token is refused before anything is sent.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// A form with files: every part has a name (RFC 7578).
-    public static let formData = Self(rawValue: "form-data")
-    /// Independent parts in order (RFC 2046, 5.1.3).
-    public static let mixed = Self(rawValue: "mixed")
-    /// The same content in several formats. The last one is preferred (RFC 2046, 5.1.4).
-    public static let alternative = Self(rawValue: "alternative")
-    /// Parts that refer to each other. The first part is the root (RFC 2387).
-    public static let related = Self(rawValue: "related")
-}

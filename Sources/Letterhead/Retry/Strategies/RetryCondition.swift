@@ -117,6 +117,6 @@ extension RetryCondition {
     /// Selects a second 408. A server that has timed out twice while it waited for the request does not wait longer the
     /// next time (RFC 9110, 15.5.9).
     static let repeatedTimeout = RetryCondition { context in
-        context.response?.status == .requestTimeout && context.earlier.contains { $0.status == .requestTimeout }
+        context.response?.status == .requestTimeout && context.attempts.contains { $0.status == .requestTimeout }
     }
 }

@@ -1,6 +1,9 @@
-/// The state of a load after an attempt, on which the decision about a retry depends.
-public struct RetryContext: Sendable {
-    /// The request as the retry link received it, including the changes of an alternate.
+/// The state of a load after an attempt that may be retried.
+///
+/// A ``RetryCondition`` receives it before the decision about a retry. ``RetrySettings/onRetry`` and
+/// ``HTTPRequest/onRetry`` receive it after the decision for a retry, with the strategy and the wait.
+public struct RetryContext: Sendable, CustomStringConvertible {
+    /// The request as the retry link received it, including the changes of earlier alternates.
     public let request: HTTPRequest
     /// The result of the last attempt.
     public let result: Result<HTTPResponse, HTTPError>
@@ -8,19 +11,30 @@ public struct RetryContext: Sendable {
     public let retry: Int
     /// The time since the start of the load.
     public let elapsed: Duration
-    /// The attempts before the last one.
-    public let earlier: [HTTPAttempt]
+    /// The attempts whose retry has been decided. Only after the decision, the last attempt is one of them, with the
+    /// reason for its retry.
+    public let attempts: [HTTPAttempt]
+    /// The strategy that determines the wait; nil before the decision.
+    public let strategy: HTTPRetryStrategy?
+    /// The wait before the retry; nil before the decision.
+    public let delay: Duration?
 
-    /// Creates a context, for tests of custom conditions.
+    /// Creates a context, for tests of custom conditions and of code that observes retries.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - result: the result of the last attempt.
+    ///   - retry: the number of the possible retry. Default: 1.
+    ///   - elapsed: the time since the start of the load. Default: zero.
+    ///   - attempts: the attempts whose retry has been decided. Default: empty.
+    ///   - strategy: the strategy that determines the wait. Default: nil.
+    ///   - delay: the wait before the retry. Default: nil.
     public init(
         request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
-        earlier: [HTTPAttempt] = []
+        attempts: [HTTPAttempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
     ) {
-        self.request = request
-        self.result = result
-        self.retry = retry
-        self.elapsed = elapsed
-        self.earlier = earlier
+        (self.request, self.result, self.retry, self.elapsed) = (request, result, retry, elapsed)
+        (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
     }
 
     /// The response; nil if the attempt failed.
@@ -30,43 +44,10 @@ public struct RetryContext: Sendable {
     public var failure: HTTPError? {
         if case .failure(let failure) = result { failure } else { nil }
     }
-}
 
-/// A retry that is about to happen.
-public struct RetryEvent: Sendable, CustomStringConvertible {
-    /// The request that will be retried. An alternate may still change it.
-    public let request: HTTPRequest
-    /// The number of the retry, 1 for the first.
-    public let retry: Int
-    /// The result of the attempt before the retry.
-    public let result: Result<HTTPResponse, HTTPError>
-    /// The strategy that determines the wait.
-    public let strategy: HTTPRetryStrategy
-    /// The wait before the retry.
-    public let delay: Duration
-    /// All attempts so far. The last one contains the reason for the retry.
-    public let attempts: [HTTPAttempt]
-
-    /// Creates an event, for tests of code that observes retries.
-    ///
-    /// - Parameters:
-    ///   - request: the request that will be retried.
-    ///   - retry: the number of the retry. Default: 1.
-    ///   - result: the result of the attempt before the retry.
-    ///   - strategy: the strategy that determines the wait.
-    ///   - delay: the wait before the retry. Default: zero.
-    ///   - attempts: all attempts so far. Default: empty.
-    public init(
-        request: HTTPRequest, retry: Int = 1, result: Result<HTTPResponse, HTTPError>, strategy: HTTPRetryStrategy,
-        delay: Duration = .zero, attempts: [HTTPAttempt] = []
-    ) {
-        (self.request, self.retry, self.result) = (request, retry, result)
-        (self.strategy, self.delay, self.attempts) = (strategy, delay, attempts)
-    }
-
-    /// The last attempt and the retry, without secrets.
+    /// The request and the last attempt whose retry has been decided, without secrets.
     public var description: String {
         "\(request.method.shown) \(request.redaction.outline(of: request)): "
-            + (attempts.last?.description ?? "retried after \(delay)")
+            + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
     }
 }

@@ -41,7 +41,7 @@ import Testing
     {
         let body = try MultipartBody(
             [.text("plain"), .data(Data("<p>rich</p>".utf8), contentType: "text/html")],
-            kind: .alternative, boundary: "b")
+            subtype: "alternative", boundary: "b")
         #expect(
             try text(body) == """
                 --b\r
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `mixed parts need no names`() throws {
-        let body = try MultipartBody([.text("a"), .text("b", filename: "b.txt")], kind: .mixed, boundary: "b")
+        let body = try MultipartBody([.text("a"), .text("b", filename: "b.txt")], subtype: "mixed", boundary: "b")
         #expect(
             try text(body) == "--b\r\n\r\na\r\n--b\r\nContent-Disposition: attachment; filename=\"b.txt\"\r\n"
                 + "Content-Type: text/plain\r\n\r\nb\r\n--b--\r\n")
@@ -79,13 +79,13 @@ import Testing
 
     @Test func `related parts name the type of their root`() throws {
         let parts: [MultipartPart] = [.body(JSONBody(1)), .data(Data([1]), contentType: "image/png")]
-        let body = try MultipartBody(parts, kind: .related, boundary: "b")
+        let body = try MultipartBody(parts, subtype: "related", boundary: "b")
         #expect(
             body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
     }
 
     @Test func `a nested body has its headers`() async throws {
-        let inner = try MultipartBody([.text("x")], kind: .mixed, boundary: "in")
+        let inner = try MultipartBody([.text("x")], subtype: "mixed", boundary: "in")
         let body = try MultipartBody(
             [.body(inner, name: "files"), .body(JSONBody([1]), name: "json")], boundary: "out")
         let whole = """

@@ -100,7 +100,7 @@ import Testing
     @Test func `two dispositions are refused`() {
         let headers = HTTPHeaders([.init(.contentDisposition, "a"), .init(.contentDisposition, "b")])
         let error = #expect(throws: HTTPBodyError.self) {
-            try MultipartBody([.text("x", headers: headers)], kind: .mixed).encode()
+            try MultipartBody([.text("x", headers: headers)], subtype: "mixed").encode()
         }
         #expect(error.map { "\($0)" }?.contains("Content-Disposition") == true)
     }
@@ -112,8 +112,8 @@ import Testing
             $0.baseURL = URL(string: "https://h")
         }
         for request in [
-            try StandardRequestBuilder(template.multipart(parts, kind: .mixed)).request(),
-            try MultipartRequestBuilder(template, parts: parts, kind: .mixed).request(),
+            try StandardRequestBuilder(template.multipart(parts, subtype: "mixed")).request(),
+            try MultipartRequestBuilder(template, parts: parts, subtype: "mixed").request(),
         ] { #expect(request.body.additionalHeaders[.contentType]?.hasPrefix("multipart/mixed; ") == true) }
     }
 }

@@ -152,11 +152,12 @@ import Testing
         #expect(numbers == [1, 2])
     }
 
-    @Test func `a test can create events, redirects and needs`() throws {
+    @Test func `a test can create contexts of retries, redirects and needs`() throws {
         let request = try HTTPRequest("https://api.test/a")
         let response = HTTPResponse(request: request, status: .serviceUnavailable)
-        let event = RetryEvent(request: request, result: .success(response), strategy: .immediate, delay: .seconds(1))
-        #expect(event.description.contains("https://api.test/a"))
+        let retry = RetryContext(
+            request: request, result: .success(response), strategy: .immediate, delay: .seconds(1))
+        #expect(retry.description == "GET https://api.test/a: retried after 1.0 seconds")
         let redirect = HTTPRedirect(request: request, status: .found, target: request)
         #expect(redirect.description.hasPrefix("302 Found from GET https://api.test/a"))
         let need = CredentialNeed<String>(request: request, next: MockLoader(), previous: "old", isRefused: true)
