@@ -21,7 +21,9 @@ struct PropertyListTests {
         }
         let start = bytes.count
         bytes += table + [0, 0, 0, 0, 0, 0, 2, 1]
-        for number in [objects.count, 0, start] { bytes += (0..<8).map { UInt8(number >> (56 - 8 * $0) & 0xFF) } }
+        for number in [objects.count, 0, start] {
+            withUnsafeBytes(of: UInt64(number).bigEndian) { bytes += Array($0) }
+        }
         return Data(bytes)
     }
 
@@ -54,7 +56,9 @@ struct PropertyListTests {
     }
 
     @Test func `A collection that is referred to several times, or contains itself, is an error`() throws {
-        let shared = binary((0..<200).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] } + [[0x10, 1]])
+        var objects: [[UInt8]] = (1...200).map { [0xA2, $0, $0] }
+        objects.append([0x10, 1])
+        let shared = binary(objects)
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: shared) }
         #expect(throws: DecodingError.self) { try decoder().decode(JSONValue.self, from: binary([[0xA1, 0]])) }
         let loop = binary([[0xD1, 1, 2], [0x51, 0x61], [0xA1, 0]])

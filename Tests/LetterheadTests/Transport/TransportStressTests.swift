@@ -8,15 +8,15 @@
         @Test(
             "The transport under stress",
             arguments: [
-                ("posts", 5000), ("cancellations", 10_000), ("many", 5000), ("exit", 50), ("leave", 64),
-                ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 10_000), ("transfers", 256), ("rest", 1),
-                ("fuzz", 6000),
+                ("posts", 5000), ("cancellations", 5000), ("many", 5000), ("exit", 50), ("leave", 64),
+                ("fork", 5), ("exhaust", 64), ("drops", 50), ("memory", 6000), ("transfers", 128), ("rest", 1),
+                ("fuzz", 3000),
                 ("deallocators", 100), ("initialize", 32), ("failed-initialization", 4), ("other-tls", 1),
                 ("executor", 2000),
             ])
         func stress(name: String, count: Int) async throws {
             // An exit finds the threads elsewhere each time.
-            for _ in 0..<(name == "leave" ? 5 : 1) {
+            for _ in 0..<(name == "leave" ? 3 : 1) {
                 let (status, output) = try await ChildProcess.run(
                     ofPackage: "transport-stress", [name, String(count)], seconds: 120,
                     // Otherwise a process with the thread sanitizer sleeps for a second before it exits.
