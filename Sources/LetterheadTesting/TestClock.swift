@@ -5,8 +5,9 @@ import Synchronization
 /// Pass it to any API that takes a clock, and advance the time yourself:
 ///
 /// ```swift
+/// // The mock responds with 429 once; the default wait after a 429 is 3 seconds.
 /// let clock = TestClock()
-/// let chain = Retry(RetrySettings(clock: clock)) --> mock
+/// let chain = Retry(RetrySettings(maximumRetries: 1, clock: clock)) --> mock
 /// async let response = chain.load(request)
 /// await clock.waitForSleepers(1)           // the retry waits for its delay
 /// clock.advance(by: .seconds(3))           // and continues
@@ -40,7 +41,7 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var sleeps: [Duration] = []
         var line = TestClockLine()
-        /// The number of tasks that were woken and do not run yet.
+        /// The number of tasks that have been woken but have not run yet.
         var woken = 0
 
         /// Removes the sleeps that end now.
@@ -69,7 +70,7 @@ public final class TestClock: Clock {
     /// The number of tasks that are sleeping.
     public var sleepers: Int { state.withLock { $0.line.count } }
 
-    /// The duration of each sleep, in the order in which the sleeps began.
+    /// The requested duration of each sleep, in the order in which the sleeps began.
     public var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
     /// Sleeps until the clock has been moved to the deadline. If the deadline is not in the future, it returns
@@ -126,7 +127,7 @@ public final class TestClock: Clock {
     /// A number that changes whenever a sleep begins or ends.
     var activity: Int { state.withLock { $0.line.changes } }
 
-    /// Whether a task was woken by the clock and does not run yet.
+    /// Whether a task has been woken by the clock but has not run yet.
     var hasWokenSleepers: Bool { state.withLock { $0.woken > 0 } }
 
     /// Waits until at least `count` tasks are sleeping. Use it to wait until the code under test has started its sleep.

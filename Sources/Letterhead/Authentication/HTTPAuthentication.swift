@@ -21,7 +21,7 @@
 /// - All of them are sent only over https or to the local machine.
 ///
 /// With or without `allowedOrigins`, credentials are removed when a redirect leads to another origin, and they are not
-/// sent again for the rest of the load. If a request sets credentials that must not be sent to its origin, it fails
+/// sent again during the attempt. If a request sets credentials that must not be sent to its origin, it fails
 /// with ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
     /// The kind of authentication. At most one method signs a request.

@@ -29,11 +29,11 @@ extension OAuth2 {
         /// ```
         ///
         /// - Parameters:
-        ///   - endpoint: the URL of the page. It must use https or be on this machine.
+        ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
         ///   - redirectURI: the URL to which the server redirects, exactly as registered.
         ///   - scope: the scopes to request. Default: none (the server chooses).
-        ///   - issuer: the issuer identifier of the server (RFC 9207), which the callback must then contain. Default:
-        ///     nil (the issuer of a callback, if present, must be at the origin of the page).
+        ///   - issuer: the issuer identifier of the server (RFC 9207). If it is set, the callback must contain it.
+        ///     Default: nil (the issuer of a callback, if present, must be at the origin of the page).
         ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace parameters of the
         ///     protocol.
         ///   - open: shows the page at a URL, and returns the URL to which the server redirected. It is called once for
@@ -49,11 +49,12 @@ extension OAuth2 {
 
         /// A refresh token from an earlier sign-in.
         ///
-        /// Tokens in the store take precedence over it, because servers replace refresh tokens. After a reset, the
-        /// given token is no longer used.
+        /// A refresh token in the store takes precedence, because the server may have replaced this one. This token is
+        /// no longer used after a reset, or after the server has refused a refresh token.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
-        /// Only the tokens in the store. If the store is empty, requests fail with ``HTTPAuthentication/Failure/Reason/loggedOut``.
+        /// Only the tokens in the store. Without a usable token there, requests fail with `.cannotAuthenticate` and the
+        /// reason ``HTTPAuthentication/Failure/Reason/loggedOut``.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }

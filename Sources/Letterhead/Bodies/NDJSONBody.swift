@@ -1,15 +1,16 @@
 public import Foundation
 
-/// A body that sends values as newline-delimited JSON. The values are encoded one at a time while the request is sent.
+/// A body that sends values as newline-delimited JSON, and encodes them one at a time.
 ///
 /// ```swift
 /// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
-/// NDJSONBody { database.rows() }                       // created anew for each attempt, so that it can be retried
+/// NDJSONBody { database.rows() }                       // a new sequence for each attempt, so the request can be retried
 /// ```
 ///
-/// Each value becomes one line of JSON. It is encoded when the connection accepts more bytes. The request fails with
-/// `.invalidRequest` if a value cannot be encoded, or if the encoder writes line breaks, for example with
-/// `.prettyPrinted`. The connection is then closed, so that the server does not process the incomplete body as a
+/// Each value becomes one line of JSON. On Linux, a value is encoded when the connection accepts more bytes. The
+/// transport over `URLSession` encodes all values before it sends the request. The request fails with `.invalidRequest`
+/// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. The
+/// connection, or the stream over HTTP/2, is then closed, so that the server does not process the incomplete body as a
 /// complete one.
 public struct NDJSONBody: HTTPBody {
     private var stream: StreamBody
@@ -30,8 +31,8 @@ public struct NDJSONBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a sequence that can be iterated only once. The body is never sent twice: neither by a retry
-    /// or a redirect, nor after a refresh of credentials.
+    /// Creates a body from a sequence that can be iterated only once. The body is sent only once: not again for
+    /// a retry, a redirect or a refresh of credentials.
     ///
     /// - Parameters:
     ///   - values: the values.

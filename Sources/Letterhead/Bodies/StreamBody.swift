@@ -4,13 +4,13 @@ import Synchronization
 /// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent.
 ///
 /// ```swift
-/// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // created anew for every attempt
+/// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // a new sequence for each attempt
 /// StreamBody(once: camera.live)                                                   // can be sent only once
 /// ```
 ///
 /// If a length is specified, it is sent as the Content-Length, and a longer or shorter stream fails with
-/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is never
-/// sent twice: neither by a retry or a redirect, nor after a token refresh.
+/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is sent
+/// only once: not again for a retry, a redirect or a refresh of credentials.
 public struct StreamBody: HTTPBody {
     /// The headers of the body.
     public var additionalHeaders: HTTPHeaders

@@ -1,15 +1,15 @@
-/// Completes requests with an environment: scheme, host, port, path prefix, headers and query.
+/// Completes requests with an environment: method, scheme, host, port, path prefix, headers and query.
 ///
 /// ```swift
 /// ApplyEnvironment(.production)
-/// ApplyEnvironment { _ in await settings.environment }   // called for each load
+/// ApplyEnvironment { _ in await settings.environment }   // called for each attempt and redirect
 /// ```
 ///
-/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely. If a request sets it to nil,
-/// no environment is applied. See ``ServerEnvironment`` for the parts that are completed.
+/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely. If a request
+/// explicitly sets it to nil, no environment is applied. See ``ServerEnvironment`` for the parts that are completed.
 ///
-/// The link also passes the origin of the client's environment to an ``Authenticate`` link below. Credentials without
-/// `allowedOrigins` are sent only to that origin, even if a request has another environment.
+/// The link also passes the origin of the client's environment to an ``Authenticate`` link below. The client's
+/// credentials without `allowedOrigins` are sent only to that origin, even if a request has another environment.
 public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     private enum Source: Sendable {
         case own
@@ -27,10 +27,10 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     /// Applies only the environments of the requests.
     public init() { source = .own }
 
-    /// Calls a closure for the environment of each load, so that a change applies to the next load.
+    /// Calls a closure for each request that reaches the link: in a client, for each attempt and each redirect.
     ///
-    /// If the closure throws, the request fails and nothing is sent. Credentials without `allowedOrigins` are bound to
-    /// the first origin for which they are used; see ``HTTPAuthentication``.
+    /// If the closure throws, the request fails without being sent. The client's credentials without `allowedOrigins`
+    /// are bound to the first origin for which they are used; see ``HTTPAuthentication``.
     public init(_ provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment) {
         source = .asked(provide)
     }
@@ -54,7 +54,7 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     }
 
     /// Applies the environment of the request. The home origin is still that of this link's environment. It is nil if
-    /// the request sets its environment to nil, and if this link has a closure, because the closure is not called.
+    /// the request sets its environment to nil, or if this link has a closure, because the closure is not called.
     private func applyOwn(to request: inout HTTPRequest) {
         guard let own = request.serverEnvironment else { return request.sharedHomeOrigin = nil }
         own.apply(to: &request)

@@ -6,7 +6,7 @@ extension HTTPEvent {
     /// the method and the route, such as `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// The attributes of the span of an exchange, under the stable names of OpenTelemetry. Values are `String` or
+    /// The attributes of the span of an exchange, under the names of OpenTelemetry. Values are `String` or
     /// `Int`.
     ///
     /// Use them with the events `exchange.start`, `exchange.end` and `exchange.failed`. If `error.type` is among them,
@@ -44,7 +44,7 @@ extension HTTPRequest {
     /// The name of a span for this request, for links that create spans themselves: `GET users/{}/followers`.
     public var spanName: String { spanEvent.spanName }
 
-    /// The attributes of a span for this request, under the stable names of OpenTelemetry. Values are `String` or
+    /// The attributes of a span for this request, under the names of OpenTelemetry. Values are `String` or
     /// `Int`.
     public var spanAttributes: [String: any Sendable] { spanEvent.spanAttributes }
 

@@ -1,8 +1,9 @@
 import Foundation
 
 extension JSONValue {
-    /// Creates the JSON of a cursor: a value in a page that identifies the next page. It is nil if there is no next page:
-    /// for nil, null, an empty string and an empty list.
+    /// Creates the JSON of a cursor, which is a value in a page that identifies the next page.
+    ///
+    /// Returns nil if there is no next page: for nil, null, an empty string and an empty list.
     ///
     /// - Throws: `EncodingError` if the value cannot be encoded as JSON.
     init?(cursor: some Encodable) throws {
@@ -28,17 +29,17 @@ extension Pagination {
     /// the sequence continues.
     ///
     /// - Parameters:
-    ///   - cursor: the key path of the cursor in the decoded page: a string, a number, a URL, any other value that can
-    ///     be encoded as JSON, or an optional of these.
-    ///   - parameter: the parameter for the cursor in the next request. The cursor is percent-encoded once.
+    ///   - cursor: the key path of the cursor in the decoded page. The cursor is a string, a number, a URL, any other
+    ///     value that can be encoded as JSON, or an optional of these.
+    ///   - parameter: the parameter for the cursor in the next request. In a query, the cursor is percent-encoded once.
     public static func cursor<Cursor: Encodable & SendableMetatype>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
     ) -> Pagination {
         self.cursor(parameter: parameter) { try JSONValue(cursor: $0.value[keyPath: cursor]) }
     }
 
-    /// Uses a cursor that each page contains. The sequence ends when the value at `hasMore` is false, even if that page
-    /// contains a cursor, or when a page contains no cursor.
+    /// Uses a cursor that each page contains. The last page is one whose `hasMore` is false, even if it contains a
+    /// cursor, or one that contains no cursor.
     public static func cursor<Cursor: Encodable & SendableMetatype>(
         _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -62,11 +63,12 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// Uses a value of the last item of each page as the cursor. The sequence ends at the first page without items.
+    /// Uses a value of the last item of each page as the cursor. A page without items, or whose last item has no
+    /// value, is the last one.
     ///
     /// - Parameters:
     ///   - items: the key path of the items in the decoded page.
-    ///   - key: the key path of the value in the last item that identifies the next page.
+    ///   - key: the key path, in an item, of the value that identifies the next page.
     ///   - parameter: the parameter for this value in the next request.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
@@ -77,8 +79,8 @@ extension Pagination {
         }
     }
 
-    /// Uses a value of the last item of each page as the cursor. The sequence ends when the value at `hasMore` is
-    /// false, or at the first page without items.
+    /// Uses a value of the last item of each page as the cursor. A page whose `hasMore` is false, without
+    /// items, or whose last item has no value, is the last one.
     ///
     /// ```swift
     /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)

@@ -1,9 +1,9 @@
-/// A limit on the retries to each host, so that clients do not overload a server that is already failing.
+/// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
 ///
 /// First attempts are always sent. A retry that exceeds the budget is not sent; it does not wait for the budget. Each
-/// host (scheme, host and port) has its own budget. A retry is counted if the attempt before it indicates a failing
+/// origin (scheme, host and port) has its own budget. A retry is counted if the attempt before it indicates a failing
 /// server: the attempt failed, or received a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a
-/// 202 to become a 200, is limited only by the maximum of retries and the deadline.
+/// 202 to become a 200, is limited only by the maximum number of retries and the deadline.
 public struct RetryBudget: Sendable, Hashable {
     enum Rule: Hashable {
         case unlimited
@@ -19,8 +19,8 @@ public struct RetryBudget: Sendable, Hashable {
     /// No limit.
     public static let unlimited = RetryBudget(rule: .unlimited)
 
-    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A first
-    /// attempt that succeeds adds one token. A host that fails permanently receives `capacity / cost` retries.
+    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A success
+    /// without such a retry adds one token. An origin that fails permanently receives `capacity / cost` retries.
     ///
     /// - Parameters:
     ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
@@ -34,8 +34,8 @@ public struct RetryBudget: Sendable, Hashable {
     }
 
     /// A budget of tokens: each failure consumes one token, and each success adds `perSuccess` tokens. Retries are
-    /// allowed while more than half of the tokens are left, so they stop when more than about one in `1 / perSuccess`
-    /// attempts fails. Each outcome for which a retry was requested counts as a failure, even if no retry is left.
+    /// allowed while more than half of `capacity` is left, so they stop when there are more than `perSuccess` failures
+    /// for each success. A failure also counts if it is not retried, for example because no retry is left.
     ///
     /// - Parameters:
     ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.
@@ -45,7 +45,7 @@ public struct RetryBudget: Sendable, Hashable {
     }
 }
 
-/// The tokens of one host.
+/// The tokens of one origin.
 struct RetryTokens: Sendable {
     private let rule: RetryBudget.Rule
     private(set) var tokens: Double
@@ -75,7 +75,7 @@ struct RetryTokens: Sendable {
     /// Counts a failure that deserves a retry but is not retried, for a reason other than the budget.
     mutating func fail() { if case .ratio = rule { tokens = max(0, tokens - 1) } }
 
-    /// Counts a load that succeeded. `cost` is the cost of its last retry; nil if the first attempt succeeded.
+    /// Counts a load that succeeded. `cost` is the cost of the last retry that took tokens; nil if none did.
     mutating func succeed(cost: Double?) {
         switch rule {
         case .unlimited: break

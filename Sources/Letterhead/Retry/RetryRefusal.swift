@@ -45,7 +45,7 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
         case .oneTimeBody: "not retried: the body can be sent only once"
         case .unsafeMethod: "not retried: the method is not idempotent; use idempotent() if it may be sent twice"
         case .strategyEnded: "not retried: the strategy allows no further retry"
-        case .alternatesUsedUp: "not retried: the maximum of alternate requests for one request was reached"
+        case .alternatesUsedUp: "not retried: the maximum number of alternate requests for one request was reached"
         case .serverDelay(let delay, let longest):
             "not retried: the server asks for a wait of \(delay), and longestServerDelay is \(longest)"
         case .deadline: "not retried: the wait would pass the deadline"

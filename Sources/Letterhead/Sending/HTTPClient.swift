@@ -58,7 +58,7 @@ public struct HTTPClient: Sendable {
     ///   - validators: check the result of each attempt. They run in order, after those of the request. Default:
     ///     ``DefaultValidator``.
     ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
-    ///     maximum of retries are retried.
+    ///     maximum number of retries are retried.
     ///   - links: links that run once for each load, before all other links. Default: nil.
     ///   - attemptLinks: links that run for each attempt and redirect, directly before the transport. Default: nil.
     ///   - observers: receive the events of each load, in order. Default: none.

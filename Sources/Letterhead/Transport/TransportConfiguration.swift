@@ -1,7 +1,10 @@
 public import Foundation
 
-/// The settings of a transport. They are read once, when the transport is created. Of the environment variables,
-/// Letterhead reads only those that specify proxies; libcurl also reads `SSLKEYLOGFILE` (see <doc:TheTransport>).
+/// The settings of a transport. They are read once, when the transport is created.
+///
+/// Letterhead reads only the environment variables that specify proxies; libcurl also reads `SSLKEYLOGFILE`. Over
+/// `URLSession`, only some of the settings are supported: if another one is changed, each request fails with
+/// `.invalidRequest`. See <doc:TheTransport>.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
@@ -9,9 +12,10 @@ public import Foundation
 /// let transport = HTTPClient.makeTransport(configuration)
 /// ```
 public struct TransportConfiguration: Sendable, Hashable {
-    /// The largest number of simultaneous connections to one host. Further requests wait for a connection. Default: 64.
+    /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for a
+    /// connection. Default: 64.
     ///
-    /// Requests over HTTP/2 share connections and are not counted.
+    /// The limit does not apply to requests over HTTP/2, which share connections.
     public var maximumConnectionsPerHost = 64
 
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
@@ -21,21 +25,21 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time limit from the end of the request to the first byte of the response. Default: nil (only ``idleTimeout``
-    /// applies).
+    /// The time limit from the last byte that was sent to the first byte of the response. Default: nil (only
+    /// ``idleTimeout`` applies).
     public var firstByteTimeout: Duration?
 
-    /// The longest time during which no byte is sent or received on the connection of a request; nil for no limit. The
-    /// time during which the reader of a streamed body requests no bytes does not count. Default: 60 seconds.
+    /// The time limit for a connection of a request on which no byte is sent or received; nil for no limit. Time during
+    /// which the transport waits for the reader of a streamed body does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// The largest size of the head of a response, including trailers, in bytes. Default: 256 KiB.
+    /// The largest size of the head of a response, including trailers and interim responses, in bytes. Default: 256 KiB.
     public var maximumHeadSize = 256 << 10
 
     /// The proxy. Default: the one in the environment variables of the process.
     public var proxy = TransportProxy.environment
 
-    /// The trusted certificates, and the certificate of the client, for TLS.
+    /// The settings of TLS: trusted certificates, minimum version, pinned keys and the certificate of the client.
     public var security = TransportSecurity()
 
     /// The path of a Unix-domain socket, to which requests to any host are sent. A request still contains the name of
@@ -52,8 +56,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// (the system chooses).
     public var networkInterface: String?
 
-    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, its value is the
-    /// `host:port` to which the transport connects. The request and the verification of the certificate still use the
+    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, and its value is
+    /// the `host:port` to which the transport connects. The request and the verification of the certificate still use the
     /// host of the URL. Default: empty.
     ///
     /// ```swift
@@ -65,10 +69,12 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The URL of a resolver that supports DNS over HTTPS (RFC 8484), such as `https://dns.example/dns-query`. It
     /// resolves the names of hosts in place of the system's resolver. Default: nil (the system's resolver).
     ///
-    /// If the resolver fails, the request is `.cannotConnect`. The system's resolver is used only for the name of the
-    /// resolver itself. The certificate of the resolver must be trusted by the roots of ``security``. Requests to the
-    /// resolver use the proxy of the environment variables, and not ``proxy``. A value other than an https URL without a
-    /// user, a password and a fragment is `.invalidRequest`, and any value if the system's libcurl is older than 8.10.
+    /// If the resolver fails, the request fails with `.cannotConnect`. The system's resolver is used only for the name
+    /// of the resolver itself. The certificate of the resolver is verified with the roots of ``security`` and the
+    /// system's certificates. Requests to the resolver use the proxy of the environment variables, and not ``proxy``.
+    ///
+    /// Each request fails with `.invalidRequest` if the value is not an https URL, if it contains a user, a password or
+    /// a fragment, or if the system's libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
 
     /// The versions of HTTP that a transport uses.
@@ -80,13 +86,15 @@ public struct TransportConfiguration: Sendable, Hashable {
         /// The same as ``http2`` over TLS. Without TLS, HTTP/2 with prior knowledge (RFC 9113, 3.3): a request to a
         /// server that does not support it fails.
         ///
-        /// A request without TLS is `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy requires
-        /// HTTP/1.1. This includes an HTTP proxy in the environment variables.
+        /// A request without TLS fails with `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy
+        /// requires HTTP/1.1. This includes an HTTP proxy in the environment variables. Each request fails with
+        /// `.invalidRequest` if the system's libcurl was built without HTTP/2, or is older than 7.80.
         case http2PriorKnowledge
         /// Over TLS, HTTP/3 (RFC 9114) if the server can be reached with it, and HTTP/2 or HTTP/1.1 otherwise. Without
         /// TLS, HTTP/1.1.
         ///
-        /// Each request is `.invalidRequest` if the system's libcurl was built without HTTP/3, or is older than 7.88.
+        /// Each request fails with `.invalidRequest` if the system's libcurl was built without HTTP/3, or is older than
+        /// 7.88.
         case http3
     }
 
@@ -100,22 +108,22 @@ public struct TransportConfiguration: Sendable, Hashable {
         case ipv6
     }
 
-    /// Whether responses are decompressed: gzip, deflate, and on Linux also brotli and Zstandard if the libraries
-    /// `libbrotlidec.so.1` and `libzstd.so.1` are present. `Accept-Encoding` lists these codings in every request that
-    /// neither sets it nor requests a range. A compressed response is decompressed even if the request has set
+    /// Whether responses are decompressed: gzip and deflate, brotli on Apple platforms, and on Linux brotli and Zstandard
+    /// if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding` lists these
+    /// codings in every request that neither sets it nor requests a range. A compressed response is decompressed even if the request has set
     /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range refers to the
     /// compressed bytes (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
-    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB. A larger ratio causes a
-    /// `.responseTooLarge` error. If a body has several content codings, its compressed bytes are those that were
+    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB after decompression. A
+    /// larger ratio causes a `.responseTooLarge` error. If a body has several content codings, its compressed bytes are those that were
     /// received over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
     /// Creates the default settings.
     public init() {}
 
-    /// The setting that is out of range; nil if all settings are valid.
+    /// The reason that a setting is invalid; nil if all settings are valid.
     var brokenRule: String? {
         if maximumConnectionsPerHost < 1 { return "maximumConnectionsPerHost is less than 1" }
         if maximumConnections < 1 { return "maximumConnections is less than 1" }
@@ -129,7 +137,7 @@ public struct TransportConfiguration: Sendable, Hashable {
             return "networkInterface is not the name of an interface or an IP address"
         }
         if let dnsOverHTTPS, !Self.isResolver(dnsOverHTTPS) {
-            return "dnsOverHTTPS is not an https URL without a user, a password and a fragment"
+            return "dnsOverHTTPS must be an https URL without a user, a password or a fragment"
         }
         for entry in connectTo where !Self.isHostAndPort(entry.key) || !Self.isHostAndPort(entry.value) {
             return "a key or a value of connectTo is not host:port"

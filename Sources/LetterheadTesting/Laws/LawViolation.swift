@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A law that a decorator, a template or a loader violates.
+/// A violation of a law by a decorator, a template, a loader or a link.
 public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the law as in the documentation of the check, such as `forwarding` or `cancellation`.
+    /// The name of the law in lower case, such as `forwarding` or `cancellation`.
     public let law: String
-    /// The member of the template that violates it; nil for a loader.
+    /// The member of the template that violates the law; nil for checks of loaders, links and events.
     public let member: TemplateMember?
-    /// The cause and the remedy.
+    /// The cause, and the remedy if there is one.
     public let reason: String
 
     /// Creates a violation.
@@ -20,7 +20,7 @@ public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(law): \(member.map { "\($0.rawValue) " } ?? "")\(reason)" }
 }
 
-/// The error of a check, with all violations.
+/// The error that a check throws, with all violations.
 public struct LawViolations: Error, LocalizedError, Sendable, CustomStringConvertible {
     /// The violations, in the order in which they were found.
     public let violations: [LawViolation]

@@ -11,11 +11,12 @@ extension MockServer {
     /// MockServer.Response(chunks: stream)    // one chunk for each element of the sequence
     /// ```
     ///
-    /// The server adds only framing headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
-    /// or for trailers, and `Connection` if the server closes the connection after the response. Headers that you set
-    /// are not changed. A custom `Content-Length` is sent even if it is wrong; the connection is then closed after the
-    /// body. With a custom `Transfer-Encoding`, the body must already be framed. Responses to HEAD, and those with a
-    /// status of 1xx, 204 or 304, are sent without a body.
+    /// The server adds only these headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence or
+    /// for trailers, and `Connection` if the connection is closed after the response or the request is HTTP/1.0. Headers
+    /// that you set are not changed. A custom `Content-Length` is sent even if it is wrong; the connection is then
+    /// closed after the body. With a custom `Transfer-Encoding`, the server sends the bytes of the body or the sequence
+    /// unchanged, so encode them yourself. Responses to HEAD, successful responses to CONNECT, and responses with a
+    /// status of 1xx, 204 or 304 are sent without a body.
     public struct Response: Sendable {
         /// A function that sends the chunks of a body, with one call for each chunk.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
@@ -24,9 +25,10 @@ extension MockServer {
         public var status: HTTPStatus
         /// The header fields. They are sent in this order and spelling.
         public var headers: HTTPHeaders
-        /// The body. If the response was created with a sequence of chunks, it is empty and must not be set.
+        /// The body. For a response with a sequence of chunks, the body is empty and must not be set.
         public var body: Data
-        /// The fields after the body. If there are any, the body is sent in chunks (RFC 9110, 6.5).
+        /// The fields after the body. If there are any, the body is sent in chunks (RFC 9110, 6.5). They are not sent
+        /// with a custom `Content-Length` or `Transfer-Encoding`, or in a response to an HTTP/1.0 request.
         public var trailers: HTTPHeaders = [:]
         /// Responses with a status of 1xx that are sent before this response, such as 103 Early Hints. They are sent
         /// without a body.

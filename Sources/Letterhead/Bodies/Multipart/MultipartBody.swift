@@ -10,7 +10,7 @@ public import Foundation
 /// ```
 ///
 /// The boundary of a value never changes, so every retry sends the same bytes. The length is exact if the lengths of
-/// all parts are known. Files and streams are read while they are sent, and never held in memory or copied.
+/// all parts are known. Files and streams are read in pieces while they are sent, unless ``encode()`` is called.
 ///
 /// The subtype of the media type is one of these, or any other token:
 ///
@@ -20,7 +20,7 @@ public import Foundation
 /// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
 ///
 /// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
-/// impossible that they contain it. If you set a custom boundary, all parts are searched. If a part contains the
+/// impossible that they contain it. If you set a custom boundary or a custom random source, all parts are searched. If a part contains the
 /// boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
@@ -38,8 +38,8 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a boundary from the system's random source.
     ///
-    /// If a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before anything is
-    /// sent.
+    /// If the subtype or a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before
+    /// anything is sent.
     ///
     /// - Parameters:
     ///   - parts: the parts in order. The array may be empty.
@@ -53,7 +53,8 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a boundary from a custom random source, for reproducible bytes.
     ///
-    /// If a part in memory contains the boundary, another boundary is created.
+    /// If a part in memory contains the boundary, another boundary is created. If a file or a stream contains it, the
+    /// body cannot be sent.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
@@ -73,14 +74,15 @@ public struct MultipartBody: HTTPBody {
     ///   - parts: the parts in order.
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the boundary is invalid, if a part in memory contains it, or if
-    ///   a part is malformed.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
+    ///   in memory contains the boundary.
     public init(_ parts: [MultipartPart], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
         try MultipartBody(parts, subtype: subtype, uncheckedBoundary: boundary).check()
         self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
 
-    /// Creates a body whose boundary is checked only when the body is encoded. Use it for a boundary from a template.
+    /// Creates a body whose boundary is checked only when the body is encoded. Use it for the
+    /// ``RequestTemplate/boundary`` of a template.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.
@@ -134,8 +136,8 @@ public struct MultipartBody: HTTPBody {
 
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent,
-    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
+    ///   contains the boundary; ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
     public func encode() throws -> Data {
         try check()
         let parts = try resolved { BodyChunks(try $0.encode()) }
@@ -145,8 +147,8 @@ public struct MultipartBody: HTTPBody {
     /// Returns the bytes of the body: in one piece if the body is in memory and has at most 1 MiB, otherwise in several
     /// pieces. Each call starts at the first byte.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a part that is malformed or cannot be sent, and the errors of
-    ///   the parts' bodies.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
+    ///   contains the boundary; and the errors of the parts' bodies.
     public func chunks() throws -> BodyChunks {
         try check()
         let parts = try resolved { try $0.chunks().held(to: $0.contentLength) }
@@ -159,7 +161,7 @@ public struct MultipartBody: HTTPBody {
         return BodyChunks(length: length) { try await walk.next() }
     }
 
-    /// Whether the boundary is custom, so that the contents must be searched for it.
+    /// Whether the contents must be searched for the boundary, because it is not from the system's random source.
     var isGiven: Bool { origin != .random }
 
     /// Whether the contents in memory have not been searched for the custom boundary yet.

@@ -2,13 +2,14 @@ public import Foundation
 
 /// The reason that a body cannot be sent, read or decoded.
 ///
-/// Bodies and ``HTTPResponseBody`` throw it. A client reports it as the ``HTTPError/underlying`` error of an
-/// ``HTTPError``: `.invalidRequest` for a body that cannot be sent, `.responseTooLarge` for one that is too large or
-/// does not fit into memory, and `.cannotDecodeResponse` for one that no decoder reads.
+/// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
+/// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body that
+/// is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response, and `.unknown`
+/// for ``alreadyRead`` and ``withheld``.
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the field and the rule, but never a value. ``description`` does not contain the file.
+    /// The message names the rule and contains no content of the body. It does not contain the URL of the file.
     case invalid(_ message: String, file: URL? = nil)
 
     /// The body provides its bytes only in chunks, but the whole body was requested.
@@ -17,7 +18,7 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// A streamed body was iterated a second time. Its bytes are no longer available.
     case alreadyRead
 
-    /// A validator read the body of a streamed response, which is reserved for the caller.
+    /// A validator, or code in place of one, read a streamed body. Only the caller may read it.
     case withheld
 
     /// The body has more bytes than this limit allows.
@@ -34,7 +35,7 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
 }
 
 extension HTTPBodyError: CustomStringConvertible {
-    /// The rule and the remedy.
+    /// The rule, and the remedy if there is one.
     public var description: String {
         switch self {
         case .invalid(let message, _): message
@@ -43,7 +44,8 @@ extension HTTPBodyError: CustomStringConvertible {
         case .withheld: "validators receive only the head of a streamed response: check its status and headers"
         case .tooLarge(let limit): "the body is larger than the \(limit) bytes allowed"
         case .outOfMemory(let count): "there is not enough memory for more than \(count) bytes of the body"
-        case .unreadable(let mediaType): "no decoder reads \(mediaType ?? "a response without a media type")"
+        case .unreadable(let mediaType):
+            "no decoder reads \(mediaType ?? "a response without a media type"): add one to MediaTypeDecoder"
         }
     }
 }

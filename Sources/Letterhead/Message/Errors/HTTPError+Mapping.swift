@@ -5,19 +5,19 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Creates an error from any error. An ``HTTPError`` is kept. Any other error becomes the underlying error, and
-    /// determines the code.
+    /// Creates an error from any error. An ``HTTPError`` is kept, and receives the response if it has none. Any other
+    /// error becomes the underlying error, and determines the code.
     ///
     /// - Parameters:
     ///   - error: the error that was thrown.
-    ///   - request: the request during which it was thrown.
+    ///   - request: the request that failed.
     ///   - response: the part of the response that had been received. Default: nil.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error
         } else {
             let code = Self.code(for: error)
-            // A body that cannot be read again has been sent before.
+            // URLSession throws this error when it needs the body a second time, so the first bytes may have been sent.
             let isSent = (error as? URLError)?.code == .requestBodyStreamExhausted
             self.init(
                 code, request: request, response: response, underlying: error,
@@ -26,8 +26,8 @@ extension HTTPError {
         }
     }
 
-    /// Names the media type of the response if it explains why the response cannot be decoded, such as a proxy's HTML
-    /// page.
+    /// Returns the media type for the message if a body that is not valid JSON has another type, such as the HTML page
+    /// of a proxy; otherwise an empty string.
     private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
             let type = response?.headers.mediaType, !type.isJSON
@@ -78,7 +78,7 @@ extension HTTPError {
 }
 
 extension HTTPBodyError {
-    /// The code of a request that fails with this error.
+    /// The code of the ``HTTPError`` that contains this error.
     fileprivate var code: HTTPError.Code {
         switch self {
         case .invalid, .notInMemory: .invalidRequest

@@ -22,7 +22,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     public let time: Duration
     /// The name of the template's type without its decorators; nil for a request without a template.
     public let template: String?
-    /// The path without its values, such as `users/{}/followers`; nil for a request without a template. See
+    /// The path without its values, such as `users/{}/followers`; nil if it is not known. See
     /// ``RequestPath/route``.
     public let route: String?
     /// The facts in the order in which they were set.

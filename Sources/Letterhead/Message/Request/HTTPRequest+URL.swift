@@ -11,7 +11,7 @@ extension HTTPRequest {
         return text
     }
 
-    /// Returns the URL as a string, including the fragment. Its escapes are those of the request.
+    /// Returns the URL as a string, including the fragment. The percent-encoding of the request is not changed.
     ///
     /// - Throws: `.invalidRequest` if the request has no host.
     public func urlString() throws(HTTPError) -> String {
@@ -29,7 +29,7 @@ extension HTTPRequest {
         return scheme.utf8.count + path.string.utf8.count + query.escapedCapacity + optional + 32
     }
 
-    /// Appends the URL up to its path.
+    /// Appends the scheme, the user information, the host and the port.
     func writeOrigin(to text: inout ByteText) {
         text.append(scheme)
         text.append("://")
@@ -44,7 +44,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Appends the path and the parts of the URL after it.
+    /// Appends the path, the query and the fragment.
     func writeRest(to text: inout ByteText) {
         if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
         text.append(path.string)
@@ -58,9 +58,9 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns the URL. Its escapes are those of the request.
+    /// Returns the URL. The percent-encoding of the request is not changed.
     ///
-    /// - Throws: `.invalidRequest` if the request has no host, or if a part of it is not allowed in a URL.
+    /// - Throws: `.invalidRequest` if the request has no host, or contains characters that a URL cannot contain.
     public func url() throws(HTTPError) -> URL {
         guard let url = URL(string: try urlString(), encodingInvalidCharacters: false) else {
             throw HTTPError(.invalidRequest, request: self, message: "the URL is malformed")
@@ -71,7 +71,7 @@ extension HTTPRequest {
     var missingHost: HTTPError {
         HTTPError(
             .invalidRequest, request: self,
-            message: "the request has no host: give the template a base URL, the client an environment, or the request "
-                + "a URL with a scheme; a URL without a scheme, such as example.com/path, is only a path")
+            message: "the request has no host: set baseURL in the template, an environment in the client, or a URL "
+                + "with a scheme in the request; without a scheme, example.com/path is read as a path")
     }
 }

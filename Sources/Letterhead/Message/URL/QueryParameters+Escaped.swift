@@ -4,7 +4,7 @@ extension QueryParameters {
         ByteText.text(atMost: escapedCapacity) { write(to: &$0) }
     }
 
-    /// The largest number of bytes that the escaped query can have.
+    /// An upper bound for the number of bytes in the escaped query.
     var escapedCapacity: Int {
         var capacity = 0
         for place in items.indices { capacity += 1 + items[place].escapedCapacity }
@@ -16,7 +16,7 @@ extension QueryParameters {
         let set = EscapeSet.unreserved
         for place in items.indices {
             if place > 0 { text.append("&" as Unicode.Scalar) }
-            // Each part is read in the array, because copying the item or a part of it costs as much as writing it.
+            // Items are accessed by index, because copying an item costs as much as writing its text.
             if let original = items[place].original {
                 text.append(original)
                 continue
@@ -41,7 +41,7 @@ extension QueryParameters.Item {
         }
     }
 
-    /// The largest number of bytes that the escaped item can have.
+    /// An upper bound for the number of bytes in the escaped item.
     var escapedCapacity: Int {
         original?.utf8.count ?? 3 * (name.utf8.count + (value?.utf8.count ?? 0)) + 1
     }

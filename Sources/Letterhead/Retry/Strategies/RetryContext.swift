@@ -1,9 +1,9 @@
 /// The state of a load after an attempt that may be retried.
 ///
-/// A ``RetryCondition`` receives it before the decision about a retry. ``RetrySettings/onRetry`` and
-/// ``HTTPRequest/onRetry`` receive it after the decision for a retry, with the strategy and the wait.
+/// A ``RetryCondition`` receives it before a retry is decided. ``RetrySettings/onRetry`` and ``HTTPRequest/onRetry``
+/// receive it only if a retry follows, with the strategy and the wait.
 public struct RetryContext: Sendable, CustomStringConvertible {
-    /// The request as the retry link received it, including the changes of earlier alternates.
+    /// The request of the load, with the changes of earlier alternates.
     public let request: HTTPRequest
     /// The result of the last attempt.
     public let result: Result<HTTPResponse, HTTPError>
@@ -11,10 +11,9 @@ public struct RetryContext: Sendable, CustomStringConvertible {
     public let retry: Int
     /// The time since the start of the load.
     public let elapsed: Duration
-    /// The attempts whose retry has been decided. Only after the decision, the last attempt is one of them, with the
-    /// reason for its retry.
+    /// The earlier attempts. Once a retry has been decided, the last attempt is included, with the reason for its retry.
     public let attempts: [HTTPAttempt]
-    /// The strategy that determines the wait; nil before the decision.
+    /// The strategy of the retry; nil before the decision.
     public let strategy: HTTPRetryStrategy?
     /// The wait before the retry; nil before the decision.
     public let delay: Duration?
@@ -26,8 +25,8 @@ public struct RetryContext: Sendable, CustomStringConvertible {
     ///   - result: the result of the last attempt.
     ///   - retry: the number of the possible retry. Default: 1.
     ///   - elapsed: the time since the start of the load. Default: zero.
-    ///   - attempts: the attempts whose retry has been decided. Default: empty.
-    ///   - strategy: the strategy that determines the wait. Default: nil.
+    ///   - attempts: the earlier attempts. Default: empty.
+    ///   - strategy: the strategy of the retry. Default: nil.
     ///   - delay: the wait before the retry. Default: nil.
     public init(
         request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
@@ -45,7 +44,7 @@ public struct RetryContext: Sendable, CustomStringConvertible {
         if case .failure(let failure) = result { failure } else { nil }
     }
 
-    /// The request and the last attempt whose retry has been decided, without secrets.
+    /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.
     public var description: String {
         "\(request.method.shown) \(request.redaction.outline(of: request)): "
             + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
