@@ -4,16 +4,17 @@ extension HTTPAuthentication {
     /// Signs requests with credentials of a provider. All requests share the credentials, which are stored until a 401,
     /// their expiry or a reset.
     ///
-    /// A request that receives a 401 is sent once more: with the current credentials if they have been replaced in the
-    /// meantime, or else with new credentials of the provider. A second 401 is returned to the caller. A request with a
-    /// one-shot body is not sent again: the 401 is returned, and the next request obtains new credentials.
+    /// A request that receives a 401 is sent once more. If the stored credentials have already been replaced since the
+    /// request was sent, it uses the stored ones. Otherwise, the provider is called for new credentials. A second 401
+    /// is returned to the caller. A request with a one-shot body is not sent again: the 401 is returned, and the next
+    /// request obtains new credentials.
     ///
     /// - Parameters:
     ///   - provider: provides the credentials.
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
-    ///   - limit: the maximum number of calls of the provider in a window. Over the limit, requests that need new
+    ///   - limit: the maximum number of calls to the provider in a window. Over the limit, requests that need new
     ///     credentials fail with ``HTTPError/Code/cannotAuthenticate``. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
@@ -48,13 +49,13 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// - Parameters:
-    ///   - allowedOrigins: the origins to which they may be sent. Default: nil (one origin, see
+    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
     ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns the username and the password, once for all concurrent requests. If it returns nil, these
-    ///     requests fail with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - ask: returns the username and the password. It is called once for all concurrent requests. If it returns
+    ///     nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -74,12 +75,13 @@ extension HTTPAuthentication {
     /// Sends a bearer token that a closure returns. The closure is called at the first request, and again after a 401.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: the origins to which it may be sent. Default: nil (one origin, see ``HTTPAuthentication``).
+    ///   - allowedOrigins: the origins to which the token may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
     ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
     ///   - window: the period in which calls are counted. Default: one minute.
     ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns the token, once for all concurrent requests. If it returns nil, these requests fail with
-    ///     ``HTTPError/Code/cannotAuthenticate``.
+    ///   - ask: returns the token. It is called once for all concurrent requests. If it returns nil, these requests
+    ///     fail with ``HTTPError/Code/cannotAuthenticate``.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),

@@ -5,8 +5,8 @@ extension OAuth2 {
     ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
     /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
-    /// another user. The file is JSON and not encrypted. If the system has a keychain, implement a ``TokenStore`` for
-    /// it.
+    /// another user. The file contains JSON and is not encrypted. If the system has a keychain, implement a
+    /// ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
 
@@ -15,8 +15,8 @@ extension OAuth2 {
 
         /// Returns the tokens in the file; nil if there is no file.
         ///
-        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed or larger than 1 MiB, belongs
-        ///   to a user other than the user of the process or root, or is writable by its group or by everyone.
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
+        ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
         public func load() async throws -> Tokens? {
             guard
                 let data = try Self.naming({ () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20)

@@ -16,8 +16,8 @@ public struct TextBody: HTTPBody {
 
     /// Creates a body from a string.
     ///
-    /// If the charset is unknown or cannot represent a character, the error is ``HTTPBodyError/invalid(_:file:)`` when
-    /// the request is sent.
+    /// If the charset is unknown or cannot represent a character, the request fails with `.invalidRequest`. The
+    /// underlying error is ``HTTPBodyError/invalid(_:file:)``.
     ///
     /// - Parameters:
     ///   - text: the text.

@@ -34,7 +34,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template with other headers, another query or additional options. All modifiers for these return it.
+/// A template whose headers, query or options have been changed. All modifiers that change them return this type.
 ///
 /// Consecutive modifiers of this kind share one wrapper: `.header(…).query(…).timeout(…)` is a `Modified<Self>`, as is
 /// `.timeout(…)`.
@@ -77,8 +77,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    /// The query of the base, with the changes of the modifiers. If the position of the page is a URL, its query is not
-    /// changed, because the server has chosen that query.
+    /// The query of the base, with the changes of the modifiers. If the position of the page is a URL, the modifiers do
+    /// not change the query, because the server has chosen the URL.
     public var query: QueryParameters {
         var query = base.query
         if queryChanges.isEmpty { return query }

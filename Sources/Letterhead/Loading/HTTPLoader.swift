@@ -1,8 +1,8 @@
 /// A component that responds to requests: a transport, a mock, or a whole chain.
 ///
-/// `HTTPClient` has a loader, and `chain.load(request)` works without a client. Use `HTTPClient.defaultTransport` for
-/// the network, and links before it for everything else. Write a loader for responses that do not come from the
-/// network:
+/// An `HTTPClient` sends its requests through a loader. You can also call ``load(_:)`` without a client. Use
+/// `HTTPClient.defaultTransport` for the network, and links before it for everything else. Write a loader for responses
+/// that do not come from the network:
 ///
 /// ```swift
 /// struct Canned: HTTPLoader {
@@ -21,7 +21,8 @@
 public protocol HTTPLoader: Sendable {
     /// Returns the response to a request.
     ///
-    /// - Throws: an ``HTTPError`` if no response was received. A response with any status is returned.
+    /// - Throws: an ``HTTPError`` if the load fails. A status alone is never an error: a response with any status is
+    ///   returned.
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.

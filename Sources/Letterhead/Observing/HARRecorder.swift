@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// An observer that writes an HTTP Archive (HAR 1.2), which browsers and many tools can show.
+/// An observer that records an HTTP Archive (HAR 1.2) in memory. Browsers and many other tools can display it.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -36,7 +36,7 @@ public final class HARRecorder: HTTPObserver {
     /// Creates a recorder without entries.
     ///
     /// - Parameters:
-    ///   - maximumEntries: the maximum number of entries. Beyond it, the oldest is removed. Default: 1,000.
+    ///   - maximumEntries: the maximum number of entries. Over the limit, the oldest entry is removed. Default: 1,000.
     ///   - maximumBodySize: the maximum number of bytes of each body in the archive. 0 leaves bodies out. Default:
     ///     64 KiB.
     ///   - now: returns the current date. Default: the date of the system.

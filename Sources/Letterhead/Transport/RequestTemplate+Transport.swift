@@ -20,8 +20,8 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. Updates that were
-    /// added before receive the progress as well.
+    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. The progress is
+    /// also reported to all ``ProgressUpdates`` that were added earlier.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         option(ProgressReportOption.self, options[ProgressReportOption.self].adding(updates))
     }
@@ -33,7 +33,7 @@ extension Modified {
         option(ResponseLimitOption.self, bytes)
     }
 
-    /// See ``HTTPRequest/onProgress``.
+    /// Adds a closure that is called while the bodies are transferred; see ``HTTPRequest/onProgress``.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         guard let earlier = options[TransferProgressOption.self] else {
             return option(TransferProgressOption.self, report)
@@ -44,7 +44,7 @@ extension Modified {
         }
     }
 
-    /// See ``HTTPRequest/onProgress``.
+    /// See ``HTTPRequest/reportProgress(to:)``.
     public func onProgress(_ updates: ProgressUpdates) -> Self {
         option(ProgressReportOption.self, options[ProgressReportOption.self].adding(updates))
     }

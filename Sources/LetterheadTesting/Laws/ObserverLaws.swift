@@ -1,10 +1,9 @@
 public import Letterhead
 
-/// Checks the order of the events of `HTTPObserver`.
+/// Checks the order of the events that an `HTTPObserver` receives.
 ///
 /// Write one test for each custom link that records events. The check uses a client that contains the link, first above
-/// the attempts and then below them. It sends requests that succeed, fail, and are retried, redirected, streamed or
-/// cancelled.
+/// the attempts and then below them. Its requests succeed or fail, or are retried, redirected, streamed or cancelled.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the order of events`() async throws {
@@ -19,8 +18,8 @@ public import Letterhead
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
 /// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and no event of an exchange
 ///   follows its end.
-/// - **Connections**: `connection.closed` follows `connection.opened` or `connection.reused` of its exchange, and occurs at
-///   most once in an exchange.
+/// - **Connections**: `connection.closed` occurs at most once in an exchange, after `connection.opened` or
+///   `connection.reused` of the same exchange.
 /// - **Pairs**: the end of a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) follows its start.
 /// - **Identity**: all events of a load have the same parent, template and route.
 /// - **Parents**: a load that is sent on behalf of another load starts later than that load.
@@ -32,7 +31,7 @@ public struct ObserverLaws: Sendable {
     /// - Parameter link: creates the link. It is called twice for each kind of load.
     public init(link: @escaping @Sendable () -> any LoaderLink) { makeLink = link }
 
-    /// Returns the violated laws; an empty array if all laws hold.
+    /// Returns the violations; an empty array if all laws hold.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for scene in ObserverScene.all {
@@ -55,7 +54,7 @@ public struct ObserverLaws: Sendable {
         if !violations.isEmpty { throw LawViolations(violations) }
     }
 
-    /// Returns the laws that a list of events violates. All loads of the list must have ended.
+    /// Returns the violations of the laws in a list of events. All loads of the list must have ended.
     ///
     /// - Parameter events: all events that an observer has received, in order.
     public static func violations(of events: [HTTPEvent]) -> [LawViolation] {
@@ -63,7 +62,7 @@ public struct ObserverLaws: Sendable {
         var found: [LawViolation] = []
         for event in events {
             if let parent = event.parent, loads[parent] == nil {
-                found.append(LawViolation(law: "parents", reason: "\(event.name) comes before the load of its parent"))
+                found.append(LawViolation(law: "parents", reason: "\(event.name) comes before its parent load"))
             }
             loads[event.load, default: EventOrder()].add(event)
         }

@@ -1,11 +1,11 @@
 public import Foundation
 
 extension MockServer {
-    /// A queued response to a request, with faults.
+    /// A response that is queued for a request, with or without faults.
     ///
     /// ```swift
     /// server.enqueue(
-    ///     .response(.init(status: 503)),                                       // one for each request, in order
+    ///     .response(.init(status: 503)),                                       // each entry is used for one request
     ///     .response(.text("late")).fault(.stall(for: .seconds(1)), at: .responseStart),
     ///     .closure.fault(.reset, at: .requestBody),                            // the closure's response, with a fault
     ///     .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"))              // exactly these bytes, then the end
@@ -27,7 +27,7 @@ extension MockServer {
         /// The condition on the request; nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// The response of the server's closure. Use it to add a fault to any response.
+        /// The response of the server's closure. Use it to add a fault to the response that the closure returns.
         public static let closure = Answer(content: .closure)
 
         /// A response.
@@ -56,8 +56,8 @@ extension MockServer {
             return answer
         }
 
-        /// Returns the same answer, which the server then sends as soon as it has read the head of the request. Some
-        /// servers do this to refuse an upload.
+        /// Returns the same answer, to be sent as soon as the server has read the head of the request. Some servers
+        /// respond this early to refuse an upload.
         ///
         /// A client that waits for `100 Continue` does not receive it, and the connection is closed after the
         /// response. Otherwise the server still reads the body of the request to its end. With ``closure``, the

@@ -4,10 +4,12 @@ extension RequestSnapshot {
     /// Compares the snapshot with a file.
     ///
     /// If the file does not exist, it is written, and this check fails, so that you review the new file. If the
-    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is replaced instead of compared.
+    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the file is created or replaced without a comparison,
+    /// and the check succeeds.
     ///
     /// - Parameter file: the file of the snapshot.
-    /// - Throws: ``SnapshotMismatch`` with the lines that differ; the error of the file system.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or an error of
+    ///   the file system.
     public func check(against file: URL) throws {
         let isRecording = ProcessInfo.processInfo.environment["LETTERHEAD_SNAPSHOTS"] == "record"
         let exists = FileManager.default.fileExists(atPath: file.path)
@@ -25,13 +27,15 @@ extension RequestSnapshot {
                 + LineDifference.text(from: recorded, to: text))
     }
 
-    /// Compares the snapshot with the file of one test: `Snapshots/FILE/TEST.http` next to the source file of the test.
+    /// Compares the snapshot with the file of one test, next to the source file of the test: `Snapshots/FILE/TEST.http`
+    /// or `Snapshots/FILE/TEST-NAME.http`. The extension is the ``Format`` of the snapshot.
     ///
     /// - Parameters:
-    ///   - name: a name that distinguishes several snapshots of one test. Default: empty.
+    ///   - name: a name that distinguishes several snapshots of one test. Default: empty (no name).
     ///   - test: the name of the test. Default: the calling function.
     ///   - source: the path of the source file. Default: the calling file.
-    /// - Throws: ``SnapshotMismatch`` with the lines that differ; the error of the file system.
+    /// - Throws: ``SnapshotMismatch`` if the snapshot differs from the file or the file did not exist, or an error of
+    ///   the file system.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
         let suffix = name.isEmpty ? "" : "-\(name)"
         try check(
@@ -39,9 +43,9 @@ extension RequestSnapshot {
     }
 }
 
-/// The error of a request that differs from its snapshot.
+/// The error that is thrown when a request differs from its snapshot, or when the file of the snapshot did not exist.
 public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The name of the file and the lines that differ.
+    /// The name of the file, and the lines that differ if the file existed.
     public let description: String
 
     /// The same as ``description``.

@@ -8,12 +8,12 @@ extension PaginatedTemplate {
     /// let model = FollowerList(pager: ListFollowers(login: "ada").paginated().stubbedPager([[ada], [grace]]))
     /// ```
     ///
-    /// - Parameter pages: the values, beginning with the first page; see ``StubAnswer/pages(_:)``.
+    /// - Parameter pages: one value for each page, beginning with the first page; see ``StubAnswer/pages(_:)``.
     public func stubbedPager(_ pages: [Response]) -> Pager<Self> { stubbedClient(pages).pager(of: self) }
 
     /// Returns a sequence of pages that is loaded without a network.
     ///
-    /// - Parameter pages: the values, beginning with the first page; see ``StubAnswer/pages(_:)``.
+    /// - Parameter pages: one value for each page, beginning with the first page; see ``StubAnswer/pages(_:)``.
     public func stubbedPages(_ pages: [Response]) -> PageSequence<Self, Page<Response>> {
         stubbedClient(pages).pages(of: self)
     }

@@ -1,20 +1,21 @@
 public import Foundation
 
-/// An encoder that writes the properties of values as the names and values of a form
-/// (`application/x-www-form-urlencoded`).
+/// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
-/// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0, escaped
+/// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=0
 /// FormEncoder.whatwg                  // like URLSearchParams in browsers
 /// FormEncoder(arrays: .repeated)      // tags=a&tags=b
 /// FormEncoder(keys: .snakeCase)       // user[is_new]=0
 /// FormEncoder(escaping: .unreserved)  // does not escape - _ . ~
 /// ```
 ///
+/// The examples show the names before they are escaped: `tags[]` is written as `tags%5B%5D`.
+///
 /// The properties of a type are written in the order in which the type encodes them. The keys of a dictionary are
 /// sorted.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// The names of a type's properties. The keys of a dictionary are never changed.
+    /// The way in which the properties of a type are named. The keys of a dictionary are never changed.
     public enum Keys: Sendable {
         /// The names in the type, unchanged.
         case asWritten
@@ -24,7 +25,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case custom(@Sendable (String) -> String)
     }
 
-    /// The name of an element of an array.
+    /// The way in which the elements of an array are named.
     public enum Arrays: Hashable, Sendable {
         /// `tags[]=a&tags[]=b`
         case brackets
@@ -34,7 +35,7 @@ public struct FormEncoder: HTTPBodyEncoder {
         case indexed
     }
 
-    /// The name of a nested value.
+    /// The way in which a nested value is named.
     public enum Nesting: Hashable, Sendable {
         /// `user[name]=ada`
         case brackets
@@ -98,11 +99,11 @@ public struct FormEncoder: HTTPBodyEncoder {
         case whatwg
     }
 
-    /// The names of a type's properties.
+    /// The way in which the properties of a type are named.
     public var keys: Keys
-    /// The name of an element of an array.
+    /// The way in which the elements of an array are named.
     public var arrays: Arrays
-    /// The name of a nested value.
+    /// The way in which a nested value is named.
     public var nesting: Nesting
     /// The way in which true and false are written.
     public var booleans: Booleans
@@ -128,8 +129,8 @@ public struct FormEncoder: HTTPBodyEncoder {
         (self.nils, self.spaces, self.escaping) = (nils, spaces, escaping)
     }
 
-    /// An encoder like the serializer in the WHATWG URL Standard, 5.2: with its set of unescaped characters, and with
-    /// spaces as `+`.
+    /// An encoder that escapes names and values like the serializer in the WHATWG URL Standard, 5.2, and writes a space
+    /// as `+`.
     public static let whatwg = FormEncoder(spaces: .plus, escaping: .whatwg)
 
     var escapeSet: EscapeSet {
@@ -162,8 +163,8 @@ public struct FormEncoder: HTTPBodyEncoder {
 
     /// Returns a value encoded as a form.
     ///
-    /// - Throws: `EncodingError` for a value without names at its top level, such as an array, and for a number that is
-    ///   not finite.
+    /// - Throws: `EncodingError` for a value without names at its top level, such as an array, for a number that is not
+    ///   finite, and for a date that ISO 8601 cannot represent; or the error of a custom closure.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let writer = FormWriter(self)
         try writer.write(value, at: nil)

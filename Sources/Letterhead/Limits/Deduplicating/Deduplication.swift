@@ -11,7 +11,8 @@ enum DeduplicationOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Whether the request shares a load with equal ones in a chain with ``Deduplicate``.
+    /// Whether the request shares a load with equal requests. Only a chain that contains ``Deduplicate`` uses this
+    /// setting.
     ///
     /// Default: ``Deduplication/automatic``.
     public var deduplication: Deduplication {
@@ -29,8 +30,8 @@ public struct Deduplication: Hashable, Sendable {
 
     let kind: Kind
 
-    /// Shares a load with requests that have the same method, URL, headers, body and credentials, if the method is safe
-    /// (RFC 9110, 9.2.1).
+    /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
+    /// ``HTTPRequest/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
     public static let automatic = Deduplication(kind: .automatic)
 
     /// Never shares a load.
@@ -38,7 +39,7 @@ public struct Deduplication: Hashable, Sendable {
 
     /// Shares a load with requests that have the same key, origin and identity. Method, path and body may differ.
     ///
-    /// Requests to different origins, of different users or with different environments never share a load: every
+    /// Requests with different origins, credentials or environments never share a load: every
     /// header, every secret query item, the authentication and its scopes are compared. A header that is ignored
     /// (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared if the request is
     /// ``HTTPRequest/isSecret``. If the path, another query item or only the body identifies the user, include the user
@@ -51,8 +52,8 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The identifier of the request that was sent, if another request shares its response; nil in the response to the
-    /// request that was sent.
+    /// The identifier of the request that was sent, if this response was shared by an equal request; nil if the request
+    /// of this response was sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }

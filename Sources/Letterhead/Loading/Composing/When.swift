@@ -7,14 +7,15 @@ extension LoaderLink {
     ///
     /// - Parameters:
     ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
-    ///   - condition: called for each request. If it throws, the request fails with its error, and nothing is sent.
+    ///   - condition: called for each request. If the condition throws, the request fails with the thrown error, and
+    ///     nothing is sent.
     public func when(
         otherwise: (any LoaderLink)? = nil, _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool
     ) -> some CompositeLink {
         When(condition, self, otherwise: otherwise)
     }
 
-    /// Returns the link with the condition that an option of the request is true. A request can thus opt out or opt in.
+    /// Returns the link with a condition: an option of the request must be true. A request can thus opt out or opt in.
     ///
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
@@ -39,7 +40,8 @@ struct When: CompositeLink, CustomStringConvertible {
     /// Creates a link with a condition.
     ///
     /// - Parameters:
-    ///   - condition: called for each request. If it throws, the request fails with its error, and nothing is sent.
+    ///   - condition: called for each request. If the condition throws, the request fails with the thrown error, and
+    ///     nothing is sent.
     ///   - link: the link for requests that fulfill the condition.
     ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
     init(

@@ -1,8 +1,8 @@
 extension HTTPHeaders {
     /// The name of a header field. Names that differ only in the case of ASCII letters are equal.
     ///
-    /// Common names are static properties, such as `.contentType`. Any other name is a literal, such as `"X-Trace"`, or
-    /// `Name(text)`.
+    /// Common names are static properties, such as `.contentType`. Write any other name as a literal, such as
+    /// `"X-Trace"`, or create it with `Name(text)`.
     public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name with its original spelling, which is sent.
         public let rawValue: String

@@ -9,10 +9,10 @@
 ///
 /// If an error response contains `X-Should-Retry`, this header field decides whether a retry is suggested.
 ///
-/// The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the request's
-/// own strategy take precedence. If no retry is left (by default, `maximumRetries` is 0) or the request must not be
-/// sent twice, the next validator judges. This validator does not refuse a response because of its status; the client
-/// checks the status of the final response.
+/// The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the strategies
+/// of the request and of the settings take precedence. If no retry is left (by default, `maximumRetries` is 0) or the
+/// request must not be sent twice, the next validator judges the result. This validator does not refuse a response
+/// because of its status; the client checks the status of the final response.
 public struct DefaultValidator: HTTPValidator {
     /// The statuses after which a retry is suggested, each with its strategy.
     ///
@@ -22,13 +22,14 @@ public struct DefaultValidator: HTTPValidator {
     /// The failures after which a retry is suggested. Default: `.cannotConnect`, `.connectionLost` and `.timedOut`.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// The strategy for these failures. Default: exponential back-off from one second.
+    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry: true` with a status that is
+    /// not in ``retriableStatuses``. Default: exponential back-off from one second.
     public var failureStrategy: HTTPRetryStrategy
 
     /// Whether a response may have an empty body. Default: true.
     ///
-    /// If false, a response with a 2xx status and no body is `.emptyResponse`. Exceptions are responses that never have
-    /// a body (204, 205, 304 and responses to HEAD, RFC 9110, 6.4.1) and a body that is still arriving. A download is
+    /// If false, a response with a 2xx status and an empty body fails with `.emptyResponse`. Responses that never have
+    /// a body (204, 205 and responses to HEAD) and responses whose body is still arriving are exempt. A download is
     /// empty if nothing was saved.
     public var allowsEmptyResponses: Bool
 
