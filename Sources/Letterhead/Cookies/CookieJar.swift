@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
 /// and above a ``ResponseCache``.
-public final class CookieJar: LoaderLink {
+public final class CookieJar: LoaderLink, CancelledFromOutside {
     // This type is a class because all requests of a client share the cookies.
 
     let table = Mutex(CookieTable())

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A client with observers or tracing places this link directly above the transport, so that observers see what is
 /// sent and what arrives.
-struct ObserveExchanges: LoaderLink {
+struct ObserveExchanges: LoaderLink, CancelledFromOutside {
     let tracing: TraceContextPropagation?
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

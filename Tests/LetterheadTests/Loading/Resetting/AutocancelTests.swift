@@ -1,5 +1,6 @@
 import Letterhead
 import LetterheadTesting
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct AutocancelTests {
@@ -89,6 +90,51 @@ import Testing
             try await Mark.$name.withValue("outer") { _ = try await chain.load(request) }
         }.value
     }
+
+    #if os(Linux)
+        /// Records the task in which an exchange begins.
+        private final class Watch: HTTPObserver {
+            let task = Mutex<Int?>(nil)
+
+            func record(_ event: HTTPEvent) {
+                guard event.name == "exchange.start" else { return }
+                task.withLock { $0 = withUnsafeCurrentTask { $0?.hashValue } }
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func `a client with a jar, observers and a trace sends in the task of its caller`(hasCache: Bool) async throws {
+            let server = try await MockServer.start { _ in .text("a") }
+            let watch = Watch()
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar(),
+                cache: hasCache ? ResponseCache(store: .memory(bytes: 1 << 20)) : nil, observers: [watch],
+                tracing: TraceContextPropagation())
+            _ = try await client.send(Get<String>("a"))
+            let own = withUnsafeCurrentTask { $0?.hashValue }
+            // A request may wait for a cache, so it needs a task that a reset can cancel.
+            #expect((watch.task.withLock { $0 } == own) == !hasCache)
+            await server.stop()
+        }
+
+        @Test func `a reset cancels a request of a client with a jar and observers, in the task of its caller`()
+            async throws
+        {
+            let server = try await MockServer.start { _ in
+                try await Task.sleep(for: .seconds(600))
+                return .text("a")
+            }
+            let watch = Watch()
+            let client = HTTPClient(
+                environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar(), observers: [watch])
+            let task = Task { try await client.send(Get<String>("a")) }
+            while server.requests.isEmpty { await Task.yield() }
+            await client.reset()
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .cancelled && !task.isCancelled)
+            await server.stop()
+        }
+    #endif
 
     @Test func `errors and responses are not changed`() async throws {
         let chain =
