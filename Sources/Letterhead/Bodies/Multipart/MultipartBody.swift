@@ -20,8 +20,8 @@ public import Foundation
 /// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
 ///
 /// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
-/// impossible that they contain it. If you set a custom boundary or a custom random source, all parts are searched. If a part contains the
-/// boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
+/// impossible that they contain it. If you set a custom boundary or a custom random source, all parts are searched. If
+/// a part contains the boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
@@ -110,8 +110,9 @@ public struct MultipartBody: HTTPBody {
     }
 
     /// The Content-Type with the boundary. For related parts it also contains the type of the first part (RFC 2387,
-    /// 3.1).
+    /// 3.1). Without a valid subtype, there is no Content-Type, because the body is refused before it is sent.
     public var additionalHeaders: HTTPHeaders {
+        guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
         var type = "multipart/\(subtype); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
         if subtype.lowercased() == "related", let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {

@@ -1,5 +1,6 @@
 import Foundation
 import Letterhead
+import LetterheadTesting
 import Testing
 
 @Suite struct MultipartPartTests {
@@ -105,7 +106,25 @@ import Testing
         #expect(error.map { "\($0)" }?.contains("Content-Disposition") == true)
     }
 
-    @Test func `the kind of a multipart body can be set on the modifier and on the builder`() throws {
+    @Test(arguments: ["", "a b", "mixed; boundary=x", "mixed\r\nX-Own: 1", "gemischté"])
+    func `a subtype that is not a token is refused before anything is sent`(subtype: String) async throws {
+        let mock = MockLoader.answering(200)
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.send(Endpoint("a").multipart([.text("x", name: "a")], subtype: subtype))
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message == "the subtype of the multipart body is not a token of RFC 9110")
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `a subtype is not case-sensitive`() throws {
+        #expect(throws: HTTPBodyError.self) { try MultipartBody([.text("x")], subtype: "Form-Data").encode() }
+        let related = MultipartBody([.body(JSONBody([1]))], subtype: "RELATED")
+        #expect(related.additionalHeaders[.contentType]?.hasSuffix("; type=\"application/json\"") == true)
+    }
+
+    @Test func `the subtype of a multipart body can be set on the modifier and on the builder`() throws {
         let parts = [MultipartPart.text("x", name: "a")]
         let template = Endpoint<HTTPResponse>("a").with {
             $0.method = .post
