@@ -119,6 +119,17 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer a.example", "Bearer b.example"])
     }
 
+    @Test func `A fixed credential stays bound to its origin after a reset`() async throws {
+        let environment = Switch()
+        let client = environment.client(.bearer("t"), mock)
+        for url in [first, second, first] {
+            environment.turn(to: url)
+            _ = try await client.send(Endpoint<HTTPResponse>("me"))
+            await client.reset()
+        }
+        #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
+    }
+
     @Test func `A provider that returns nil does not bind the credentials to an origin`() async throws {
         let environment = Switch()
         let client = environment.client(

@@ -35,7 +35,8 @@ import Testing
                 guard let delay = context.delay, let strategy = context.strategy else { return }
                 let status = context.response?.status.code ?? 0
                 journal.write(
-                    "\(name) \(context.retry) \(status) \(delay) \(strategy) \(context.attempts.count)")
+                    "\(name) \(context.retry) at \(context.elapsed) \(status) \(delay) \(strategy) "
+                        + "\(context.attempts.count)")
             }
         }
         let scene = RetryScene(
@@ -48,10 +49,10 @@ import Testing
         }
         #expect(
             journal.all == [
-                "sent", "client 1 503 1.0 seconds delayed by 1.0 seconds 1",
-                "own 1 503 1.0 seconds delayed by 1.0 seconds 1",
-                "sent", "client 2 503 1.0 seconds delayed by 1.0 seconds 2",
-                "own 2 503 1.0 seconds delayed by 1.0 seconds 2",
+                "sent", "client 1 at 0.0 seconds 503 1.0 seconds delayed by 1.0 seconds 1",
+                "own 1 at 0.0 seconds 503 1.0 seconds delayed by 1.0 seconds 1",
+                "sent", "client 2 at 1.0 seconds 503 1.0 seconds delayed by 1.0 seconds 2",
+                "own 2 at 1.0 seconds 503 1.0 seconds delayed by 1.0 seconds 2",
                 "sent",
             ])
     }

@@ -120,18 +120,20 @@ import Testing
         @Test func `a reset cancels a request of a client with a jar and observers, in the task of its caller`()
             async throws
         {
-            let server = try await MockServer.start { _ in
-                try await Task.sleep(for: .seconds(600))
-                return .text("a")
-            }
+            let server = try await MockServer.start()
+            server.enqueue(.response(.text("a")).fault(.stall, at: .responseStart))
             let watch = Watch()
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar(), observers: [watch])
-            let task = Task { try await client.send(Get<String>("a")) }
+            let task = Task {
+                let own = withUnsafeCurrentTask { $0?.hashValue }
+                let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("a")) }
+                #expect(error?.code == .cancelled && !Task.isCancelled)
+                #expect(watch.task.withLock { $0 } == own)
+            }
             while server.requests.isEmpty { await Task.yield() }
             await client.reset()
-            let error = await #expect(throws: HTTPError.self) { try await task.value }
-            #expect(error?.code == .cancelled && !task.isCancelled)
+            await task.value
             await server.stop()
         }
     #endif
