@@ -46,9 +46,9 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
     ///
     /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
     /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is replaced after a
-    /// move of 1 % of its lifetime, or of an hour. Session cookies are neither saved nor loaded. Several processes can use one
-    /// file: a process saves only its own changes and keeps those of the others. A file that is damaged, or that other
-    /// users can write, is treated as empty.
+    /// move of 1 % of its lifetime, or of an hour. Session cookies are neither saved nor loaded. Several processes can
+    /// use one file: a process saves only its own changes and keeps those of the others. A file that is damaged, or
+    /// that other users can write, is treated as empty.
     ///
     /// - Parameters:
     ///   - file: the URL of the file. Its directory is created when the cookies are saved.

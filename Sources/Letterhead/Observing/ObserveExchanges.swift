@@ -32,8 +32,8 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// One exchange: a request that was handed to the transport, and its response. This type is a class because the reader of
-/// a streamed body shares it.
+/// One exchange: a request that was handed to the transport, and its response. This type is a class because the reader
+/// of a streamed body shares it.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int

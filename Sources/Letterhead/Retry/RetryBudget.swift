@@ -19,8 +19,9 @@ public struct RetryBudget: Sendable, Hashable {
     /// No limit.
     public static let unlimited = RetryBudget(rule: .unlimited)
 
-    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A success
-    /// without such a retry adds one token. An origin that fails permanently receives `capacity / cost` retries.
+    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A
+    /// success without such a retry adds one token. An origin that fails permanently receives `capacity / cost`
+    /// retries.
     ///
     /// - Parameters:
     ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.

@@ -12,8 +12,8 @@ public import Foundation
 /// let transport = HTTPClient.makeTransport(configuration)
 /// ```
 public struct TransportConfiguration: Sendable, Hashable {
-    /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for a
-    /// connection. Default: 64.
+    /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for
+    /// a connection. Default: 64.
     ///
     /// The limit does not apply to requests over HTTP/2, which share connections.
     public var maximumConnectionsPerHost = 64
@@ -33,7 +33,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// which the transport waits for the reader of a streamed body does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// The largest size of the head of a response, including trailers and interim responses, in bytes. Default: 256 KiB.
+    /// The largest size of the head of a response, including trailers and interim responses, in bytes. Default: 256
+    /// KiB.
     public var maximumHeadSize = 256 << 10
 
     /// The proxy. Default: the one in the environment variables of the process.
@@ -56,8 +57,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// (the system chooses).
     public var networkInterface: String?
 
-    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, and its value is
-    /// the `host:port` to which the transport connects. The request and the verification of the certificate still use the
+    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, and its value is the
+    /// `host:port` to which the transport connects. The request and the verification of the certificate still use the
     /// host of the URL. Default: empty.
     ///
     /// ```swift
@@ -108,16 +109,16 @@ public struct TransportConfiguration: Sendable, Hashable {
         case ipv6
     }
 
-    /// Whether responses are decompressed: gzip and deflate, brotli on Apple platforms, and on Linux brotli and Zstandard
-    /// if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding` lists these
-    /// codings in every request that neither sets it nor requests a range. A compressed response is decompressed even if the request has set
-    /// `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a range refers to the
-    /// compressed bytes (RFC 9110, 14.1.2). Default: true.
+    /// Whether responses are decompressed: gzip and deflate, brotli on Apple platforms, and on Linux brotli and
+    /// Zstandard if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding` lists
+    /// these codings in every request that neither sets it nor requests a range. A compressed response is decompressed
+    /// even if the request has set `Accept-Encoding`. The body of a 206 and its headers are left unchanged, because a
+    /// range refers to the compressed bytes (RFC 9110, 14.1.2). Default: true.
     public var decodesContent = true
 
     /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB after decompression. A
-    /// larger ratio causes a `.responseTooLarge` error. If a body has several content codings, its compressed bytes are those that were
-    /// received over the connection. Default: 200.
+    /// larger ratio causes a `.responseTooLarge` error. If a body has several content codings, its compressed bytes are
+    /// those that were received over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
     /// Creates the default settings.

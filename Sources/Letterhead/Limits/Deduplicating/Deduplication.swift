@@ -52,8 +52,8 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The identifier of the request that was sent, if this response was shared by an equal request; nil if the request
-    /// of this response was sent itself.
+    /// The identifier of the request that was sent in place of the request of this response; nil if that request was
+    /// sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }

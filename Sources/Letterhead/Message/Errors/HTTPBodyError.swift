@@ -3,9 +3,9 @@ public import Foundation
 /// The reason that a body cannot be sent, read or decoded.
 ///
 /// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
-/// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body that
-/// is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response, and `.unknown`
-/// for ``alreadyRead`` and ``withheld``.
+/// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body
+/// that is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response, and
+/// `.unknown` for ``alreadyRead`` and ``withheld``.
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
     ///

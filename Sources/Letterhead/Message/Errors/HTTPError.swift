@@ -139,8 +139,8 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 }
 
 extension HTTPError {
-    /// The path without its values, such as `users/{}/followers`, for metrics; nil for a request that was created from a
-    /// URL. See ``RequestPath/route``.
+    /// The path without its values, such as `users/{}/followers`, for metrics; nil for a request that was created from
+    /// a URL. See ``RequestPath/route``.
     public var route: String? { request.observation?.route ?? request.path.route }
 }
 

@@ -11,7 +11,8 @@ public struct RetryContext: Sendable, CustomStringConvertible {
     public let retry: Int
     /// The time since the start of the load.
     public let elapsed: Duration
-    /// The earlier attempts. Once a retry has been decided, the last attempt is included, with the reason for its retry.
+    /// The earlier attempts. Once a retry has been decided, the last attempt is included, with the reason for its
+    /// retry.
     public let attempts: [HTTPAttempt]
     /// The strategy of the retry; nil before the decision.
     public let strategy: HTTPRetryStrategy?
