@@ -80,10 +80,10 @@ where Values.Element: Encodable & SendableMetatype {
         var values: Values.AsyncIterator
         let encoder: any HTTPBodyEncoder
 
-        mutating func next() async throws -> Data? { try await next(isolation: nil) }
+        mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            try await values.next(isolation: actor).map { try NDJSONBody.line(of: $0, encoder) }
+        mutating func next() async throws -> Data? {
+            try await values.next(isolation: #isolation).map { try NDJSONBody.line(of: $0, encoder) }
         }
     }
 }

@@ -106,8 +106,8 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
             return nil
         }
 
-        /// Returns the next element, or nil after the last one, without leaving the actor of the caller.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? { try await next() }
+        /// Returns the next element, as ``next()`` does. A `for` loop calls it.
+        public mutating func next(isolation actor: (any Actor)?) async throws -> Element? { try await next() }
     }
 }
 

@@ -92,10 +92,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             return page
         }
 
-        /// Returns the next page, or nil after the last, without leaving the caller's actor.
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Page<Template.Response>? {
-            try await next()
-        }
+        /// Returns the next page, as ``next()`` does. A `for` loop calls it.
+        mutating func next(isolation actor: (any Actor)?) async throws -> Page<Template.Response>? { try await next() }
 
         /// Whether the maximum number of pages was returned.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }

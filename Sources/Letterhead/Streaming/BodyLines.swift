@@ -42,24 +42,25 @@ extension HTTPResponseBody {
             /// Returns the next line, or nil at the end of the body.
             ///
             /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
-            public mutating func next() async throws -> String? { try await next(isolation: nil) }
-
-            /// Returns the next line, or nil at the end of the body, without leaving the caller's actor.
             @inlinable
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+            public mutating func next() async throws -> String? {
                 if let line = batch.popLast() { return line }
-                return try await nextOfBatch(isolation: actor)
+                return try await nextOfBatch()
             }
+
+            /// Returns the next line, as ``next()`` does. A `for` loop calls it.
+            @inlinable
+            public mutating func next(isolation actor: (any Actor)?) async throws -> String? { try await next() }
 
             /// Splits the next batch, and returns its first line.
             @usableFromInline
-            mutating func nextOfBatch(isolation actor: isolated (any Actor)?) async throws -> String? {
+            mutating func nextOfBatch() async throws -> String? {
                 while true {
                     do {
                         try splitter.takeLines(into: &batch)
                         if let line = batch.popLast() { return line }
                         if let line = try splitter.next({ String(decoding: $0, as: UTF8.self) }) { return line }
-                        guard let piece = try await pieces?.next(isolation: actor) else {
+                        guard let piece = try await pieces?.next() else {
                             pieces = nil
                             return try splitter.rest { String(decoding: $0, as: UTF8.self) }
                         }

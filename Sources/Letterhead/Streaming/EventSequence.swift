@@ -105,12 +105,10 @@ struct EventSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. The sequence ends after
         ///   an error.
-        mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
+        mutating func next() async throws -> ServerSentEvent? { try await stream.next() }
 
-        /// Returns the next event, or nil at the end of the stream, without leaving the caller's actor.
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
-            try await stream.next(isolation: actor)
-        }
+        /// Returns the next event, as ``next()`` does. A `for` loop calls it.
+        mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 }
 
@@ -125,11 +123,11 @@ private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
         var events: EventSequence.Iterator?
         let sentinel: String?
 
-        mutating func next() async throws -> Value? { try await next(isolation: nil) }
+        mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+        mutating func next() async throws -> Value? {
             do {
-                guard let event = try await events?.next(isolation: actor) else {
+                guard let event = try await events?.next() else {
                     guard let sentinel, let ended = events.take() else { return nil }
                     throw ended.stream.missingEnd(sentinel)
                 }

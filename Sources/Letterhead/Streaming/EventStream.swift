@@ -26,11 +26,11 @@ struct EventStream: Sendable {
         parser = EventStreamParser(limit: sequence.limit)
     }
 
-    mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+    mutating func next() async throws -> ServerSentEvent? {
         do {
             while state != .ended {
-                if state == .notConnected { try await begin(isolation: actor) }
-                if let event = try await nextOfConnection(isolation: actor) { return event }
+                if state == .notConnected { try await begin() }
+                if let event = try await nextOfConnection() { return event }
             }
             return nil
         } catch {
@@ -60,7 +60,7 @@ struct EventStream: Sendable {
     }
 
     /// Opens the first connection, whose errors are thrown.
-    private mutating func begin(isolation actor: isolated (any Actor)?) async throws {
+    private mutating func begin() async throws {
         resets = sequence.client.resets.value
         let reconnection = sequence.reconnection
         if reconnection.isEnabled {
@@ -76,14 +76,14 @@ struct EventStream: Sendable {
 
     /// Returns the next event of this connection; nil if the connection has ended, in which case the state determines
     /// the next step.
-    private mutating func nextOfConnection(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+    private mutating func nextOfConnection() async throws -> ServerSentEvent? {
         while state == .connected {
             // The events of a chunk that arrived before a reset belong to the previous user.
             try refuseIfStale()
             if let event = try nextInPiece() { return event }
             let piece: Data?
             do {
-                piece = try await pieces?.next(isolation: actor)
+                piece = try await pieces?.next()
             } catch let error as HTTPError where reconnects && sequence.reconnection.accepts(error, isReading: true) {
                 try await connectAgain(after: error)
                 continue

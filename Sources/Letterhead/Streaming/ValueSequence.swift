@@ -74,12 +74,12 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
             splitter = JSONValueSplitter(.lines, limit: sequence.limit)
         }
 
-        mutating func next() async throws -> Value? { try await next(isolation: nil) }
+        mutating func next(isolation actor: (any Actor)?) async throws -> Value? { try await next() }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+        mutating func next() async throws -> Value? {
             guard !isAtEnd else { return nil }
             do {
-                if let value = try await nextValue(isolation: actor) { return value }
+                if let value = try await nextValue() { return value }
                 (isAtEnd, pieces) = (true, nil)
                 return nil
             } catch {
@@ -88,7 +88,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
             }
         }
 
-        private mutating func nextValue(isolation actor: isolated (any Actor)?) async throws -> Value? {
+        private mutating func nextValue() async throws -> Value? {
             if origin == nil { try await connect() }
             while let body = pieces {
                 // The values of a chunk that arrived before a reset belong to the previous user.
@@ -98,7 +98,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
                 do {
                     if let text = try splitter.next() { return try decode(text) }
                     var body = body
-                    guard let piece = try await body.next(isolation: actor) else {
+                    guard let piece = try await body.next() else {
                         pieces = nil
                         return try splitter.end().map { try decode($0) }
                     }

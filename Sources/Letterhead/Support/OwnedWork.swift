@@ -33,9 +33,16 @@ package final class OwnedWork: Sendable {
 
     /// Runs the work in the calling task. Cancelling the work calls the handler of ``onCancel(_:)`` and does not cancel
     /// the task.
-    package func run<Value>(_ operation: () async -> Value) async -> Value {
+    ///
+    /// - Parameter isolation: the caller's actor, on which the work runs.
+    package func run<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ operation: () async -> Value
+    ) async -> Value {
         defer { end() }
-        return await Self.$innermost.withValue(self, operation: operation)
+        return await Self.$innermost.withValue(self) {
+            _ = isolation  // A closure runs on an actor only if it captures the actor.
+            return await operation()
+        }
     }
 
     /// Runs the work in a separate task, which is cancelled with the work and with the calling task.

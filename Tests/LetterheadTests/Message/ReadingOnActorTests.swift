@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Letterhead
+@testable import Letterhead
 import LetterheadTesting
 import Synchronization
 import Testing
@@ -19,13 +19,14 @@ import Testing
         var isOnMain: Bool { DispatchQueue.getSpecific(key: key) == true }
         var all: [Bool] { areMain.withLock { $0 } }
 
-        /// Two pieces and an end.
-        func next() -> Data? {
-            areMain.withLock { places in
-                places.append(isOnMain)
-                return places.count > 2 ? nil : Data("piece".utf8)
-            }
+        /// Returns two pieces and an end. It yields, so that only code that belongs to the main actor goes on there.
+        func next() async -> Data? {
+            await Task.yield()
+            note()
+            return all.count > 2 ? nil : Data("piece".utf8)
         }
+
+        func note() { areMain.withLock { $0.append(isOnMain) } }
     }
 
     private let places = Places()
@@ -39,20 +40,39 @@ import Testing
 
     @Test func `a streamed response`() async throws {
         let places = places
-        for try await _ in HTTPResponseBody(length: nil, pull: { places.next() }) { #expect(places.isOnMain) }
+        for try await _ in HTTPResponseBody(length: nil, pull: { await places.next() }) { #expect(places.isOnMain) }
         #expect(places.all == [true, true, true])
     }
 
     @Test func `a streamed response that a link watches`() async throws {
         let places = places
-        let body = HTTPResponseBody(length: nil, pull: { places.next() }).passing { next in try await next() }
+        let body = HTTPResponseBody(length: nil, pull: { await places.next() }).passing { next in try await next() }
         #expect(try await body.data() == Data("piecepiece".utf8))
         #expect(places.all == [true, true, true])
     }
 
+    @Test func `a streamed response of a client`() async throws {
+        let places = places
+        let body = HTTPResponseBody.received(length: nil, pull: { await places.next() }, cancel: {})
+        let tracked = TrackedBody(body, of: HTTPRequest(), onEnd: { _ in })
+        for try await _ in tracked.body(length: nil) { #expect(places.isOnMain) }
+        #expect(places.all == [true, true, true])
+    }
+
+    @Test func `a response that a client receives over a connection`() async throws {
+        let places = places
+        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 3_000_000)) }
+        var request = HTTPRequest(url: server.url)
+        request.responseDelivery = .streamed
+        request.onProgress = { _ in places.note() }
+        for try await _ in try await HTTPClient().send(request).body { #expect(places.isOnMain) }
+        #expect(!places.all.isEmpty && !places.all.contains(false))
+        await server.stop()
+    }
+
     @Test func `the pieces of a request's body`() async throws {
         let places = places
-        for try await _ in BodyChunks(pull: { places.next() }) { #expect(places.isOnMain) }
+        for try await _ in BodyChunks(pull: { await places.next() }) { #expect(places.isOnMain) }
         #expect(places.all == [true, true, true])
     }
 
@@ -73,7 +93,7 @@ import Testing
             let numbers: [Int]
 
             var items: [Int] {
-                _ = Places.shared.next()
+                Places.shared.note()
                 return numbers
             }
         }

@@ -89,8 +89,8 @@ public struct BodyChunks: AsyncSequence, Sendable {
             return chunk
         }
 
-        /// Returns the next piece, or nil at the end, without leaving the caller's actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await next() }
+        /// Returns the next piece, as ``next()`` does. A `for` loop calls it.
+        public mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
 
         private func pulled() async throws -> Data? {
             while let chunk = try await pull() {

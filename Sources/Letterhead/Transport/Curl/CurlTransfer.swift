@@ -60,9 +60,13 @@
         func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         /// Starts the transfer and waits until it completes.
-        func run() async -> Outcome {
+        ///
+        /// - Parameter isolation: the caller's actor. A closure runs on an actor only if it captures the actor, and
+        ///   each change of the actor is a change of the thread.
+        func run(isolation: isolated (any Actor)? = #isolation) async -> Outcome {
             OwnedWork.onDirectCancel { [self] in cancel() }
             await withTaskCancellationHandler {
+                _ = isolation
                 await withCheckedContinuation { continuation in
                     guard keep(continuation) else { return continuation.resume() }
                     if !engine.post(.start(self)) { finish(.failure(.exhausted)) }
@@ -92,11 +96,14 @@
         }
 
         /// Returns the next bytes of a streamed body; nil at the end.
-        func read() async throws -> Data? {
+        ///
+        /// - Parameter isolation: the caller's actor, as for ``run(isolation:)``.
+        func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
             return try await withTaskCancellationHandler {
-                taken(try await pipe.read())
+                _ = isolation
+                return taken(try await pipe.read())
             } onCancel: {
                 cancel()
             }
