@@ -108,9 +108,9 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
 
     private func step(
         from request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
-    ) async throws(HTTPError) -> Result<HTTPRequest, RedirectRefusal> {
+    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
         let proposal: HTTPRequest
-        do throws(RedirectRefusal) {
+        do throws(HTTPRedirect.Refusal) {
             proposal = try RedirectRules.proposal(for: request, response: response, policy: policy)
         } catch {
             return .failure(error)
@@ -121,7 +121,7 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
 
     private func choice(
         _ choose: RedirectPolicy.Choice, of proposal: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
-    ) async throws(HTTPError) -> Result<HTTPRequest, RedirectRefusal> {
+    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
         var hop = proposal
         do {
             guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }

@@ -35,32 +35,35 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason why a redirect was not followed. The 3xx response is returned in that case.
-public enum RedirectRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The redirect policy of the request or the client does not allow the redirect.
-    case policy
-    /// The redirect leads to another origin, and either the policy does not allow that or the body is secret.
-    case otherOrigin
-    /// The redirect leads from https to http.
-    case downgrade
-    /// The redirect leads to a URL whose scheme is neither http nor https.
-    case scheme
-    /// The `Location` is missing or malformed, or there are several.
-    case location
-    /// The body would have to be sent again, and is a one-shot body.
-    case oneTimeBody
+extension HTTPRedirect {
+    /// The reason why a redirect was not followed. The 3xx response is returned in that case.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The redirect policy of the request or the client does not allow the redirect.
+        case policy
+        /// The redirect leads to another origin, and either the policy does not allow that or the body is secret.
+        case otherOrigin
+        /// The redirect leads from https to http.
+        case downgrade
+        /// The redirect leads to a URL whose scheme is neither http nor https.
+        case scheme
+        /// The `Location` is missing or malformed, or there are several.
+        case location
+        /// The body would have to be sent again, and is a one-shot body.
+        case oneTimeBody
 
-    /// The reason and the remedy.
-    public var description: String {
-        switch self {
-        case .policy: "the redirect was not followed because of the redirect policy"
-        case .otherOrigin:
-            "the redirect leads to another origin, and the redirect policy forbids it or the body is secret"
-        case .downgrade: "the redirect leads from https to http; to follow it, use a policy with allowingDowngrade()"
-        case .scheme: "the redirect leads to a scheme other than http or https"
-        case .location: "the redirect has no valid Location header"
-        case .oneTimeBody:
-            "the redirect requires sending the body again, but the body can be sent only once; use a replayable body"
+        /// The reason and the remedy.
+        public var description: String {
+            switch self {
+            case .policy: "the redirect was not followed because of the redirect policy"
+            case .otherOrigin:
+                "the redirect leads to another origin, and the redirect policy forbids it or the body is secret"
+            case .downgrade:
+                "the redirect leads from https to http; to follow it, use a policy with allowingDowngrade()"
+            case .scheme: "the redirect leads to a scheme other than http or https"
+            case .location: "the redirect has no valid Location header"
+            case .oneTimeBody:
+                "the redirect requires sending the body again, but it can be sent only once; use a replayable body"
+            }
         }
     }
 }
@@ -70,7 +73,7 @@ private enum RedirectsValue: HTTPRequestOption {
 }
 
 private enum RedirectRefusalValue: HTTPRequestOption {
-    static let defaultOptionValue: RedirectRefusal? = nil
+    static let defaultOptionValue: HTTPRedirect.Refusal? = nil
 }
 
 extension HTTPResponse {
@@ -81,7 +84,7 @@ extension HTTPResponse {
     }
 
     /// The reason why this redirect was not followed; nil for any other response.
-    public var redirectRefusal: RedirectRefusal? {
+    public var redirectRefusal: HTTPRedirect.Refusal? {
         get { self[option: RedirectRefusalValue.self] }
         set { self[option: RedirectRefusalValue.self] = newValue }
     }

@@ -11,7 +11,7 @@ extension Observation {
     }
 
     /// Records that a redirect is not followed, and why.
-    func refuse(_ response: HTTPResponse, _ refusal: RedirectRefusal) {
+    func refuse(_ response: HTTPResponse, _ refusal: HTTPRedirect.Refusal) {
         record("redirect.decided") { event in
             event[.status] = response.status.code
             event[.isFollowed] = false

@@ -24,7 +24,7 @@ public final class LimitRate: LoaderLink {
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<RateState<Turn>>
-    let scope: ThrottleScope
+    let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -44,7 +44,7 @@ public final class LimitRate: LoaderLink {
     ///   - clock: measures the time. Default: the continuous clock.
     ///   - now: returns the current date, for headers that contain one. Default: the date of the system.
     public init(
-        _ count: Int = .max, per window: Duration = .seconds(1), by scope: ThrottleScope = .host,
+        _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttling.Scope = .host,
         queueLimit: Int = .max, longestHold: Duration = .seconds(3_600),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {

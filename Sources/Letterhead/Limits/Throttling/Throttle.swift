@@ -24,7 +24,7 @@ public final class Throttle: LoaderLink {
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<ThrottleState<Turn>>
-    let scope: ThrottleScope
+    let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
     /// The type of the last next loader that was found to have no limits, so that it is not inspected again.
@@ -40,7 +40,7 @@ public final class Throttle: LoaderLink {
     ///     With a negative number, each request fails with `.invalidRequest`. Default: no limit.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
-        limit: Int = .max, per scope: ThrottleScope = .client, queueLimit: Int = .max,
+        limit: Int = .max, per scope: Throttling.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         state = Mutex(ThrottleState(limit: limit))

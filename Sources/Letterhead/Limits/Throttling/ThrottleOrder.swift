@@ -42,5 +42,5 @@ enum ThrottleOrder {
 
 /// A link that limits the requests of each scope separately.
 protocol ScopedLimit: LoaderLink {
-    var scope: ThrottleScope { get }
+    var scope: Throttling.Scope { get }
 }

@@ -49,45 +49,47 @@ extension Modified {
     }
 }
 
-/// The requests that share a limit of ``Throttle`` or ``LimitRate``.
-public struct ThrottleScope: Sendable {
-    private enum Kind: Sendable {
-        case client, host
-        case key(@Sendable (HTTPRequest) throws -> String)
-    }
+extension Throttling {
+    /// The requests that share a limit of ``Throttle`` or ``LimitRate``.
+    public struct Scope: Sendable {
+        private enum Kind: Sendable {
+            case client, host
+            case key(@Sendable (HTTPRequest) throws -> String)
+        }
 
-    private let kind: Kind
+        private let kind: Kind
 
-    /// All requests of the link.
-    public static let client = ThrottleScope(kind: .client)
+        /// All requests of the link.
+        public static let client = Scope(kind: .client)
 
-    /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host.
-    public static let host = ThrottleScope(kind: .host)
+        /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host.
+        public static let host = Scope(kind: .host)
 
-    /// The requests with the same key. If the closure throws, the request fails and nothing is sent.
-    public static func key(_ key: @escaping @Sendable (HTTPRequest) throws -> String) -> ThrottleScope {
-        ThrottleScope(kind: .key(key))
-    }
+        /// The requests with the same key. If the closure throws, the request fails and nothing is sent.
+        public static func key(_ key: @escaping @Sendable (HTTPRequest) throws -> String) -> Scope {
+            Scope(kind: .key(key))
+        }
 
-    /// Whether the key is a custom one, whose closure may throw.
-    var isOwn: Bool { if case .key = kind { true } else { false } }
+        /// Whether the key is a custom one, whose closure may throw.
+        var isOwn: Bool { if case .key = kind { true } else { false } }
 
-    /// Whether all requests share the limit.
-    var isClient: Bool { if case .client = kind { true } else { false } }
+        /// Whether all requests share the limit.
+        var isClient: Bool { if case .client = kind { true } else { false } }
 
-    func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
-        switch kind {
-        case .client: return .client
-        case .host: return request.origin.map { .host($0) } ?? .client
-        case .key(let key):
-            do {
-                return .named(try key(request))
-            } catch {
-                let own = HTTPError(error, request: request)
-                throw HTTPError(
-                    own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
-                    message: "the closure for the key of a throttle threw \(type(of: error))",
-                    mayHaveBeenSent: false)
+        func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
+            switch kind {
+            case .client: return .client
+            case .host: return request.origin.map { .host($0) } ?? .client
+            case .key(let key):
+                do {
+                    return .named(try key(request))
+                } catch {
+                    let own = HTTPError(error, request: request)
+                    throw HTTPError(
+                        own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
+                        message: "the closure for the key of a throttle threw \(type(of: error))",
+                        mayHaveBeenSent: false)
+                }
             }
         }
     }
