@@ -11,7 +11,7 @@
         private static let rounds = 5
         private static let limit = Limit.speed(0.7)
 
-        /// Measures and prints both, and returns whether the limit is kept.
+        /// Measures and prints all three, and returns whether the limit is kept.
         static func report() async throws -> Bool {
             print("\n\(name); the floor splits the pieces of the same response by hand")
             let server = server()

@@ -38,7 +38,7 @@ struct AllowedOrigins: Hashable, Sendable {
         isMalformed = origins?.contains(nil) ?? false
     }
 
-    /// Whether origins were named. Otherwise the credentials belong to the one origin for which they were obtained.
+    /// Whether origins were named. Otherwise, the credentials belong to a single origin.
     var areNamed: Bool { listed != nil }
 
     /// Decides whether a request is signed: never after a redirect to another origin, and only for origins to which its

@@ -20,10 +20,14 @@ final class HomeOrigin: Sendable {
 }
 
 extension HTTPRequest {
-    /// The origin of the client's own environment. The environment of a request does not change it.
+    /// The origin of the client's own environment, even if the request has another environment.
     ///
-    /// ``Authenticate`` sends credentials without `allowedOrigins` only to this origin. If it is nil, they are not sent.
-    /// ``ApplyEnvironment`` sets the origin. A custom link that takes its place sets it to the origin of its environment.
+    /// ``Authenticate`` sends the client's credentials without `allowedOrigins` only to this origin. If it is nil, they
+    /// are not sent. It is nil if the request sets its environment to nil. It is also nil if the request has its own
+    /// environment and a closure provides the client's, because the closure is not called.
+    ///
+    /// ``ApplyEnvironment`` sets this property. A custom link that replaces ``ApplyEnvironment`` must also set it, to
+    /// the origin of the environment that the link applies.
     public var homeOrigin: HTTPOrigin? {
         get { sharedHomeOrigin?.origin }
         set { sharedHomeOrigin = newValue.map { HomeOrigin($0) } }
@@ -42,8 +46,8 @@ enum ServerEnvironmentOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The environment of the request, which replaces the client's entirely. Default: nil (the environment of the
-    /// client).
+    /// The environment of the request, which replaces the client's entirely. Default: not set (the environment of the
+    /// client applies). If it is set to nil, no environment is applied.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironmentOption.self] }
         set { self[option: ServerEnvironmentOption.self] = newValue }

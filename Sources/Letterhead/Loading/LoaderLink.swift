@@ -8,7 +8,7 @@
 /// struct ApplyTenant: LoaderLink {
 ///     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
 ///         var request = request
-///         request.headers["X-Tenant"] = request.tenant
+///         if request.headers["X-Tenant"] == nil { request.headers["X-Tenant"] = request.tenant }
 ///         return try await next.load(request)
 ///     }
 /// }

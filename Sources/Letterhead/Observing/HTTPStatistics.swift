@@ -8,14 +8,15 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
         public internal(set) var failures = 0
         /// The number of loads or exchanges that were cancelled.
         public internal(set) var cancelled = 0
-        /// The number of retries of a route, or the number of exchanges with an origin that were not the first of their
-        /// load, because of a retry or a redirect.
+        /// For a route, the number of retries. For an origin, the number of exchanges that were not the first one of
+        /// their load, such as those after a retry or a redirect.
         public internal(set) var retries = 0
         /// The durations of the loads or exchanges.
         public internal(set) var latency = LatencyHistogram()
     }
 
-    /// The loads of each route. Plain requests are under `(no route)`.
+    /// The loads of each route. Loads whose route is not known, such as those of a request that was created from a URL,
+    /// are under `(no route)`.
     public internal(set) var routes: [String: Entry] = [:]
     /// The exchanges with each origin, such as `https://api.example.com`.
     public internal(set) var origins: [String: Entry] = [:]
@@ -31,10 +32,11 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public internal(set) var budgetLeft: [String: Double] = [:]
     /// The number of responses that came from a cache, including those that the server has confirmed.
     public internal(set) var cacheHits = 0
-    /// The number of requests to which the server responded, because the cache had no response that could be reused.
+    /// The number of requests to which the server responded and not the cache. Requests that the cache never answers,
+    /// such as POST, are included; requests that bypass the cache are not.
     public internal(set) var cacheMisses = 0
 
-    /// A line for each number, each route and each origin.
+    /// One line with the numbers of the whole client, without ``budgetLeft``, and one line for each route and origin.
     public var description: String {
         var lines = [
             "in progress \(loadsInProgress), retries \(retries), connections opened \(connectionsOpened), "

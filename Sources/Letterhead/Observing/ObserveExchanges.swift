@@ -135,7 +135,7 @@ extension HTTPResponse {
     ) -> HTTPResponse {
         var response = self
         let ending = BodyEnding()
-        response.body = body.passing { next in
+        response.body = body.observing { next in
             do {
                 let chunk = try await next()
                 if let chunk { piece(chunk) } else { ending.state.withLock { $0.isComplete = true } }

@@ -3,8 +3,8 @@ public struct PageWalk: Sendable {
     /// The number of pages after which the sequence ends without an error. Default: nil (no limit other than
     /// ``pageLimit``).
     public var maximumPages: Int?
-    /// The number of items after which a sequence of items ends without an error. Further pages are not requested.
-    /// Default: nil (no limit).
+    /// The number of items after which a sequence of items ends without an error. Further pages are not requested,
+    /// except a page that ``prefetches`` has requested already. Default: nil (no limit).
     public var maximumItems: Int?
     /// The delay before the request for each page except the first. Default: zero.
     public var delay: Duration

@@ -49,7 +49,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
         return parameters
     }
 
-    /// The options of the base. If the position is a URL, the request is refused at any other origin.
+    /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
         var options = base.options
         if let origin = link.flatMap({ HTTPOrigin($0) }) { options[RequiredOriginOption.self] = origin }

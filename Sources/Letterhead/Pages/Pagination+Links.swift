@@ -104,8 +104,8 @@ extension Page {
         guard response.request.withheldHeaders.isEmpty else {
             throw error(
                 .invalidResponse,
-                "this page was redirected to another origin, \(origin), without its credentials; its link to the next "
-                    + "page was not followed")
+                "the request for this page was redirected to another origin and lost its credentials; the link to the "
+                    + "next page, at \(origin), was not followed")
         }
         return target.string
     }

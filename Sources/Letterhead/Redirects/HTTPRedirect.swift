@@ -46,12 +46,12 @@ extension HTTPRedirect {
         case downgrade
         /// The redirect leads to a URL whose scheme is neither http nor https.
         case scheme
-        /// The `Location` is missing or malformed, or there are several.
+        /// The `Location` is missing or malformed, or there are several that differ.
         case location
         /// The body would have to be sent again, and is a one-shot body.
         case oneTimeBody
 
-        /// The reason and the remedy.
+        /// The reason, and the remedy if there is one.
         public var description: String {
             switch self {
             case .policy: "the redirect was not followed because of the redirect policy"

@@ -25,13 +25,13 @@
 ///
 /// The response and the error list every attempt: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
 /// left, the result of the last attempt is returned or thrown unchanged. If a validator requested another retry after a
-/// response, an error that contains the response is thrown instead. Its code is `.retriesExhausted` after at least one
-/// retry, else `.unacceptableStatus`, or `.validationFailed` if the status counts as success. A retry that would pass
-/// the deadline is `.timedOut`.
+/// response, an error that contains the response is thrown instead. After at least one retry, its code is
+/// `.retriesExhausted`. Otherwise, it is `.validationFailed` if the status counts as success, and `.unacceptableStatus`
+/// if it does not. If the wait for a retry would pass the deadline, the load fails with `.timedOut`.
 ///
 /// Put the link above redirects, so that validators see the final response, and above the environment and
 /// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
-/// multiply: only the upper one retries a load that may be retried.
+/// multiply: the lower one does not retry a load that the upper one may retry.
 public struct Retry: LoaderLink, CancelledFromOutside {
     let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
@@ -152,7 +152,8 @@ extension Retry {
         return verdict
     }
 
-    /// Calls validators in order, until one returns a verdict that can be followed.
+    /// Calls validators in order, until one fails the load or requests a retry. A suggestion that cannot be followed
+    /// does not end the calls.
     private func validators(
         verdictOn result: Result<HTTPResponse, HTTPError>, of load: RetryLoad, for request: HTTPRequest
     ) async -> RetryVerdict {

@@ -6,9 +6,10 @@
 /// ```
 ///
 /// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
-/// `idleTimeout`, or a new connection fails for a reason that ``RetryCondition/standard`` accepts. Errors of the first
-/// connection are thrown; retry it with ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the
-/// stream. The request of a reconnection contains the last identifier in `Last-Event-ID`.
+/// `idleTimeout`, or a new connection fails for a reason that ``RetryCondition/standard`` accepts. If the first
+/// connection cannot be opened, the error is thrown; to retry the request, use
+/// ``RequestTemplate/retry(_:maximumRetries:)``. A 204 and any other error end the stream. The request of a
+/// reconnection contains the last identifier in `Last-Event-ID`.
 ///
 /// If the server has set a reconnection time (`retry`), the delay before the first attempt after an event is this time,
 /// and the delay before each further attempt is this time plus the next wait of the strategy. Otherwise, the delay
@@ -24,8 +25,8 @@ public struct Reconnection: Sendable {
     public var strategy: HTTPRetryStrategy
     /// The maximum number of consecutive attempts without an event. Default: nil (no limit).
     public var maximumAttempts: Int?
-    /// The maximum duration of the stream. A reconnection that would begin after it is `.timedOut`. Default: nil (no
-    /// limit).
+    /// The time in which the stream may reconnect, counted from the first request. A reconnection that would begin
+    /// later is `.timedOut`. An open connection is not ended. Default: nil (no limit).
     public var deadline: Duration?
     /// The longest wait that the server may set; a longer one is shortened to it. Default: 120 seconds.
     public var longestServerDelay: Duration

@@ -40,7 +40,8 @@ package final class OwnedWork: Sendable {
     ) async -> Value {
         defer { end() }
         return await Self.$innermost.withValue(self) {
-            _ = isolation  // A closure runs on an actor only if it captures the actor.
+            // A closure runs on an actor only if it captures the actor. `withValue` has to call it there.
+            _ = isolation
             return await operation()
         }
     }

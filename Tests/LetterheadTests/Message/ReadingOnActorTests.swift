@@ -70,6 +70,34 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a streamed response of a client with observers`() async throws {
+        let places = places
+        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 3_000_000)) }
+        var request = HTTPRequest(url: server.url)
+        request.responseDelivery = .streamed
+        request.onProgress = { _ in places.note() }
+        let client = HTTPClient(observers: [StatisticsRecorder()])
+        for try await _ in try await client.send(request).body { #expect(places.isOnMain) }
+        #expect(!places.all.isEmpty && !places.all.contains(false))
+        await server.stop()
+    }
+
+    @Test func `a reader that never waits lets other code of its actor run`() async throws {
+        let places = places
+        let left = Mutex(24)
+        let body = HTTPResponseBody(
+            length: nil,
+            pull: {
+                left.withLock { left in
+                    left -= 1
+                    return left < 0 ? nil : Data(count: 256 << 10)
+                }
+            })
+        Task { places.note() }
+        for try await _ in body {}
+        #expect(places.all == [true])
+    }
+
     @Test func `the pieces of a request's body`() async throws {
         let places = places
         for try await _ in BodyChunks(pull: { await places.next() }) { #expect(places.isOnMain) }

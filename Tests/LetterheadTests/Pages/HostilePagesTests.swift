@@ -96,7 +96,7 @@ struct HostilePagesTests {
         let error = await #expect(throws: HTTPError.self) {
             try await client.pages(of: Numbers().paginated(by: .linkHeader)).collect()
         }
-        #expect(error?.message.contains("was redirected to another origin, https://other.example") == true)
+        #expect(error?.message.contains("next page, at https://other.example, was not followed") == true)
         #expect(mock.requests.count == 2)
     }
 

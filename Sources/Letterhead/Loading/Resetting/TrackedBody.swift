@@ -61,7 +61,7 @@ final class TrackedBody: Sendable {
     private func pull(from chunks: HTTPResponseBody.Iterator) async -> Result<Data?, any Error> {
         var chunks = chunks
         do {
-            if let chunk = try await chunks.next() {
+            if let chunk = try await chunks.nextPiece() {
                 try goOn(with: chunks)
                 return .success(chunk)
             }

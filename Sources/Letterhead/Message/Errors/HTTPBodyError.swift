@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
 /// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body
-/// that is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response, and
-/// `.unknown` for ``alreadyRead`` and ``withheld``.
+/// that is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
+/// `.validationFailed` if a validator throws it, and `.unknown` for ``alreadyRead`` and ``withheld`` in other cases.
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
@@ -18,7 +18,8 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// A streamed body was iterated a second time. Its bytes are no longer available.
     case alreadyRead
 
-    /// A validator, or code in place of one, read a streamed body. Only the caller may read it.
+    /// A streamed body was read by code that receives only the head of the response, such as a validator. Only the
+    /// caller may read the body.
     case withheld
 
     /// The body has more bytes than this limit allows.

@@ -4,7 +4,7 @@ extension HTTPHeaders {
     /// Common names are static properties, such as `.contentType`. Write any other name as a literal, such as
     /// `"X-Trace"`, or create it with `Name(text)`.
     public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name with its original spelling, which is sent.
+        /// The name with its original spelling. HTTP/2 and HTTP/3 send it in lower case.
         public let rawValue: String
 
         /// Creates a name from any string. A request with a name that is not a token (RFC 9110, 5.6.2) is refused

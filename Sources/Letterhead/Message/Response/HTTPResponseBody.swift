@@ -150,6 +150,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         fileprivate var data: Data?
         fileprivate let walk: OneTimeStream.Walk?
         fileprivate var isWithheld = false
+        /// The number of bytes that were returned since the reader's actor was last released.
+        private var unyielded = 0
+
+        fileprivate init(data: Data?, walk: OneTimeStream.Walk?, isWithheld: Bool = false) {
+            (self.data, self.walk, self.isWithheld) = (data, walk, isWithheld)
+        }
 
         /// Whether ``cancel()`` ends a pull that is in progress.
         var endsWhenCancelled: Bool { walk?.endsPulls ?? true }
@@ -158,7 +164,24 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         func cancel() { walk?.cancel() }
 
         /// Returns the next piece, or nil at the end.
+        ///
+        /// If the pieces arrive faster than they are read, the call returns without suspending. To give other code a
+        /// chance to run on the caller's actor, it then yields after each 2 MiB.
         public mutating func next() async throws -> Data? {
+            let actor: (any Actor)? = #isolation
+            if actor != nil, unyielded >= Self.yieldSize {
+                unyielded = 0
+                await Task.yield()
+            }
+            let piece = try await nextPiece()
+            unyielded += piece?.count ?? 0
+            return piece
+        }
+
+        private static let yieldSize = 2 << 20
+
+        /// Returns the next piece, or nil at the end, and does not yield.
+        mutating func nextPiece() async throws -> Data? {
             if let walk { return try await walk.next() }
             if isWithheld { throw HTTPBodyError.withheld }
             defer { data = nil }

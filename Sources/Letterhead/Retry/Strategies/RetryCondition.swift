@@ -7,9 +7,9 @@
 /// ```
 ///
 /// There are two kinds of conditions. A *selection* describes the outcomes after which a request is retried:
-/// ``statuses(_:)``, ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* does not depend
-/// on the outcome: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with
-/// `!`. It narrows ``standard``, both alone and as one side of `||`.
+/// ``statuses(_:)``, ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* selects no
+/// outcomes: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
+/// It narrows ``standard``, both alone and as one side of `||`.
 ///
 /// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
 /// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not

@@ -104,8 +104,9 @@ public enum HTTPValidatorResult: Sendable {
     /// Retries the request with a strategy. No other validator is called.
     ///
     /// The retry is subject to the same limits as any other (``Retry``). If the request cannot be retried, a failure is
-    /// thrown unchanged. For a response, an error that contains it is thrown: `.retriesExhausted` after at least one
-    /// retry, else `.unacceptableStatus`, or `.validationFailed` if its status counts as success.
+    /// thrown unchanged. For a response, an error that contains it is thrown. After at least one retry, its code is
+    /// `.retriesExhausted`. Otherwise, it is `.validationFailed` if the status counts as success, and
+    /// `.unacceptableStatus` if it does not.
     case retry(HTTPRetryStrategy)
 }
 

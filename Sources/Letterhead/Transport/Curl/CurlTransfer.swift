@@ -60,13 +60,9 @@
         func wireLimit(isCoded: Bool) -> Int { isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         /// Starts the transfer and waits until it completes.
-        ///
-        /// - Parameter isolation: the caller's actor. A closure runs on an actor only if it captures the actor, and
-        ///   each change of the actor is a change of the thread.
-        func run(isolation: isolated (any Actor)? = #isolation) async -> Outcome {
+        func run() async -> Outcome {
             OwnedWork.onDirectCancel { [self] in cancel() }
             await withTaskCancellationHandler {
-                _ = isolation
                 await withCheckedContinuation { continuation in
                     guard keep(continuation) else { return continuation.resume() }
                     if !engine.post(.start(self)) { finish(.failure(.exhausted)) }
@@ -97,7 +93,8 @@
 
         /// Returns the next bytes of a streamed body; nil at the end.
         ///
-        /// - Parameter isolation: the caller's actor, as for ``run(isolation:)``.
+        /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor, and
+        ///   each change of the actor is a change of the thread.
         func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }

@@ -53,8 +53,8 @@
             if settings.httpVersion != plan.httpVersion {
                 settings.httpVersion = plan.httpVersion
                 let results = [
-                    // If it is HTTP/1.1, nothing else is allowed. Otherwise libcurl would multiplex requests if a
-                    // status line claims HTTP/2.
+                    // The value for HTTP/1.1 allows no other version. With a value that also allows HTTP/2, libcurl
+                    // would multiplex requests if a status line claims HTTP/2.
                     set(.httpVersion, plan.httpVersion.rawValue),
                     set(.pipeWait, plan.mayShareConnections ? 1 : 0),
                     set(.forbidReuse, plan.httpVersion == .http2 && !CurlQuirks.reusesHTTP2WithoutTLS ? 1 : 0),
@@ -67,8 +67,8 @@
             return asksBeforeSending || set(.freshConnect, plan.method.isIdempotent ? 0 : 1) == 0
         }
 
-        /// Sets the size of the receive buffer. A streamed body is read in larger pieces; a buffered response needs
-        /// less memory.
+        /// Sets the size of the receive buffer: large for a streamed body, which is then read in larger pieces, and
+        /// small for a buffered response, to save memory.
         private func configureBuffer() -> Bool {
             let isStreamed = transfer?.pipe != nil
             guard settings.isStreamed != isStreamed else { return true }

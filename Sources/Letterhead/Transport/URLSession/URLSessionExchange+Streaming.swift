@@ -11,18 +11,26 @@ private let heldBytes = 1 << 20
 extension URLSessionExchange {
     /// Creates a streamed body.
     func streamedBody(length: Int?) -> HTTPResponseBody {
-        // The closure has no capture list, because with one it would not run in the reader's isolation.
-        HTTPResponseBody(length: length) {
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { reader in
-                    let answer = self.state.withLock { $0.inbox.ask(reader) }
-                    if let answer { reader.resume(with: answer) }
-                    self.letGo()
-                }
-            } onCancel: {
-                self.cancel()
-            }
+        // The first closure has no capture list, because with one it would not run on the reader's actor.
+        .received(length: length) {
+            try await self.read()
         } cancel: { [self] in
+            cancel()
+        }
+    }
+
+    /// Returns the next piece of a streamed body; nil at the end.
+    ///
+    /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor.
+    private func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
+        try await withTaskCancellationHandler {
+            _ = isolation
+            return try await withCheckedThrowingContinuation { reader in
+                let answer = state.withLock { $0.inbox.ask(reader) }
+                if let answer { reader.resume(with: answer) }
+                letGo()
+            }
+        } onCancel: {
             cancel()
         }
     }
