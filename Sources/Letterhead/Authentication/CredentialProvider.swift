@@ -73,7 +73,8 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
     public let request: HTTPRequest
     /// The chain below the authentication, for requests of the provider.
     public let next: any HTTPLoader
-    /// The credential that can no longer be used; nil if there was none.
+    /// The stored credential that the new one replaces; nil if there is none. If it is stale or insufficient, it is
+    /// still valid.
     public let previous: Credential?
     /// Whether a 401 refused the previous credential.
     public let isRefused: Bool
@@ -83,7 +84,7 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
     /// - Parameters:
     ///   - request: the request that waits for the credential.
     ///   - next: the loader for the requests of the provider, usually a mock.
-    ///   - previous: the credential that can no longer be used. Default: nil.
+    ///   - previous: the stored credential that the new one replaces. Default: nil.
     ///   - isRefused: whether a 401 refused the previous credential. Default: false.
     public init(
         request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
@@ -96,9 +97,9 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
 ///
 /// The limit stops the loop that occurs when a server refuses the credentials that it has just issued.
 package struct CredentialLimit: Sendable, Hashable {
-    /// The number of requests.
+    /// The maximum number of calls to the provider.
     package var count: Int
-    /// The period in which requests are counted.
+    /// The period in which calls are counted.
     package var window: Duration
 
     package init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }

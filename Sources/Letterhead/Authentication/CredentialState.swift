@@ -11,7 +11,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     package struct Ticket {
         /// The credential that a 401 refused; nil for a request that has not been sent.
         package var refused: Held?
-        /// The origin of the request, if credentials are bound to one origin; nil if origins were named.
+        /// The origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
         package let origin: HTTPOrigin?
 
         package init(refused: Held? = nil, origin: HTTPOrigin? = nil) {

@@ -69,7 +69,7 @@ extension HTTPAuthentication.Failure.Reason {
 extension HTTPAuthentication.Failure.Reason {
     /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
-    /// The authorization server refused the request or did not grant a required scope, or the sign-in was canceled or
+    /// The authorization server refused the request or did not grant a required scope, or the sign-in was cancelled or
     /// its page could not be shown.
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
@@ -78,7 +78,7 @@ extension HTTPAuthentication.Failure.Reason {
     public static let malformed = Self(rawValue: "malformed")
     /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
     public static let misconfigured = Self(rawValue: "misconfigured")
-    /// The token store could not load, save or delete.
+    /// The token store could not load, save or delete the tokens.
     public static let store = Self(rawValue: "store")
 }
 

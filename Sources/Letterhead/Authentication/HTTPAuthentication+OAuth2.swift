@@ -13,9 +13,9 @@ extension HTTPAuthentication {
     ///
     /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
     /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
-    /// the refresh token is deleted and the grant is used again. If the grant fails, too, the reason of the error is
-    /// ``HTTPAuthentication/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A reset
-    /// deletes them.
+    /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the reason of the error is
+    /// ``HTTPAuthentication/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A
+    /// reset deletes them.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.

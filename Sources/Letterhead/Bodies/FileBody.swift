@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A body that sends a file. The file is read while the request is sent, and is never held in memory as a whole or
-/// copied.
+/// A body that sends a file. The file is read in pieces while the request is sent. It is held in memory as a whole only
+/// by ``encode()``. A transport over `URLSession` copies it to a private file before it sends the request.
 ///
 /// ```swift
 /// FileBody(at: url)                       // the extension determines the media type

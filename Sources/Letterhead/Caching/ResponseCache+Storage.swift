@@ -37,8 +37,8 @@ extension ResponseCache {
     ///   at any time; it is responsible for its own limit of size.
     /// - ``records(for:)`` returns no record that was removed before.
     ///
-    /// A response is saved once, after its body has been received completely. A body that breaks off or is dropped is
-    /// never saved.
+    /// A response is saved after its body has been received completely. It is saved again with a new head when the
+    /// server has confirmed it with a 304. A response whose body breaks off or is dropped is never saved.
     public protocol Storage: Sendable {
         /// Returns the records of a URL, in any order.
         func records(for url: String) throws -> [Record]
@@ -58,8 +58,8 @@ extension ResponseCache {
     public struct Record: Hashable, Sendable {
         /// The URL of the request, which may contain secrets in its query.
         public let url: String
-        /// Identifies the response among those of its URL: a hash of the credentials and of the request fields that `Vary`
-        /// names, as 64 hexadecimal digits.
+        /// Identifies the response among those of its URL. It is a hash of the credentials, of the request fields that
+        /// `Vary` names, and of the body if the method is QUERY. It has 64 hexadecimal digits.
         public let id: String
         /// The status, the header fields and the times of the response, in a format of the library with a checksum. A
         /// head that is damaged, or does not match the body, counts as missing.
@@ -122,7 +122,7 @@ struct CustomCacheStorage: CacheStorage {
     func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry {
         guard case .data(let body) = entry.body else { return entry }
         let id = Self.id(entry.key, entry.head)
-        // An entry that was removed or replaced meanwhile stays so.
+        // An entry that was removed or replaced in the meantime is not saved again.
         let isStored = try storage.records(for: entry.key.url).contains { $0.id == id && $0.body == body }
         if isStored { try save(head, body, for: entry.key) }
         return CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id)

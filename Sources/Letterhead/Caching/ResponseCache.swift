@@ -12,11 +12,11 @@ import Synchronization
 /// ```
 ///
 /// The server determines with `Cache-Control`, `Expires`, `ETag` and `Last-Modified` what is stored and for how long.
-/// Responses to GET and QUERY (RFC 10008) are stored; a fresh response to GET is also used for HEAD and for requests of
-/// a single byte range. Stored responses are separate for each URL, for each credential, and for the request fields
-/// that `Vary` names. A successful request with an unsafe method, such as POST, removes the stored responses of its
-/// URL. Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are
-/// supported, as is `immutable` (RFC 8246).
+/// Responses to GET and QUERY (RFC 10008) are stored; a fresh response to GET is also used for HEAD and for requests
+/// for a single byte range. Stored responses are separate for each URL, for each credential, and for each set of values
+/// of the request fields that `Vary` names. A successful request with an unsafe method, such as POST, removes the
+/// stored responses of its URL. Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error`
+/// (RFC 5861) are supported, as is `immutable` (RFC 8246).
 ///
 /// A download to a file does not use the cache, and neither does a request to which you have added a condition, such as
 /// `If-None-Match`. No request fails because of an error of the store. ``HTTPClient/reset()`` cancels validations that

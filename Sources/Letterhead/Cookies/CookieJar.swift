@@ -12,8 +12,9 @@ import Synchronization
 ///
 /// A jar belongs to the clients that it is passed to: the process has no shared jar. A new jar is empty, unless it
 /// loads its cookies from a file. A client uses its jar for each attempt and for each hop. A jar stores at most 180
-/// cookies of one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. It refuses a
-/// cookie whose name and value have more than 4096 bytes, and stores a cookie for at most 400 days.
+/// cookies of one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. Two limits
+/// apply to the cookies of responses: a cookie whose name and value together have more than 4096 bytes is refused, and
+/// every other cookie is stored for at most 400 days.
 ///
 /// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
 /// and above a ``ResponseCache``.
@@ -45,10 +46,11 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
     /// Creates a jar that stores its cookies in a file, and loads the cookies of that file.
     ///
     /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
-    /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is replaced after a
-    /// move of 1 % of its lifetime, or of an hour. Session cookies are neither saved nor loaded. Several processes can
-    /// use one file: a process saves only its own changes and keeps those of the others. A file that is damaged, or
-    /// that other users can write, is treated as empty.
+    /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is not replaced until
+    /// the expiry differs from that in the file by 1 % of the remaining lifetime of the cookie, or by an hour if that
+    /// is less. Session cookies are neither saved nor loaded. Several processes can use one file: a process saves only
+    /// its own changes and keeps those of the others. A file that is damaged, or that other users can write, is treated
+    /// as empty.
     ///
     /// - Parameters:
     ///   - file: the URL of the file. Its directory is created when the cookies are saved.
@@ -74,8 +76,8 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
     /// The cookies that have not expired, sorted by domain, path and name.
     public var cookies: [Cookie] { table.withLock { $0.cookies(at: now()) } }
 
-    /// Stores a cookie. It replaces a cookie with the same name, domain and path. If the new cookie has expired, the
-    /// existing cookie is removed and the new one is not stored.
+    /// Stores a cookie. It replaces a cookie with the same name, domain, path and ``Cookie/isHostOnly``. If the new
+    /// cookie has expired, the existing cookie is removed and the new one is not stored.
     public func set(_ cookie: Cookie) { set([cookie]) }
 
     /// Stores cookies, and writes the file once.
@@ -90,7 +92,7 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
         save(cookies)
     }
 
-    /// Removes the cookie with the same name, domain and path.
+    /// Removes the cookie with the same name, domain, path and ``Cookie/isHostOnly``.
     public func remove(_ cookie: Cookie) {
         guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
         removed.expires = Date(timeIntervalSince1970: 0)

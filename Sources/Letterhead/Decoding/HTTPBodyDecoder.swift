@@ -43,7 +43,8 @@ extension PropertyListDecoder: HTTPBodyDecoder {
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 
     /// Returns a decoder that checks the structure of a property list first: more than 512 levels, or several
-    /// references to one collection, are an error. Foundation's parser would overflow the stack, or never end.
+    /// references to one collection, are an error. Without the check, such a list could overflow the stack of
+    /// Foundation's parser, or the parser might never end.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         CheckedPropertyListDecoder(decoder: self)
     }

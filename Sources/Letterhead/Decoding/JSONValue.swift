@@ -89,7 +89,8 @@ extension JSONValue: Codable {
                 return
             }
         }
-        // Strings and objects are tried first: each failed attempt creates an error with the entire path of the value.
+        // Each failed attempt creates an error with the entire path of the value. Strings are therefore tried before
+        // numbers and booleans, and objects before arrays.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -192,8 +193,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue: QueryValue {
     /// Appends a string, a number or a boolean, or each element of an array.
     ///
-    /// null and objects cannot be written in a query: the request is `.invalidRequest`, with the name of the item. A
-    /// Swift nil is omitted.
+    /// null and objects cannot be written in a query: the request fails with `.invalidRequest`, and the error names the
+    /// item. A Swift nil is omitted.
     public func append(to query: inout QueryParameters, name: String) {
         switch self {
         case .null:

@@ -5,11 +5,11 @@
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The deadline is a point on the link's timeline, which the request carries to the links below. The links below never
-/// wait longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or
-/// the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits
-/// must do the same. Of two deadlines, the earlier one applies. ``HTTPRequest/timeout``, the limit of a single attempt,
-/// is independent.
+/// The deadline is a point in time on the clock of the link. The request carries it to the links below. The links below
+/// never wait longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a
+/// connection or the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link
+/// that waits must do the same. Of two deadlines, the earlier one applies. ``HTTPRequest/timeout``, the limit of a
+/// single attempt, is independent of the deadline.
 public struct Deadline: LoaderLink, CancelledFromOutside {
     private let standard: Duration?
     private let timeline: Timeline
@@ -17,7 +17,8 @@ public struct Deadline: LoaderLink, CancelledFromOutside {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - standard: the deadline for requests without one. Default: nil (no limit).
+    ///   - standard: the limit for requests that do not set ``HTTPRequest/deadline``. A request that sets it to nil has
+    ///     no limit. Default: nil (no limit).
     ///   - clock: measures the time. Default: the continuous clock.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
@@ -96,7 +97,8 @@ extension HTTPRequest {
     /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
     /// Default: not set (the default of that link). If it is set to nil, the request has no deadline, even if the link
-    /// has a default. A request that exceeds it is `.timedOut`. Zero or less is `.invalidRequest`.
+    /// has a default. A request that exceeds the limit fails with `.timedOut`. A request with a limit of zero or less
+    /// fails with `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
@@ -139,12 +141,14 @@ extension HTTPRequest {
         self[option: DeadlinePointOption.self] = DeadlinePoint(in: limit, on: timeline)
     }
 
-    /// Sets the deadline to that of another request, on whose behalf this one is sent, such as a request for a token.
+    /// Sets the deadline of this request to that of another request. Use it if this request is sent on behalf of the
+    /// other one, for example to get a token.
     ///
-    /// The deadline is the point in time of ``timeLeft``, not the setting ``deadline``. It can be later than before.
+    /// This method changes the point in time that determines ``timeLeft``. It does not change the setting ``deadline``.
+    /// The new point can be later than the previous one.
     ///
-    /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, this one has none
-    ///   either, as is right for a load that several requests wait for.
+    /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, the deadline of this
+    ///   request is removed. Pass nil if several requests wait for this one.
     public mutating func shareDeadline(of request: HTTPRequest?) {
         guard let point = request?[option: DeadlinePointOption.self] else {
             return options.remove(DeadlinePointOption.self)

@@ -9,15 +9,15 @@
 /// Secrets are redacted, as described in ``Redaction``. The level determines whether headers and bodies are printed.
 /// Use the link during development. To send the output elsewhere, pass `write`.
 ///
-/// As an observer, it prints a line for each load when it has ended, or a waterfall of its phases:
+/// As an observer, it prints a line for each load after the load has ended, or a waterfall of the phases of the load:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall)])
 /// ```
 ///
-/// In the `links` of an ``HTTPClient``, it prints the URL as completed by the client's environment. In a custom chain,
-/// before ``ApplyEnvironment`` or ``FollowRedirects``, the line of the response contains the last requested URL if it
-/// differs from the URL in the line of the request.
+/// In the `links` of an ``HTTPClient``, the link prints the URL as completed by the client's environment. If the last
+/// requested URL differs from the URL in the line of the request, the line of the response contains it. This happens
+/// after a redirect, and in a custom chain in which the link is before ``ApplyEnvironment``.
 public struct PrintLoader: LoaderLink {
     /// The amount of detail that is printed.
     public enum Level: Sendable, Comparable {

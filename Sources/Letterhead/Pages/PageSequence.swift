@@ -6,8 +6,9 @@ extension HTTPClient {
     /// ```
     ///
     /// Each page is requested when the iteration needs it. If a page cannot be loaded, the error is thrown after the
-    /// pages before it, and the next call of the iterator requests the page again. If a page does not lead to a valid
-    /// next page, that page is returned, and all further calls of the iterator throw the error:
+    /// pages before it, and the next call of the iterator requests the page again. If a page that is not the last one
+    /// leads to no valid next page, the page itself is returned, and all further calls of the iterator throw one of
+    /// these errors:
     ///
     /// - `.paginationLoop`: the next page was already visited, or there are too many pages or too many empty pages.
     /// - `.invalidResponse`: the link to the next page is invalid or leads to another origin.

@@ -23,8 +23,9 @@ extension HTTPClient {
 /// ```
 ///
 /// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages, in
-/// the order of the calls. After an error, the next call requests the same page again. If a call is cancelled, the next
-/// call in the queue receives its page. If no call is left in the queue, the load is cancelled.
+/// the order of the calls. After an error, the next call requests the same page again, or throws the same error if that
+/// page cannot be determined. If a call is cancelled, the next call in the queue receives its page. If no call is left
+/// in the queue, the load is cancelled.
 ///
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.

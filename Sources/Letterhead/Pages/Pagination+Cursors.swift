@@ -79,8 +79,8 @@ extension Pagination {
         }
     }
 
-    /// Uses a value of the last item of each page as the cursor. A page whose `hasMore` is false, without
-    /// items, or whose last item has no value, is the last one.
+    /// Uses a value of the last item of each page as the cursor. A page is the last one if its `hasMore` is false, if
+    /// it has no items, or if its last item has no value.
     ///
     /// ```swift
     /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)

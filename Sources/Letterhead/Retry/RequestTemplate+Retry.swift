@@ -20,8 +20,8 @@ extension RequestTemplate {
         option(RetryStrategyOption.self, strategy).option(MaximumRetriesOption.self, maximumRetries)
     }
 
-    /// Sets the maximum number of retries, which applies to the request and to all validators. With 2, there are at
-    /// most 3 attempts. If the count is nil, the maximum of the client applies.
+    /// Sets the maximum number of retries of a load, including the retries that validators request. With 2, there are
+    /// at most 3 attempts. If the count is nil, the maximum of the client applies.
     public func maximumRetries(_ count: Int?) -> Modified<Self> {
         option(MaximumRetriesOption.self, count)
     }
@@ -42,8 +42,8 @@ extension RequestTemplate {
         option(ValidatorsOption.self, options[ValidatorsOption.self] + validators)
     }
 
-    /// Adds transformers that change the responses of this endpoint before validators run. They run in the order
-    /// written, after those of the client.
+    /// Adds transformers that change the responses of this endpoint before validators run. The transformers run in the
+    /// order written, after those of the client.
     public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
         option(ResponseTransformersOption.self, options[ResponseTransformersOption.self] + transformers)
     }

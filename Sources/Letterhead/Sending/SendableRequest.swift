@@ -23,7 +23,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         self.init(StandardRequestBuilder(template), over: loader)
     }
 
-    /// Creates a request from a template. Descriptions show it with the environment of a client.
+    /// Creates a request from a template for a client. Descriptions of the request use the client's environment to show
+    /// the complete URL.
     init(
         _ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?,
         _ observing: ClientObserving?

@@ -41,10 +41,11 @@ public struct Page<Value: Sendable>: Sendable {
     public let response: HTTPResponse
     /// The number of the page. By default, the first page has the number 1.
     public let number: Int
-    /// The checkpoint of the next page. It is nil in the last page of a sequence, and in a page that is passed to
-    /// `requestForNextPage(after:)`.
+    /// The checkpoint of the next page. It is nil if no page follows, and in a page that is passed to
+    /// `requestForNextPage(after:)`. It is not nil if only a limit of ``PageWalk`` ends the sequence.
     ///
-    /// If the link to the next page is invalid, a sequence that starts at this checkpoint fails with `.invalidRequest`.
+    /// If the next page cannot be determined, for example because its link is invalid, a sequence that starts at this
+    /// checkpoint fails with `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 
     /// Creates a page.

@@ -31,9 +31,9 @@ public import Foundation
 /// refuses such a template with `.invalidRequest`, and the message contains the member and the required type. Only
 /// ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
 ///
-/// The getter of a member must be a plain one. A getter that throws, is asynchronous or is mutating, as that of a `lazy`
-/// property is, does not match the requirement either, and the builder refuses the template. Compute such a value before
-/// you create the template, and store it in the template.
+/// The getter of a member must be plain: it must not throw, be asynchronous or be mutating. The getter of a `lazy`
+/// property is mutating. The builder refuses a template with any other getter. Compute such a value before you create
+/// the template, and store it in the template.
 ///
 /// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
 /// `.timeout(…)`, where you send the template, or in its ``options``. The builder also refuses a template that declares

@@ -1,12 +1,13 @@
-// The members of a template whose getter the library can call. Swift uses the default if the getter of a declared member
-// throws, is asynchronous, or is mutating, as that of a lazy property is. The protocols below have the same members as
-// those of TemplateMembers.swift, with plain getters. A member that is declared there and not here is refused.
+// The members of a template whose getter the library can call. Swift uses the default if the getter of a declared
+// member throws, is asynchronous, or is mutating, as that of a lazy property is. The protocols below have the same
+// members as those of TemplateMembers.swift, with plain getters. A template is refused if one of its members fulfills
+// the requirement there, but not the requirement here.
 //
 // In both, the type of a member that a template does not declare is `_Unwritten`. The compiler prefers a candidate of the
 // more refined protocol, so it prefers the placeholders to the defaults, and any declaration of a caller to both.
 //
-// Limit: an extension of RequestTemplate by the caller with a constraint, such as `where Response == Int`, hides the
-// placeholder of a member that it declares from all templates of its module.
+// Limit: if a module of the caller extends RequestTemplate with a constraint, such as `where Response == Int`, and the
+// extension declares one of these members, then no template of that module gets the placeholder of that member.
 
 /// The members of a template with getters that the library can call. Do not use its members.
 public protocol _Getters: _AddressGetters, _ContentGetters, _SettingGetters {
@@ -154,7 +155,7 @@ where
 extension RequestTemplate {
     /// The error of a member whose getter the library cannot call; nil without one.
     static var unreadableMember: String? {
-        // One check for all members, because most templates have none and each request runs it.
+        // One check covers all members, because each request runs it and most templates have no such member.
         guard _hasUnreadableMember else { return nil }
         let members: [(name: String, declared: Any.Type, plain: Any.Type)] = [
             ("path", _Path.self, _PathGetter.self),

@@ -1,9 +1,9 @@
 public import Foundation
 
-// If a member is declared with another type than the requirement of RequestTemplate, Swift uses the default: a `var
-// method: String` would be a GET. These protocols have the same requirements with any type, so that the builder can
-// refuse such a template. There are several protocols because the compiler tries every combination of candidates within
-// one protocol, and a decorator has several for each member.
+// If the type of a declared member differs from that of the requirement in RequestTemplate, Swift uses the default: a
+// template with `var method: String` would send a GET. These protocols have the same requirements with any type, so
+// that the builder can refuse such a template. There are several protocols because the compiler tries every combination
+// of candidates within one protocol, and a decorator has several candidates for each member.
 //
 // A requirement with `mutating get async throws` accepts every kind of property: stored, computed, lazy, and with a getter
 // that throws or is asynchronous. TemplateGetters.swift finds those whose getter the library cannot call.

@@ -29,7 +29,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// ``idleTimeout`` applies).
     public var firstByteTimeout: Duration?
 
-    /// The time limit for a connection of a request on which no byte is sent or received; nil for no limit. Time during
+    /// The longest time in which no byte of a request or of its response is transferred; nil for no limit. Time during
     /// which the transport waits for the reader of a streamed body does not count. Default: 60 seconds.
     public var idleTimeout: Duration? = .seconds(60)
 
@@ -88,8 +88,9 @@ public struct TransportConfiguration: Sendable, Hashable {
         /// server that does not support it fails.
         ///
         /// A request without TLS fails with `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy
-        /// requires HTTP/1.1. This includes an HTTP proxy in the environment variables. Each request fails with
-        /// `.invalidRequest` if the system's libcurl was built without HTTP/2, or is older than 7.80.
+        /// requires HTTP/1.1. It also fails if ``TransportConfiguration/proxy`` is `.environment` and the environment
+        /// variables specify a proxy of any kind for http. Each request fails with `.invalidRequest` if the system's
+        /// libcurl was built without HTTP/2, or is older than 7.80.
         case http2PriorKnowledge
         /// Over TLS, HTTP/3 (RFC 9114) if the server can be reached with it, and HTTP/2 or HTTP/1.1 otherwise. Without
         /// TLS, HTTP/1.1.

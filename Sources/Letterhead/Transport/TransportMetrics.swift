@@ -21,7 +21,8 @@ public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
     public var bytesReceived = 0
     /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`; nil if it is not known.
     public var httpVersion: String?
-    /// The address and port of the server, such as `127.0.0.1:8080`; nil if it is not known.
+    /// The address and port to which the connection leads, such as `127.0.0.1:8080`; nil if it is not known. If a proxy
+    /// is used, it is the address of the proxy.
     public var remoteAddress: String?
     /// Whether the connection was established for an earlier request.
     public var isReusedConnection = false
@@ -105,7 +106,7 @@ extension HTTPResponse {
         self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
     }
 
-    /// Provides the metrics and the trailers of a transport of the library, and keeps what its observers read.
+    /// Provides the metrics and the trailers of a transport of the library, and keeps the facts for observers.
     mutating func provide(_ facts: TransportFacts) {
         self[option: LateValues.self] = LateValues(
             metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)

@@ -33,7 +33,8 @@ public struct TransportProxy: Sendable, Hashable {
     public static let direct = TransportProxy(kind: .direct)
 
     /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
-    /// exceptions in `no_proxy`. The variables are read with the first request.
+    /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
+    /// libcurl reads them again for each request.
     public static let environment = TransportProxy(kind: .environment)
 
     /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
@@ -52,8 +53,8 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
-    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
-    /// password contains a control character.
+    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), if the user or the password
+    /// contains a control character, or if the proxy is ``environment``, whose variables contain the credentials.
     ///
     /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
     /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
@@ -66,7 +67,8 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
-    /// sent directly.
+    /// sent directly. If the proxy is ``environment``, whose exceptions are in `no_proxy`, requests fail with
+    /// ``HTTPError/Code/invalidRequest``.
     public func except(_ hosts: [String]) -> TransportProxy {
         var proxy = self
         proxy.exceptions = hosts
@@ -112,6 +114,9 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     var brokenRule: String? {
+        if kind == .environment, credentials != nil || !exceptions.isEmpty {
+            return "the environment variables must contain the credentials and exceptions of their proxy"
+        }
         guard case .server(let scheme, let host, let port) = kind else { return nil }
         if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
             return "the proxy's host is empty or malformed"

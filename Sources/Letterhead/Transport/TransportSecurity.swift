@@ -62,8 +62,9 @@ public struct TransportSecurity: Sendable, Hashable {
     /// configuration.security.pinnedKeysByHost = ["api.example.com": [currentKey, nextKey]]
     /// ```
     ///
-    /// The hosts are in lower case, without a port and a dot at the end. If a server has none of the keys, the request
-    /// is `.insecureConnection`, and the message contains the digest of the server's key in base 64.
+    /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the keys,
+    /// the request fails with `.insecureConnection`, and the message contains the digest of the server's key in base
+    /// 64.
     public var pinnedKeysByHost: [String: [Data]] = [:]
 
     /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
@@ -91,7 +92,7 @@ public struct TransportSecurity: Sendable, Hashable {
         return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
     }
 
-    /// Returns the text before the digest of the server's key in the message of a request to a host.
+    /// Returns the name of the setting that applies to a host, for the message if the server has none of the keys.
     func pinningRule(of host: String) -> String {
         pinnedKeysByHost[Self.pinnedName(of: host)] == nil ? "pinnedKeys" : "pinnedKeysByHost"
     }

@@ -15,15 +15,16 @@ import Synchronization
 /// browser. Keep the file in the repository, next to the tests.
 ///
 /// **Recording.** ``link`` passes requests on and records the responses. ``save()`` writes the file. Secrets are
-/// removed before a message is recorded: the values of headers, query items, form fields, JSON members, parts of
-/// multipart forms, and cookies, if their names are secret according to `Redaction`. A secret string becomes
-/// `REDACTED`, a secret number becomes 0. ``audit()`` searches for values that look like secrets although their names
-/// are not secret. The pieces of a streamed body and the times between them are recorded.
+/// removed before a message is recorded: the values of headers, query items, form fields, JSON members and parts of
+/// multipart forms, if their names are secret according to `Redaction`, and the values of all `Set-Cookie` fields. A
+/// secret string becomes `REDACTED`, a secret number becomes 0. ``audit()`` searches for values that look like secrets
+/// although their names are not secret. The pieces of a streamed body and the times between them are recorded.
 ///
 /// **Replaying.** ``loader`` is a transport that replays. ``link`` replays without calling the next loader. A request
 /// matches an entry with the same method, URL and body; see ``Matching``. The values of secrets are not compared. Each
 /// entry is used once: if several entries match, the first unused one is replayed. A request without an entry fails
-/// with `.unexpectedRequest`; the error describes the entry that comes closest to a match, and the differences.
+/// with `.unexpectedRequest`, except with ``link`` in a mode that records. The error describes the entry that comes
+/// closest to a match, and the differences.
 ///
 /// Place the link in `attemptLinks` to record each attempt and each redirect. In `links`, only the last response is
 /// recorded.

@@ -7,9 +7,9 @@ import Foundation
 /// let client = HTTPClient(environment: environment, transport: ChaosLoader(chaos, over: stubs))
 /// ```
 ///
-/// The faults of a request depend on the seed, on its method, path and query, and on the number of earlier requests
-/// with the same method, path and query. They do not depend on the order in which different requests arrive. A second
-/// run with the same seed therefore has the same faults, even if requests are concurrent.
+/// The faults of a request depend on the seed, on the method, path and query of the request, and on the number of
+/// earlier requests with the same method, path and query. They do not depend on the order in which different requests
+/// arrive. A second run with the same seed therefore has the same faults, even if requests are concurrent.
 ///
 /// A share is a probability from 0 to 1; other values are clamped to this range. In addition to the delay, a request
 /// has at most one fault. Resets are drawn first, then storms, truncations and corruptions.

@@ -115,7 +115,8 @@ public final class ChaosLoader: HTTPLoader, CustomStringConvertible {
     private func damaged(_ response: HTTPResponse, by plan: ChaosPlan) async throws -> HTTPResponse {
         var response = response
         response.headers["X-Chaos-Seed"] = "\(chaos.seed)"
-        // The next loader has saved the body of a download, which is delivered again.
+        // The next loader has saved the body of a download to a file. The body is read from the file, so that it can be
+        // changed and delivered again.
         if let file = response.savedFile { response.body = HTTPResponseBody(try Data(contentsOf: file)) }
         guard plan.fault != nil || chaos.drip > .zero else { return response }
         var data = try await response.body.data()
@@ -145,7 +146,7 @@ public final class ChaosLoader: HTTPLoader, CustomStringConvertible {
 }
 
 extension Data {
-    /// Changes the byte at a share of the bytes.
+    /// Changes one byte. Its position is given as a share of the length, from 0 to 1.
     fileprivate mutating func corrupt(at share: Double) {
         guard !isEmpty else { return }
         self[index(startIndex, offsetBy: Swift.min(count - 1, Int(Double(count) * share)))] ^= 0x55

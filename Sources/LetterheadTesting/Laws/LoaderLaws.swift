@@ -2,8 +2,8 @@ public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.
 ///
-/// Write one test for each custom loader and each custom link. A link is checked in front of a loader of the check. A
-/// loader is checked with requests to a ``MockServer`` that the check starts.
+/// Write one test for each custom loader and each custom link. To check a link, the check puts it above a loader of its
+/// own. To check a loader, the check sends requests to a ``MockServer`` that it starts.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the laws of a link`() async throws {
@@ -19,7 +19,8 @@ public import Letterhead
 /// - **Completion**: each of several simultaneous requests ends once, with its own response. A link calls the next
 ///   loader once for each request.
 /// - **Identity**: the request keeps its id on the way to the next loader and in the response.
-/// - **Cancellation**: cancelling the task ends the request and the loader below immediately, with `.cancelled`.
+/// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and the work of the
+///   loader or the server below ends.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. Later
 ///   requests succeed.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
@@ -63,7 +64,7 @@ public struct LoaderLaws: Sendable {
 
     /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all violations.
+    /// - Throws: ``LawViolations`` with all violations, or an error if the server of the check cannot be started.
     public func check() async throws {
         let violations = try await violations()
         if !violations.isEmpty { throw LawViolations(violations) }

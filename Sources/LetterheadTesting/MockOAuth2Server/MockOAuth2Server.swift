@@ -15,8 +15,10 @@ import Letterhead
 ///
 /// It supports the authorization code with PKCE S256 (RFC 7636), refresh tokens with rotation, client credentials
 /// (RFC 6749) and the device flow (RFC 8628). A refresh token can be used once; a second use revokes all tokens of the
-/// same sign-in. A request to any other path needs a valid access token and is passed to a closure. Without a valid
-/// token, the response is 401.
+/// same sign-in.
+///
+/// The paths of the endpoints are `/authorize`, `/token` and `/device`. A request to any other path needs a valid
+/// access token and is passed to the closure `api`. Without a valid token, the response is 401.
 ///
 /// Tokens are numbered, such as `access-1`, so that tests can compare them. They can be guessed, so use them in tests
 /// only.
@@ -75,7 +77,8 @@ public final class MockOAuth2Server: Sendable {
     ///
     /// - Parameters:
     ///   - url: the URL that the client wants to open.
-    ///   - isAllowed: whether the person agrees. Otherwise the URL contains `error=access_denied`. Default: true.
+    ///   - isAllowed: whether the person agrees. If it is false, the returned URL contains `error=access_denied`.
+    ///     Default: true.
     /// - Throws: `HTTPError` if the server cannot be reached or refuses the request.
     public func signIn(_ url: URL, isAllowed: Bool = true) async throws -> URL {
         var request = HTTPRequest(url: url)

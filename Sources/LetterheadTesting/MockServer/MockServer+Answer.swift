@@ -59,9 +59,9 @@ extension MockServer {
         /// Returns the same answer, to be sent as soon as the server has read the head of the request. Some servers
         /// respond this early to refuse an upload.
         ///
-        /// A client that waits for `100 Continue` does not receive it, and the connection is closed after the
-        /// response. Otherwise the server still reads the body of the request to its end. With ``closure``, the
-        /// closure receives the request without its body.
+        /// If the client waits for `100 Continue`, the server does not send it, and closes the connection after the
+        /// response. If the client does not wait, the server still reads the body of the request to its end. With
+        /// ``closure``, the closure receives the request without its body.
         public func beforeBody() -> Answer {
             var answer = self
             answer.isEarly = true

@@ -13,10 +13,10 @@ extension MockServer {
     ///
     /// The server adds only these headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
     /// or for trailers, and `Connection` if the connection is closed after the response or the request is HTTP/1.0.
-    /// Headers that you set are not changed. A custom `Content-Length` is sent even if it is wrong; the connection is
-    /// then closed after the body. With a custom `Transfer-Encoding`, the server sends the bytes of the body or the
-    /// sequence unchanged, so encode them yourself. Responses to HEAD, successful responses to CONNECT, and responses
-    /// with a status of 1xx, 204 or 304 are sent without a body.
+    /// Headers that you set are not changed. A custom `Content-Length` is sent even if it is wrong. If it is wrong, the
+    /// connection is closed after the body. With a custom `Transfer-Encoding`, the server sends the bytes of the body
+    /// or the sequence unchanged, so encode them yourself. Responses to HEAD, successful responses to CONNECT, and
+    /// responses with a status of 1xx, 204 or 304 are sent without a body.
     public struct Response: Sendable {
         /// A function that sends the chunks of a body, with one call for each chunk.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void

@@ -23,9 +23,9 @@ import Synchronization
 /// alive. The bodies of requests and responses may be chunked, and `Expect: 100-continue` is supported.
 ///
 /// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 whose body names
-/// the error, and the error is recorded in ``failures``. Its task is cancelled if the client closes the connection.
-/// ``enqueue(_:times:)`` queues an ``Answer`` to the next request, which is used instead of the closure: a response,
-/// raw bytes, or a fault.
+/// the error, and the error is recorded in ``failures``. The task of the closure is cancelled if the client closes the
+/// connection. ``enqueue(_:times:)`` queues an ``Answer`` for the next request that matches it. The server then uses
+/// this answer instead of the closure. An answer is a response or raw bytes, and can have faults.
 ///
 /// **Faults.** Each ``Moment`` of an exchange can be combined with each ``Effect``. To test how a client handles a
 /// reset in the middle of a body, write one line:

@@ -74,7 +74,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     /// Returns a failure of the endpoint, encoded like a value. Its type must be `Encodable`.
     ///
     /// - Parameters:
-    ///   - failure: the failure, which `HTTPError.failure(of:)` of the client's error returns.
+    ///   - failure: the failure. The client throws an `HTTPError`, whose `failure(of:)` returns this value.
     ///   - status: the status, which the endpoint must not accept. Default: 400.
     public static func failure(_ failure: Template.Failure, status: HTTPStatus = .badRequest) -> StubAnswer {
         StubAnswer { input in try input.response(encoding: failure, status: status, headers: [:]) }
@@ -152,8 +152,8 @@ extension StubAnswer {
     /// Returns one of several pages: the page with the number that the template of the request has.
     ///
     /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288), whose target is the URL of the
-    /// request with the number as its `page` parameter. Pagination by number and by link therefore works without
-    /// further headers. For pagination by cursor, the values must contain the cursor.
+    /// request with the number of the next page as its `page` parameter. Pagination by number and by link therefore
+    /// works without further headers. For pagination by cursor, the values must contain the cursor.
     ///
     /// - Parameter pages: the values, beginning with the first page. For a number after the last page, the response is
     ///   an empty JSON array if the last page is a JSON array, and 404 otherwise.

@@ -203,6 +203,17 @@
             #expect(!text.contains("secret"))
         }
 
+        @Test(arguments: [
+            TransportProxy.environment.authenticated(user: "u", password: "p"), .environment.except(["a.test"]),
+        ])
+        func `A proxy of the environment variables has no other credentials or exceptions`(
+            proxy: TransportProxy
+        ) async throws {
+            let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
+            let error = await #expect(throws: HTTPError.self) { try await loader(proxy).load(request) }
+            #expect(error?.code == .invalidRequest && error?.message.contains("environment variables") == true)
+        }
+
         @Test(arguments: [TransportProxy.http("", port: 1), .http("a b", port: 1), .socks5("x", port: 0)])
         func `A malformed proxy is refused`(proxy: TransportProxy) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))

@@ -93,7 +93,7 @@ public struct FormBody: HTTPBody {
         }
     }
 
-    /// Whether the form has no items.
+    /// Whether the form has no items; false if this is known only after the values have been encoded.
     public var isEmpty: Bool {
         if case .pairs(let pairs) = content { pairs.isEmpty } else { false }
     }
@@ -131,8 +131,8 @@ extension QueryParameters {
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
-    /// If the value has no names at its top level, such as an array, or cannot be encoded, the request is refused with
-    /// `.invalidRequest` before anything is sent.
+    /// If the value has no names at its top level (for example, because it is an array), or if it cannot be encoded,
+    /// the request is refused with `.invalidRequest` before anything is sent.
     ///
     /// - Parameters:
     ///   - value: a value with properties, or a dictionary.

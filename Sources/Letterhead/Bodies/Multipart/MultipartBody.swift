@@ -21,7 +21,9 @@ public import Foundation
 ///
 /// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
 /// impossible that they contain it. If you set a custom boundary or a custom random source, all parts are searched. If
-/// a part contains the boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``.
+/// a part contains the boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``. There is one
+/// exception: with a custom random source, a text or data part that contains the boundary causes another boundary to be
+/// created.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
     public let parts: [MultipartPart]
@@ -53,8 +55,8 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a boundary from a custom random source, for reproducible bytes.
     ///
-    /// If a part in memory contains the boundary, another boundary is created. If a file or a stream contains it, the
-    /// body cannot be sent.
+    /// If a text or data part contains the boundary, another boundary is created. If any other part contains it, such
+    /// as a file, a stream or a JSON body, the body cannot be sent.
     ///
     /// - Parameters:
     ///   - parts: the parts in order.

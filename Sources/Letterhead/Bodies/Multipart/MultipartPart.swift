@@ -8,8 +8,9 @@ public import Foundation
 ///
 /// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
 /// replaced, so that they cannot end the field. All other characters are sent as UTF-8. The parts of a form require a
-/// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type or
-/// Content-Disposition among them takes precedence.
+/// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type
+/// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
+/// such a Content-Disposition is malformed, and the body cannot be sent.
 public struct MultipartPart: Sendable {
     enum Content: Sendable {
         case text(String)

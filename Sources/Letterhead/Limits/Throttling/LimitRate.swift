@@ -8,12 +8,12 @@ import Synchronization
 /// LimitRate()                            // as many as the server allows
 /// ```
 ///
-/// Requests over the limit wait in a queue, ordered by priority. If a response reports that a window is exhausted
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or asks for a pause (`Retry-After` of a 403,
-/// 429, 503 or 529), all requests in the same scope wait until that time, including those already in the queue. If the
-/// wait would pass the deadline of a request, the request fails at once with `.timedOut`. A wait ends when its task is
-/// cancelled. A reset removes the reported limits and ends all waits with `.cancelled`. Requests with
-/// ``Throttling/never`` are not limited.
+/// Requests over the limit wait in a queue, ordered by priority. A response can report that a window is exhausted
+/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and their variants) or ask for a pause (`Retry-After` of a 403,
+/// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including those
+/// already in the queue. If the wait would pass the deadline of a request, the request fails at once with `.timedOut`.
+/// A wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
+/// Requests with ``Throttling/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
 /// host. If a ``Throttle`` for all requests is above a ``LimitRate`` for each host, each request fails with
@@ -34,8 +34,8 @@ public final class LimitRate: LoaderLink {
     /// Creates the link. If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
-    ///   - count: the number of requests in a window, which may also be sent at once; at least 1. Default: as many as
-    ///     the server allows.
+    ///   - count: the number of requests per window; at least 1. After a pause, that many requests may be sent at once.
+    ///     Default: as many as the server allows.
     ///   - window: the period, more than zero and at most one year. Default: one second.
     ///   - scope: the requests that share a limit. Default: those to one host.
     ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.

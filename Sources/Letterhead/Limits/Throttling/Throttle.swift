@@ -16,8 +16,8 @@ import Synchronization
 ///
 /// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
 /// throttles, put the one with the narrower scope first. If a throttle for all requests is above a ``Throttle`` or
-/// ``LimitRate`` for each host, each request fails with `.invalidRequest`, because requests that wait for a slow host
-/// would occupy the slots of all hosts. Two scopes with custom keys cannot be compared and are not checked.
+/// ``LimitRate`` with a narrower scope, each request fails with `.invalidRequest`, because requests that wait for one
+/// host would occupy the slots of all hosts. If the upper throttle has any other scope, the order is not checked.
 public final class Throttle: LoaderLink {
     // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
 
@@ -74,8 +74,8 @@ public final class Throttle: LoaderLink {
     /// Sends the request when a slot is free.
     ///
     /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid or the throttles are in the wrong
-    ///   order; `.queueFull`, `.timedOut` or `.cancelled` if the request leaves the queue; and the errors of the next
-    ///   loader.
+    ///   order; `.queueFull` if the queue is full; `.timedOut` or `.cancelled` if the request leaves the queue without
+    ///   a slot; and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }

@@ -7,8 +7,8 @@ extension LoaderLink {
     ///
     /// - Parameters:
     ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
-    ///   - condition: called for each request. If the condition throws, the request fails with the thrown error, and
-    ///     nothing is sent.
+    ///   - condition: called for each request. If the condition throws, the request fails and nothing is sent. An
+    ///     ``HTTPError`` is thrown unchanged. Any other error becomes the underlying error of an ``HTTPError``.
     public func when(
         otherwise: (any LoaderLink)? = nil, _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool
     ) -> some CompositeLink {

@@ -1,11 +1,12 @@
 public import Foundation
 
-// Swift uses the default of HTTPBody if a body declares a member with a type that the requirement does not have. This
-// protocol has the same members with any type, so that a request with such a body can be refused.
+// Swift uses the default of HTTPBody if a body declares a member with a type other than that of the requirement. The
+// protocols below have the same members with any type, so that a request with such a body can be refused.
 
 /// The members of a body, with their declared types. Do not use its members.
 public protocol _BodyMembers: _BodyProperties, _BodyFunctions, _BodyGetters, _BodyCalls {
-    /// Describes the member whose type the library does not read; nil if all members are correct.
+    /// Describes a member that would be ignored, because its type or getter differs from the requirement; nil if there
+    /// is none.
     var _misfit: String? { get }
 }
 
@@ -83,8 +84,8 @@ public protocol _BodyDefaults: _BodyMembers {
     func encode() throws -> Data
 }
 
-/// The placeholders for members that a body does not declare. The compiler prefers them to the defaults, and any
-/// declaration of a caller to both. Do not use it.
+/// The placeholders for members that a body does not declare. The compiler prefers a placeholder to a default. It
+/// prefers any declaration of a caller to a placeholder and to a default. Do not use this protocol.
 public protocol _BodyPlaceholders: _BodyDefaults {}
 
 extension _BodyPlaceholders {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The error of a failed request. It is the only error type that a client throws.
+/// The error of a failed request. A client throws no other error type, except `CancellationError`.
 ///
 /// ```swift
 /// do {
@@ -112,10 +112,12 @@ private protocol HTTPErrorContents: Sendable {
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A description on one line: the code, the method, the URL with the names of its query items, the status, the
-    /// message, and the message of the underlying error.
+    /// ``requestID``, the number of attempts if there are several, the message, and a summary of the underlying error.
     ///
-    /// The errors of other components are described by `LocalizedError.errorDescription`, which must not contain
-    /// secrets. An error without it is described by the name of its type.
+    /// A coding error is described by its path and its reason, without values. A `URLError`, a `POSIXError` or a
+    /// `CocoaError` is described by its code. The errors of other components are described by
+    /// `LocalizedError.errorDescription`, which must not contain secrets. An error without it is described by the name
+    /// of its type and, for an enum, of its case.
     public var description: String {
         let shown = request.shown
         var text = "\(code): \(shown.method.shown) \(request.redaction.outline(of: shown))"
@@ -134,7 +136,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without children, so that `dump` prints no secrets.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 

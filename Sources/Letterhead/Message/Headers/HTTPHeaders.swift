@@ -11,7 +11,8 @@
 /// ```
 ///
 /// Leading and trailing whitespace is not part of a value (RFC 9110, 5.5) and is removed. A request is refused before
-/// anything is sent if a name is not a token, or if a value contains CR, LF, NUL or another control character.
+/// anything is sent if a name is not a token, or if a value contains a control character other than the tab, such as
+/// CR, LF or NUL.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
@@ -104,7 +105,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields += other.fields.filter { !(names?.contains($0.name) ?? contains($0.name)) }
     }
 
-    /// Replaces the fields here by those of `other`, for each name in `other`.
+    /// Removes the fields whose names occur in `other`, and appends all fields of `other`.
     public mutating func replace(with other: HTTPHeaders) {
         guard !other.fields.isEmpty else { return }
         let names = other.names(for: fields.count)

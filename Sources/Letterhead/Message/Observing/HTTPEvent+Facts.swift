@@ -17,7 +17,7 @@ extension HTTPEvent.Fact where Value == String {
     public static var queue: Self { Self("queue") }
     /// The version of HTTP, such as `HTTP/1.1`.
     public static var httpVersion: Self { Self("http.version") }
-    /// The address and port of the server.
+    /// The address and port of the server, or of the proxy if one is used.
     public static var address: Self { Self("address") }
     /// The version of TLS, such as `TLSv1.3`.
     public static var tlsVersion: Self { Self("tls.version") }

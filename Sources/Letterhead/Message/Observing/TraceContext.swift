@@ -41,7 +41,7 @@ public struct TraceContext: Hashable, Sendable {
         self.baggage = baggage.map(Self.entries) ?? [:]
     }
 
-    /// Creates a context. Returns nil if an identifier is malformed.
+    /// Creates a context. Returns nil if an identifier, the state or a name in the baggage is malformed.
     public init?(
         traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil, baggage: [String: String] = [:]
     ) {

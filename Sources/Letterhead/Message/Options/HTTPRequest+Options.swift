@@ -79,9 +79,10 @@ extension HTTPRequest {
     /// 304 if the request is conditional.
     ///
     /// The client checks the status once: after the response has passed the chain, and before it is decoded. A status
-    /// that is not accepted is `.unacceptableStatus`, with the response in the error. Loaders and links never treat a
-    /// status as an error. A template sets the accepted statuses with ``RequestTemplate/acceptedStatuses`` or
-    /// `.accepting([200, 404])`.
+    /// that is not accepted is `.unacceptableStatus`, with the response in the error. A transport returns responses
+    /// with any status, and so do most links. A link can throw an error for a response: for example, ``Retry`` does if
+    /// a validator rejects the response. A template sets the accepted statuses with
+    /// ``RequestTemplate/acceptedStatuses`` or `.accepting([200, 404])`.
     public func accepts(_ status: HTTPStatus) -> Bool {
         if let acceptedStatuses { return acceptedStatuses.contains(status) }
         return status.isSuccess || (status == .notModified && isConditional)

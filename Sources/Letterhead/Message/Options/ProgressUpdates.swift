@@ -6,10 +6,11 @@
 /// for await progress in updates { bar.value = progress.fractionCompleted }
 /// ```
 ///
-/// The sequence ends when the request ends: with a value, an error or a cancellation, before anything was sent, or when
-/// the body of a streamed response has been read or dropped. The requests of ``HTTPClient``, ``SendableRequest`` and
-/// ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which of its calls is the last
-/// one. In that case the sequence ends when a response of known length has been received, or with ``finish()``.
+/// The sequence ends when the request ends with a value, an error or a cancellation, even if nothing was sent. If the
+/// response is streamed, the sequence ends when the body has been read or dropped. The requests of ``HTTPClient``,
+/// ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which
+/// of its calls is the last one. In that case the sequence ends when a response of known length has been received, or
+/// with ``finish()``.
 ///
 /// A slow reader misses intermediate updates. Create one value for each request, and iterate it once. A request can
 /// report to several values. A page sequence and an event stream report only the progress of their first request. If

@@ -157,7 +157,9 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     var hasMethod: Bool { ownMethod != nil }
 
-    /// Sets the scheme, host, port, path prefix and query of a base URL where the request does not set them.
+    /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
+    /// path. The scheme, user information, port and query items are used if the request does not set them. A request
+    /// with a host is not changed.
     mutating func fill(from url: URL) {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in

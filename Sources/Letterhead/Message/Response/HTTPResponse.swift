@@ -28,7 +28,7 @@ public struct HTTPResponse: Sendable {
         self.init(answering: SharedRequest(request), status: status, headers: headers, body: body)
     }
 
-    /// Creates a response to a request that is stored already.
+    /// Creates a response to a request that is already stored.
     init(answering request: SharedRequest, status: HTTPStatus, headers: HTTPHeaders, body: HTTPResponseBody) {
         answered = request
         self.status = status

@@ -30,14 +30,14 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - length: the number of bytes, if it is known.
     ///   - pull: returns the next piece, or nil at the end. It is not called again after nil or an error.
-    ///   - cancel: called once if the body is dropped before its end.
+    ///   - cancel: called once if the body is dropped before its end, or if `pull` throws an error.
     public init(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void = {}
     ) {
         source = .stream(OneTimeStream(length: length, pull: pull, cancel: cancel))
     }
 
-    /// Returns a streamed body of which `cancel` also ends a pull that is in progress.
+    /// Returns a streamed body. Its closure `cancel` also ends a pull that is in progress.
     static func received(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) -> HTTPResponseBody {
@@ -59,9 +59,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     /// Returns all bytes.
     ///
-    /// - Parameter limit: the largest number of bytes. Default: 64 MiB. A body in memory has already been checked
-    ///   against its limit.
-    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if the body exceeds the limit,
+    /// - Parameter limit: the largest number of bytes of a streamed body. A body in memory is returned completely,
+    ///   regardless of its size. Default: 64 MiB.
+    /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if a streamed body exceeds the limit,
     ///   ``HTTPBodyError/outOfMemory(after:)`` if there is not enough memory for it, ``HTTPBodyError/alreadyRead`` on
     ///   a second iteration of a streamed body, and the errors of the connection.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
@@ -130,8 +130,10 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
 
-    /// Returns the body before ``withheld()``, for a response that such code has returned. Any other body is returned
-    /// unchanged.
+    /// Returns the original of a body that ``withheld()`` returned, so that it can be read again. Any other body is
+    /// returned unchanged.
+    ///
+    /// Use it in a link if the code that received the withheld body returns a response with it.
     public func released() -> HTTPResponseBody {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }

@@ -5,9 +5,9 @@
 /// // per_page=2&tag=a&tag=b&verbose
 /// ```
 ///
-/// A value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone. Do not escape
-/// values: they are escaped once, when the request is sent. Everything except letters, digits and `-._~` is escaped:
-/// `+` becomes `%2B`, and a space becomes `%20`. Names are case-sensitive. The query of a URL keeps its bytes,
+/// In a literal, a value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone. Do
+/// not escape values: they are escaped once, when the request is sent. Everything except letters, digits and `-._~` is
+/// escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are case-sensitive. The query of a URL keeps its bytes,
 /// including its escapes.
 public struct QueryParameters: Hashable, Sendable {
     private(set) var items: [Item]

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The path of a request. Interpolated values cannot change its route.
 ///
-/// Literals are used unchanged. Each interpolated value is escaped as one segment (RFC 3986, 3.3), so it cannot add a
-/// slash, a query or a host:
+/// Literals keep their slashes and escapes. Each interpolated value is escaped as one segment (RFC 3986, 3.3), so it
+/// cannot add a slash, a query or a host:
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers

@@ -87,7 +87,7 @@ extension HTTPRetryStrategy {
     /// Continues with the waits of another strategy, whose retries are counted from 1.
     ///
     /// ```swift
-    /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 …
+    /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
     /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The result has the alternate and

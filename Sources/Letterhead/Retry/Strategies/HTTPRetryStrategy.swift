@@ -17,9 +17,9 @@
 /// | ``afterTask(delay:task:onError:)`` | runs a closure first |
 /// | ``custom(_:)`` | those that a closure returns |
 ///
-/// A strategy is a value without state: each load counts its retries from 1 and passes the number to the strategy. The
-/// number of retries is limited by `maximumRetries`, not by the strategy. ``when(_:)`` restricts a strategy, and
-/// ``then(_:)`` appends another one.
+/// A strategy is a value without state: each load counts its retries from 1 and passes the number to the strategy.
+/// `maximumRetries` limits the number of retries with every strategy. A strategy can also end the retries earlier, as
+/// ``delays(_:)`` and ``times(_:)`` do. ``when(_:)`` restricts a strategy, and ``then(_:)`` appends another one.
 public struct HTTPRetryStrategy: Sendable {
     /// A wait, and how it is varied at random.
     struct Wait: Sendable {
@@ -40,7 +40,7 @@ public struct HTTPRetryStrategy: Sendable {
     private(set) var condition: RetryCondition?
     /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
-    /// Whether requests of any method are retried if the server refused them without processing.
+    /// Whether requests with any method are retried if the server refused them without processing them.
     private(set) var retriesRefusals = false
 
     init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
@@ -112,6 +112,6 @@ public struct HTTPRetryStrategy: Sendable {
 }
 
 extension HTTPRetryStrategy: CustomStringConvertible {
-    /// The name and the modifiers of the strategy, for events and logs.
+    /// The name of the strategy, for events and logs. Of the modifiers, it shows only ``times(_:)`` and ``then(_:)``.
     public var description: String { name }
 }

@@ -19,8 +19,9 @@
 ///
 /// Use this validator if one request must be sent before another one can succeed, and put it before
 /// ``DefaultValidator``. For tokens, prefer an ``HTTPAuthentication``. The retry counts toward the maximum, so
-/// `maximumRetries` must be at least 1. The original request is retried regardless of its method, because a server that
-/// responds with 401 or 403 did not process it. A request with a one-shot body is not retried.
+/// `maximumRetries` must be at least 1. After a 401 or 403, the original request is retried regardless of its method,
+/// because the server did not process it. After another result, the usual conditions for a retry apply to the method. A
+/// request with a one-shot body is not retried.
 ///
 /// Loads that need an alternate request at the same time share it: the request is sent once, and `onResponse` runs for
 /// each load with the original of that load. An attempt that began before the alternate request completed also uses

@@ -1,7 +1,7 @@
 /// A type that judges the result of an attempt: a response, or a failure without a response.
 ///
 /// Pass a list of validators to a client, or to one endpoint with `validated(by:)`. They are called in order, once for
-/// each attempt, until one returns a verdict. Use ``DefaultValidator``, ``ContentTypeValidator``,
+/// each attempt, until one fails the load or requests a retry. Use ``DefaultValidator``, ``ContentTypeValidator``,
 /// ``AltRequestValidator`` or ``ClosureValidator``, or implement the protocol for rules of your API, such as an
 /// envelope around every response:
 ///
@@ -75,9 +75,9 @@ extension HTTPRequest {
     /// Whether a retry link further up may retry this request, so that the retry links below send it only once.
     /// Default: false.
     ///
-    /// A custom retry link sends a request that is an attempt already only once. It sets the property to false for the
-    /// request of each result that it returns, because the caller may send that request again. Setting it to true begins
-    /// the first attempt, unless the request is an attempt already.
+    /// If a request is already an attempt, a custom retry link sends it only once. The link sets the property to false
+    /// for the request of each result that it returns, because the caller may send that request again. Setting the
+    /// property to true begins the first attempt, unless the request is already an attempt.
     public var isAttempt: Bool {
         get { options.contains(AttemptNumberOption.self) }
         set {
@@ -98,14 +98,16 @@ public enum HTTPValidatorResult: Sendable {
 
     /// Fails the load. No other validator is called.
     ///
-    /// An ``HTTPError`` is thrown unchanged. Any other error becomes the underlying error of a `.validationFailed`.
+    /// An ``HTTPError`` is thrown unchanged. A `CancellationError` becomes the underlying error of a `.cancelled`. Any
+    /// other error becomes the underlying error of a `.validationFailed`.
     case failChain(any Error)
 
     /// Retries the request with a strategy. No other validator is called.
     ///
-    /// The retry is subject to the same limits as any other (``Retry``). If the request cannot be retried, a failure is
-    /// thrown unchanged. For a response, an error that contains it is thrown. After at least one retry, its code is
-    /// `.retriesExhausted`. Otherwise, it is `.validationFailed` if the status counts as success, and
+    /// The retry is subject to the same limits as any other (``Retry``). If its wait would pass the deadline, the load
+    /// fails with `.timedOut`. If the request cannot be retried for another reason, a failure is thrown unchanged. For
+    /// a response, an error that contains the response is thrown. After at least one retry, the code of that error is
+    /// `.retriesExhausted`. Otherwise, the code is `.validationFailed` if the status counts as success, and
     /// `.unacceptableStatus` if it does not.
     case retry(HTTPRetryStrategy)
 }

@@ -24,19 +24,19 @@
 
         private static let features = lh_curl_features()
 
-        /// Whether a connection can use HTTP/2. The transport needs the callback of 7.80 to prevent that a request is
-        /// sent a second time.
+        /// Whether a connection can use HTTP/2. The transport needs the callback of 7.80 to prevent libcurl from
+        /// sending a request a second time.
         static let supportsHTTP2 = version >= 0x075000 && features & CInt(LH_CURL_HTTP2) != 0
 
-        /// Whether a connection with HTTP/2 can be reused without TLS. In 7.88.0 and 7.88.1, the second request on such
-        /// a connection fails (libcurl's issue 10634, fixed in 8.0.0).
+        /// Whether an HTTP/2 connection without TLS can be reused. In 7.88.0 and 7.88.1, the second request on such a
+        /// connection fails (libcurl's issue 10634, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
         /// Whether HTTP/3 may be offered. Before 7.88, libcurl does not try another version if the server has no
         /// HTTP/3.
         static let offersHTTP3 = offersHTTP2 && version >= 0x075800 && features & CInt(LH_CURL_HTTP3) != 0
 
-        /// Whether the lookups of a request over HTTPS end with the request.
+        /// Whether the DNS lookups of a request end with the request if they use DNS over HTTPS.
         ///
         /// Before 8.10.0, libcurl keeps the connection of a cancelled lookup, and may deliver the answer to a later
         /// lookup of another name.

@@ -48,7 +48,7 @@
 
         /// The state of the current transfer.
         struct Progress {
-            /// The reason to end the transfer, if this transport has detected it and not libcurl.
+            /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
             var failure: TransportFailure?
             var lastActivity: UInt64 = 0
             /// The time for which the transfer waited for a connection, in nanoseconds.
@@ -61,8 +61,8 @@
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
             /// Whether libcurl has begun to look up a host name or to open a socket for the transfer.
             var isConnecting = false
-            // How many connections were opened for the transfer, whether the current one was, and whether another
-            // transfer has used the current one since.
+            // How many connections were opened for the transfer, whether the current connection was opened for it, and
+            // whether another transfer has used the current connection since then.
             var (connectionsMade, isConnectionNew, isConnectionShared) = (0, false, false)
             /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false

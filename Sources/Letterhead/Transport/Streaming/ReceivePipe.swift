@@ -4,7 +4,8 @@ import Synchronization
 /// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because
 /// of the bound, a slow reader also slows the server down. It is a class, because both sides share it.
 ///
-/// Bytes are copied once, into blocks that are reused when the reader has released them.
+/// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
+/// merge blocks, and to return a small piece.
 final class ReceivePipe: Sendable {
     /// The result of writing received bytes.
     enum Arrival {

@@ -7,9 +7,10 @@
 
 /// The transport over Foundation's `URLSession`: the default on Apple platforms.
 ///
-/// Use it there; on Linux use `CurlLoader`. It does not handle redirects, cookies, caches and credentials: a 3xx or a
-/// 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``. A body that is not
-/// in memory is written to a private temporary file first, so that its length is exact and it is never held in memory.
+/// Use it there; on Linux use `CurlLoader`. It does not handle redirects, cookies, caches or credentials: a 3xx or a
+/// 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``, unless `URLSession`
+/// does not support the request (see below). A body that is not in memory is written to a private temporary file first,
+/// so that its length is exact and it is never held in memory.
 ///
 /// `URLSession` has these limitations on all platforms:
 /// - Several fields of one name are joined by `, `, in requests and in responses.
@@ -33,7 +34,7 @@
 package final class URLSessionLoader: HTTPLoader {
     // A class, because it owns the session's connections and closes them when it is released.
 
-    /// The default loader of all clients.
+    /// The default loader of all clients on Apple platforms.
     package static let shared = ResourceLedger.$current.withValue(nil) { URLSessionLoader(isShared: true) }
 
     private let configuration: TransportConfiguration
