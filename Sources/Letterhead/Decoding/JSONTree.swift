@@ -3,12 +3,12 @@ import Synchronization
 
 /// The parsed document from which each `JSONValue` inside another type is taken.
 ///
-/// `JSONDecoder` detects the kind of a value by trying to decode each kind, and each failure costs time in proportion
-/// to the coding path. The document is parsed when the first `JSONValue` is decoded, so that other types have no
-/// additional cost.
+/// With `JSONDecoder`, the kind of a value can be found only by attempts to decode it as each kind. Each failed attempt
+/// costs time in proportion to the length of the coding path. The document is parsed when the first `JSONValue` is
+/// decoded, so that other types have no additional cost.
 ///
 /// A subclass of `JSONDecoder` may decode other data than it receives, and JSON5 has its own syntax. In both cases, the
-/// document is only the expectation of the kind of each value, and the decoder decodes the value itself.
+/// document only predicts the kind of each value, and the decoder decodes the value itself.
 ///
 /// This type is a class because all values of a document share the result of the parser.
 final class JSONTree: Sendable {
@@ -24,7 +24,8 @@ final class JSONTree: Sendable {
 
     private let data: Data
     private let strategy: JSONDecoder.KeyDecodingStrategy
-    /// Whether the values are those of the decoder. Otherwise, only their kinds are, with high probability.
+    /// Whether the values of the document are the values that the decoder would decode. If not, only the kinds of the
+    /// values are used, which are the same with high probability.
     let isExact: Bool
     private let isObject: Bool
     private let state = Mutex(State())
@@ -60,11 +61,12 @@ final class JSONTree: Sendable {
         isExact ? try JSONText.value(of: data, isPartial: true) : JSONShape.value(of: data, isObject: isObject) ?? .null
     }
 
-    /// Returns the value at the position of a decoder. Returns nil if the decoder reads another document or uses
-    /// converted names that are unknown.
+    /// Returns the value at the position of a decoder. Returns nil if the decoder reads another document. Also returns
+    /// nil if the document has no value at this position, for example because the decoder converts names in a way that
+    /// is not known.
     ///
     /// - Throws: `DecodingError.dataCorrupted` for a document that is not JSON, and for a value that is nested too
-    ///   deep.
+    ///   deeply.
     func value(for decoder: any Decoder) throws -> JSONValue? {
         guard state.withLock({ $0.decoder }) == ObjectIdentifier(decoder as AnyObject) else { return nil }
         // The value is looked up outside of the lock, because the lookup calls the caller's key strategy.

@@ -12,7 +12,7 @@ struct EventStream: Sendable {
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
-    /// The number of attempts to connect since the last event.
+    /// The number of attempts to reconnect since the last event.
     private var attempts = 0
 
     private var pieces: HTTPResponseBody.Iterator?
@@ -59,7 +59,7 @@ struct EventStream: Sendable {
         }
     }
 
-    /// Opens the first connection, whose errors are thrown.
+    /// Opens the first connection. An error of this attempt is thrown, and does not cause a reconnection.
     private mutating func begin() async throws {
         resets = sequence.client.resets.value
         let reconnection = sequence.reconnection
@@ -74,8 +74,7 @@ struct EventStream: Sendable {
         try await open(after: nil)
     }
 
-    /// Returns the next event of this connection; nil if the connection has ended, in which case the state determines
-    /// the next step.
+    /// Returns the next event, and reconnects when a connection has ended; nil if the stream has ended.
     private mutating func nextOfConnection() async throws -> ServerSentEvent? {
         while state == .connected {
             // The events of a chunk that arrived before a reset belong to the previous user.

@@ -2,7 +2,7 @@ extension Observation {
     /// Records the events of the connection of the last exchange, at the times that the transport has measured.
     ///
     /// - Parameters:
-    ///   - facts: the facts of the transfer, of which at least the head has arrived, or which has failed.
+    ///   - facts: the facts of a transfer. The transfer has failed, or at least the head of its response has arrived.
     ///   - redaction: what is redacted in the headers of interim responses.
     func record(_ facts: TransportFacts, _ redaction: Redaction) {
         let (metrics, details) = (facts.metrics, facts.details)
@@ -18,7 +18,7 @@ extension Observation {
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
         step.record("request.sent", at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
         for lines in details.interim {
-            // A malformed interim response is an error of the load.
+            // A malformed interim response is not recorded here. It causes the load to fail.
             guard let head = try? ResponseHead(lines) else { continue }
             step.record("response.interim", at: max(details.sent, connected)) { event in
                 event[.status] = head.status.code
@@ -27,7 +27,7 @@ extension Observation {
         }
     }
 
-    /// Records that the connection of the last exchange has failed together with the exchange.
+    /// Records that the connection of the last exchange was closed, because the exchange failed.
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
         guard facts.details.isClosed else { return }
         record("connection.closed") { event in

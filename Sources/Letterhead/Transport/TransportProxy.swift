@@ -53,8 +53,9 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
-    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), if the user or the password
-    /// contains a control character, or if the proxy is ``environment``, whose variables contain the credentials.
+    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
+    /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
+    /// variables must contain its credentials.
     ///
     /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
     /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
@@ -93,7 +94,7 @@ public struct TransportProxy: Sendable, Hashable {
         }
     }
 
-    // Looked up once, because libcurl would look up the variables for each request.
+    // Looked up once. If no variable specifies a proxy, libcurl does not look up the variables for each request.
     private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
     private static let isInEnvironmentOfHTTPS = isInEnvironment([
         "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
@@ -114,10 +115,12 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     var brokenRule: String? {
-        if kind == .environment, credentials != nil || !exceptions.isEmpty {
-            return "the environment variables must contain the credentials and exceptions of their proxy"
+        guard case .server(let scheme, let host, let port) = kind else {
+            if credentials == nil, exceptions.isEmpty { return nil }
+            return kind == .direct
+                ? "a direct connection has no credentials or exceptions of a proxy"
+                : "the environment variables must contain the credentials and exceptions of their proxy"
         }
-        guard case .server(let scheme, let host, let port) = kind else { return nil }
         if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
             return "the proxy's host is empty or malformed"
         }
@@ -158,6 +161,6 @@ extension TransportProxy: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A mirror without children, so that `dump` prints no passwords.
+    /// A mirror that contains only the description, so that `dump` prints no passwords.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

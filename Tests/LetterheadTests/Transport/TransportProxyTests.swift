@@ -205,13 +205,14 @@
 
         @Test(arguments: [
             TransportProxy.environment.authenticated(user: "u", password: "p"), .environment.except(["a.test"]),
+            .direct.authenticated(user: "u", password: "p"), .direct.except(["a.test"]),
         ])
-        func `A proxy of the environment variables has no other credentials or exceptions`(
+        func `A proxy without a host has no credentials or exceptions`(
             proxy: TransportProxy
         ) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader(proxy).load(request) }
-            #expect(error?.code == .invalidRequest && error?.message.contains("environment variables") == true)
+            #expect(error?.code == .invalidRequest && error?.message.contains("credentials") == true)
         }
 
         @Test(arguments: [TransportProxy.http("", port: 1), .http("a b", port: 1), .socks5("x", port: 0)])

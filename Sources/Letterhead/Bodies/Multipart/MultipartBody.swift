@@ -177,6 +177,6 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
         "multipart/\(subtype): \(parts.map(\.description).joined(separator: ", "))"
     }
 
-    /// A mirror without children, so that `dump` prints no secrets.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -144,6 +144,6 @@ extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, 
 
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror without children, so that `dump` prints no secrets.
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -92,7 +92,7 @@ public final class Autocancel: LoaderLink {
         }
     }
 
-    /// Keeps a streamed body after its request has ended, so that a reset can end it.
+    /// Returns a streamed body that a reset can end; nil if the body is in memory.
     private func track(_ response: HTTPResponse) -> TrackedBody? {
         guard response.body.buffered == nil else { return nil }
         return TrackedBody(response.body, of: response.request) { [self] body in

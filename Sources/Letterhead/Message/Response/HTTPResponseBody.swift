@@ -103,15 +103,20 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         end: @escaping @Sendable () -> Void, awaitsOnlyNext: Bool
     ) -> HTTPResponseBody {
         guard case .stream(let stream) = source else { return self }
-        let chunks = stream.walk()
+        let (chunks, ending) = (stream.walk(), PassedEnd(end))
         let pull: @Sendable () async throws -> Data? = {
-            let chunk = try await closure { try await chunks.next() }
-            if chunk == nil { end() }
-            return chunk
+            try await ending.pull {
+                try await closure {
+                    let chunk = try await chunks.next()
+                    // After a cancellation, nil does not mean that the body is complete.
+                    if chunk == nil, ending.isCancelled { throw CancellationError() }
+                    return chunk
+                }
+            }
         }
         let cancel: @Sendable () -> Void = {
+            ending.cancel()
             stream.end(cancelling: true)
-            end()
         }
         return Self(
             .stream(
@@ -167,11 +172,11 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, or nil at the end.
         ///
-        /// If the pieces arrive faster than they are read, the call returns without suspending. To give other code a
-        /// chance to run on the caller's actor, it then yields after each 2 MiB.
+        /// If the pieces arrive faster than they are read, most calls return without suspending. After each 2 MiB, the
+        /// call therefore yields, so that other code can run on the caller's actor.
         public mutating func next() async throws -> Data? {
             let actor: (any Actor)? = #isolation
-            if actor != nil, unyielded >= Self.yieldSize {
+            if actor != nil, walk != nil, unyielded >= Self.yieldSize {
                 unyielded = 0
                 await Task.yield()
             }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because
-/// of the bound, a slow reader also slows the server down. It is a class, because both sides share it.
+/// of the bound, a slow reader also slows the server down. This type is a class, because both sides share it.
 ///
 /// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
 /// merge blocks, and to return a small piece.
@@ -18,7 +18,8 @@ final class ReceivePipe: Sendable {
         case cancelled
     }
 
-    /// The next bytes, which are empty at the end, and whether the receiving thread waits for the room that they free.
+    /// The next bytes, which are empty at the end, and whether the receiving thread can continue, because it waited for
+    /// room and there is enough room now.
     typealias Step = (bytes: Data, isRoomMade: Bool)
 
     fileprivate enum End {
@@ -176,7 +177,7 @@ extension ReceivePipe.State {
     }
 
     /// Adds a block. If its bytes fit into the previous one, they are copied there and the block is returned for
-    /// reuse. Otherwise the pipe would hold many blocks with few bytes each if the reader is slow.
+    /// reuse. Without this copy, the pipe would hold many blocks with few bytes each if the reader is slow.
     fileprivate mutating func add(_ block: ReceivePipe.Block) -> ReceivePipe.Block? {
         if isCancelled { return block }
         count += block.count

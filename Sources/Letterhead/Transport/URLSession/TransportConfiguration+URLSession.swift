@@ -48,8 +48,7 @@ extension TransportConfiguration {
             supported.security.minimumVersion = security.minimumVersion
             let names = "maximumConnectionsPerHost, firstByteTimeout, idleTimeout and security.minimumVersion"
         #endif
-        if let brokenRule { return brokenRule }
-        guard self != supported else { return nil }
+        guard self != supported else { return brokenRule }
         let changed = unsupportedNames(supported).joined(separator: ", ")
         return "URLSession does not support \(changed); the only supported settings are \(names)"
     }

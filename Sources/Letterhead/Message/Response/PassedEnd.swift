@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+
+/// The end of a body that a link passes on. The link learns of it exactly once, and never while a piece is being pulled.
+///
+/// A reset can cancel the body while its reader pulls a piece. The pull then still passes the piece or the error to the
+/// link, and reports the end afterwards. This type is a class because the closures of the body share it.
+final class PassedEnd: Sendable {
+    private struct State {
+        var pulls = 0
+        var isCancelled = false
+        var isReported = false
+    }
+
+    private let state = Mutex(State())
+    private let report: @Sendable () -> Void
+
+    /// - Parameter report: called once, when the body has ended, failed or been cancelled.
+    init(_ report: @escaping @Sendable () -> Void) { self.report = report }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Pulls a piece. A piece of nil and an error end the body.
+    func pull(_ operation: () async throws -> Data?) async throws -> Data? {
+        state.withLock { $0.pulls += 1 }
+        do {
+            let piece = try await operation()
+            endPull(isOver: piece == nil)
+            return piece
+        } catch {
+            endPull(isOver: true)
+            throw error
+        }
+    }
+
+    /// Reports the end now, or after the pull in progress.
+    func cancel() {
+        reportIfDue { state in
+            state.isCancelled = true
+            return state.pulls == 0
+        }
+    }
+
+    private func endPull(isOver: Bool) {
+        reportIfDue { state in
+            state.pulls -= 1
+            return isOver || (state.isCancelled && state.pulls == 0)
+        }
+    }
+
+    private func reportIfDue(_ change: (inout State) -> Bool) {
+        let isDue = state.withLock { state in
+            guard change(&state), !state.isReported else { return false }
+            state.isReported = true
+            return true
+        }
+        if isDue { report() }
+    }
+}
