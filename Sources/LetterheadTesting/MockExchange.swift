@@ -54,11 +54,11 @@ final class MockExchange: Sendable {
         }
     }
 
-    /// Returns the time until the deadline of a request on the clock of the mock, where the deadline starts with the
-    /// first attempt.
+    /// Returns the time that is left until the deadline of a request. The time is measured on the clock of the mock,
+    /// from the start of the first attempt.
     ///
-    /// A client may measure deadlines in real time, which does not pass in a test. The result is nil if the mock
-    /// itself measures real time, because the client then enforces the deadline.
+    /// A client may measure deadlines in real time, which does not pass in a test. The result is nil if the request has
+    /// no deadline, or if the mock itself measures real time, because the client then enforces the deadline.
     private func deadlineLeft(of request: HTTPRequest) -> Duration? {
         guard !(clock is ContinuousClock), let limit = request.deadline else { return nil }
         let now = now

@@ -11,7 +11,8 @@ struct MockTime: Sendable {
 
     /// Starts the limits of a request; nil if it has none.
     ///
-    /// - Parameter deadlineLeft: the time that the deadline leaves on the clock of the mock.
+    /// - Parameter deadlineLeft: the time that is left until the deadline, on the clock of the mock; nil for no such
+    ///   limit.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
         guard
             request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil

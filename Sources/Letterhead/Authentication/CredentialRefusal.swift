@@ -2,7 +2,7 @@
 package enum CredentialRefusal: Error {
     /// A reset is in progress.
     case resetting
-    /// A reset occurred since the request began, so the request may belong to the previous user.
+    /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
     /// Credentials were requested too often.
     case tooMany(CredentialLimit)

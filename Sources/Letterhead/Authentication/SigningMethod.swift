@@ -15,7 +15,7 @@ final class SigningMethod: Sendable {
 
     /// The name in descriptions.
     let name: String
-    /// The part of the request that contains the credential; nil if only the link knows.
+    /// The part of the request that contains the credential; nil if only the link knows this part.
     let place: CredentialPlace?
     /// The origins to which its credentials belong.
     let origins: AllowedOrigins

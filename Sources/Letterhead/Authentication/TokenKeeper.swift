@@ -72,7 +72,7 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 
-    /// Deletes the stored tokens. If that fails, the deletion is retried before any other operation.
+    /// Deletes the stored tokens. If that fails, ``load(previous:)`` retries the deletion before it loads tokens.
     func delete() async throws(HTTPAuthentication.Failure) {
         pending.withLock { $0 = Pending(delete: true) }
         do { try await store.delete() } catch { throw Self.failure("delete", error) }

@@ -1,4 +1,5 @@
-/// The conditions of a request for the reuse of stored responses, in seconds: its policy and its `Cache-Control`.
+/// The conditions of a request for the reuse of stored responses, from its policy and its `Cache-Control`. Times are in
+/// seconds.
 struct CacheDemand: Equatable, Sendable {
     /// Whether stored responses are validated before they are reused.
     var validates = false

@@ -4,7 +4,7 @@ import Synchronization
 struct CacheFlights {
     /// The result of a validation for the requests that wait for it.
     enum Outcome: Sendable {
-        /// The entry that the server has confirmed, or that has replaced it.
+        /// The stored entry, which the server has confirmed, or the new entry that has replaced it.
         case entry(CachedEntry, CacheDecision)
         case failed(HTTPError)
         /// The request that validated was cancelled, or its response cannot be shared. Another request must validate.

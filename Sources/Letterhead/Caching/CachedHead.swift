@@ -30,7 +30,7 @@ extension CachedHead {
         varied = Vary.fields(Vary.names(in: response.headers) ?? [], of: request)
     }
 
-    /// Returns the fields without those that belong to one connection, and those that `Connection` names.
+    /// Returns the fields, except those that belong to one connection and those that `Connection` names.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let named = Set(
             headers.values(for: .connection).flatMap { $0.split(separator: ",") }
@@ -69,8 +69,9 @@ enum Vary {
         return names.contains("*") ? nil : Set(names).sorted()
     }
 
-    /// Returns the value of a request field in a form in which values with the same meaning are equal. The value of a secret
-    /// field is a hash, because it is stored.
+    /// Returns the normalized value of a request field, so that values with the same meaning are equal; nil if the
+    /// request does not have the field. The value of a secret field is replaced by a hash, because the result is
+    /// stored.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
         let headers = request.body.isEmpty ? request.headers : request.framedHeaders()

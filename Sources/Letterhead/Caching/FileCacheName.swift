@@ -37,7 +37,8 @@ struct FileCacheName: Hashable, Sendable {
         text.isEmpty ? 0 : SHA256Hash.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// `URL-IDENTITY-NAMES-VALUES-BODY-COUNT.head`, in hexadecimal.
+    /// `HIGH-LOW-IDENTITY-NAMES-VALUES-BODY-COUNT.head`, in hexadecimal. `HIGH` and `LOW` are the halves of the URL's
+    /// hash.
     var head: String {
         ([url.high, url.low, identity, varyNames, varyValues, body].map { Self.hex($0) }
             + [String(bodyCount, radix: 16)]).joined(separator: "-") + ".head"

@@ -144,7 +144,8 @@ final class FileCacheStorage: CacheStorage {
 
     private func body(of name: FileCacheName, _ file: FileCacheHead) throws -> CachedBody? {
         guard let descriptor = try folder.opened(name.bodyFile, inShard: name.url.shard) else {
-            // The body is always removed together with its head, so a head without a body is left over.
+            // A body is removed only together with its head. If the body is missing, the response has been removed. A
+            // head that is still present is removed, too.
             state.withLock { remove(name, &$0) }
             return nil
         }

@@ -102,7 +102,7 @@ final class MemoryCacheStorage: CacheStorage {
         state.urls[url] = kept.isEmpty ? nil : kept
     }
 
-    /// Removes the least recently used entries. Some more than necessary are removed, so that a full store is not
+    /// Removes the least recently used entries. It removes a few more than necessary, so that a full store is not
     /// sorted for each response.
     private func evict(from state: inout State) {
         guard state.bytes > limit.bytes || state.count > limit.entries else { return }

@@ -3,7 +3,8 @@ extension RequestTemplate {
     ///
     /// A redirect to another origin does not receive the cookie. The value is redacted in descriptions and logs. The
     /// request fails with `.invalidRequest` if the name is not a token, or if the value contains a space, a control
-    /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value.
+    /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The
+    /// value as a whole may be in double quotes.
     public func cookie(_ name: String, _ value: String) -> Modified<Self> {
         option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
     }

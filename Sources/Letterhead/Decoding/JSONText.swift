@@ -2,8 +2,8 @@ import Foundation
 
 /// Parses a JSON text (RFC 8259) in one pass over its bytes.
 ///
-/// `JSONDecoder` detects the kind of a value by trying to decode each kind, and the error of each failure costs
-/// quadratic time in the depth. This parser reads each byte once.
+/// With `JSONDecoder` alone, the kind of a value is found by trying to decode each kind. The errors of the failed
+/// attempts cost quadratic time in the depth. This parser determines the kind from the first byte of a value.
 struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let isPartial: Bool
@@ -18,8 +18,10 @@ struct JSONText {
     ///
     /// - Parameters:
     ///   - data: the text.
-    ///   - isPartial: whether only parts of the document will be used. A value that cannot be read is then replaced by
-    ///     ``JSONValue/tooDeep`` or ``JSONValue/malformed``, so that only the use of that value is an error.
+    ///   - isPartial: whether only parts of the document will be used. An array or object that is nested too deep is
+    ///     then replaced by ``JSONValue/tooDeep``, and a malformed string or number by ``JSONValue/malformed``. Only
+    ///     the use of that value is an error. Any other violation, such as a malformed `true` or an unterminated
+    ///     string, is still thrown.
     /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
     static func value(of data: Data, isPartial: Bool = false) throws -> JSONValue {
         // Data with several regions is copied to contiguous memory.
@@ -210,7 +212,7 @@ extension JSONText {
         return try validated(bytes[start..<index])
     }
 
-    /// Parses a string with escapes, from its start.
+    /// Parses a string that contains escapes. The bytes from `start` to the current index contain none.
     private mutating func escapedString(from start: Int) throws -> String {
         var output = Array(bytes[start..<index])
         while let byte = next, byte != UInt8(ascii: "\"") {

@@ -12,7 +12,7 @@ enum HomeOriginOption: HTTPRequestOption {
     static let defaultOptionValue: HomeOrigin? = nil
 }
 
-/// An origin that is stored as an option. This type is a class so that setting the option allocates no memory.
+/// An origin that is stored as an option. This type is a class so that requests share one object for an environment.
 final class HomeOrigin: Sendable {
     let origin: HTTPOrigin
 
@@ -22,9 +22,10 @@ final class HomeOrigin: Sendable {
 extension HTTPRequest {
     /// The origin of the client's own environment, even if the request has another environment.
     ///
-    /// ``Authenticate`` sends the client's credentials without `allowedOrigins` only to this origin. If it is nil, they
-    /// are not sent. It is nil if the request sets its environment to nil. It is also nil if the request has its own
-    /// environment and a closure provides the client's, because the closure is not called.
+    /// If the client's authentication has no `allowedOrigins`, ``Authenticate`` sends its credentials only to this
+    /// origin, and sends none if this property is nil. The property is nil if the request sets its environment to nil.
+    /// It is also nil if the request has its own environment and a closure provides the client's environment, because
+    /// the closure is then not called.
     ///
     /// ``ApplyEnvironment`` sets this property. A custom link that replaces ``ApplyEnvironment`` must also set it, to
     /// the origin of the environment that the link applies.
@@ -33,7 +34,7 @@ extension HTTPRequest {
         set { sharedHomeOrigin = newValue.map { HomeOrigin($0) } }
     }
 
-    /// The same as ``homeOrigin``, without allocating memory.
+    /// The same as ``homeOrigin``, without creating a `HomeOrigin`.
     var sharedHomeOrigin: HomeOrigin? {
         get { self[option: HomeOriginOption.self] }
         set { self[option: HomeOriginOption.self] = newValue }

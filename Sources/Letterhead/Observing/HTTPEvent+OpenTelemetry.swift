@@ -33,7 +33,7 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// The method; `HTTP` for one that is not registered, so that a metric has few values.
+    /// The method; `HTTP` for a method that is not registered, so that the attribute has only a few different values.
     private var standardMethod: String? {
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
         return self[.method].map { known.contains($0) ? $0 : "HTTP" }

@@ -10,9 +10,10 @@ extension HTTPRequest {
     ///
     /// The command sends exactly the headers of the request: it suppresses the headers that curl would add. What the
     /// links of a client add, such as credentials, is part of the command only if the request has passed the links, as
-    /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form`, so curl
-    /// chooses the boundary. Binary data is piped from `printf`. A body that is produced while it is sent is read from
-    /// standard input.
+    /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form` if all
+    /// its parts are text or files that curl can send in this way; curl then chooses the boundary. Any other multipart
+    /// body is sent as data, or is redacted if the command contains no secrets. Binary data is piped from `printf`. A
+    /// body that is produced while it is sent is read from standard input.
     ///
     /// - Parameter includingSecrets: whether the command contains secrets. Default: false (secrets are redacted as
     ///   described in ``Redaction``).

@@ -1,5 +1,5 @@
-/// Counts durations in buckets, from 0.1 milliseconds to about three hours. Each bucket is about 19% wider than the
-/// previous one. The memory of a histogram does not grow.
+/// Counts durations in buckets, from 0.1 milliseconds to about three hours. The upper bound of each bucket is about 19%
+/// larger than that of the previous one. The memory of a histogram does not grow.
 public struct LatencyHistogram: Sendable, Hashable {
     /// The number of durations in each bucket, in the order of ``bounds``; empty before the first duration.
     public private(set) var counts: [Int] = []

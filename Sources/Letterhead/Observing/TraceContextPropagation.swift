@@ -35,7 +35,8 @@ public struct TraceContextPropagation: Sendable {
     /// The context of a load: the current context, or the context of a new trace.
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }
 
-    /// Adds the headers of one exchange, and returns its context; nil if the origin receives no headers.
+    /// Adds the headers of one exchange, and returns its context. Returns nil if no headers are added: the origin must
+    /// not receive them, or the request already has a `traceparent`.
     func inject(_ context: TraceContext?, into request: inout HTTPRequest) -> TraceContext? {
         guard let context, let origin = request.origin, origins?.contains(origin) ?? true,
             !request.headers.contains("traceparent")

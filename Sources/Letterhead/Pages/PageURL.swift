@@ -1,8 +1,9 @@
-/// The URL of a page, for comparison. Two URLs are equal if they differ only in their spelling (RFC 3986, 6.2.2).
+/// The URL of a page, for comparison. Two URLs are equal if they have the same origin, the same path, and the same
+/// query items, in any order.
 ///
-/// Two spellings are equal if they have the same origin, the same path, and the same query items, in any order. Escapes
-/// are decoded, and a `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the username
-/// and password are not compared.
+/// The URLs are normalized before the comparison (RFC 3986, 6.2.2): the spelling of escapes and dot segments in the
+/// path make no difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the
+/// username and password are not compared.
 struct PageURL: Hashable, Sendable {
     /// The URL in its normal form.
     let text: String

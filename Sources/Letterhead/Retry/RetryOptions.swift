@@ -31,8 +31,8 @@ extension HTTPRequest {
         set { self[option: RetryStrategyOption.self] = newValue }
     }
 
-    /// The maximum number of retries, which applies to the request and to all validators. With 2, there are at most 3
-    /// attempts. Default: nil (the maximum of the client).
+    /// The maximum number of retries of the request. Retries that the strategy suggests and retries that validators
+    /// suggest are counted together. With 2, there are at most 3 attempts. Default: nil (the maximum of the client).
     ///
     /// A negative number is `.invalidRequest`.
     public var maximumRetries: Int? {

@@ -8,8 +8,9 @@ public struct RetrySettings: Sendable {
 
     /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
     ///
-    /// Default: nil (only validators suggest retries). It replaces the waits that ``DefaultValidator`` suggests, and
-    /// has no effect while `maximumRetries` is 0.
+    /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
+    /// suggests. It has no effect on requests whose maximum number of retries is 0. A request can set its own maximum
+    /// with ``HTTPRequest/maximumRetries``.
     public var strategy: HTTPRetryStrategy?
 
     /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.

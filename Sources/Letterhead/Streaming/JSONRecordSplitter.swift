@@ -13,7 +13,7 @@ struct JSONRecordSplitter: Sendable {
 
     mutating func append(_ next: Data) { piece = next }
 
-    /// Returns the next text that is followed by another one; nil if it needs another chunk.
+    /// Returns the next text that is followed by a record separator; nil if more bytes are needed.
     mutating func next() throws -> Data? {
         while !piece.isEmpty {
             let end = piece.firstIndex(of: Self.separator)

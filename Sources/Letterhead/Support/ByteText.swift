@@ -64,7 +64,8 @@ package struct ByteText: ~Copyable {
         digits.reverse()
     }
 
-    /// Appends a string with every byte of the set as `%XX`. It has at most three times as many bytes.
+    /// Appends a string. Every byte of the string that is in the set is appended as `%XX`, so at most three times as
+    /// many bytes are appended as the string has.
     @inline(__always)
     package mutating func append(_ text: String, escaping set: EscapeSet) {
         count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))

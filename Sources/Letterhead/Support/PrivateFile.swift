@@ -5,7 +5,7 @@ struct PrivateFile {
     /// The reason why a file cannot be used.
     enum Failure: Error {
         case unwritable, unreadable, tooLarge
-        /// The file belongs to another user.
+        /// The file belongs to a user who is neither the current user nor root.
         case foreign
         /// Other users can write the file.
         case shared

@@ -26,7 +26,8 @@ extension RequestTemplate {
             ?? misfit("options", _Options.self, HTTPRequestOptions.self)
     }
 
-    /// A member of any other type is unrelated: a `timeout: Int` may be a value for the query.
+    /// The error of a member with the name and the type of a setting that templates do not have; nil if there is none.
+    /// A member with the same name and another type is unrelated: a `timeout: Int` may be a value for the query.
     private static var misplacedSetting: String? {
         if _Timeout.self == Duration.self || _Timeout.self == Duration?.self {
             return misplaced("timeout", "timeout")

@@ -14,7 +14,8 @@ extension Cassette {
             case none
             /// Only these headers.
             case only(Set<HTTPHeaders.Name>)
-            /// All headers, except these, idempotency keys and trace headers.
+            /// All headers, except these, secret headers, idempotency keys, trace headers, Date, Content-Length, Host
+            /// and Connection.
             case allExcept(Set<HTTPHeaders.Name>)
         }
 
@@ -97,7 +98,8 @@ extension CollectionDifference<String>.Change {
 }
 
 extension Cassette.Matching {
-    /// The headers that describe the connection or the form of the body.
+    /// The headers that ``Headers/allExcept(_:)`` never compares: they describe the time, the connection or the length
+    /// of the body.
     private static let neverCompared: Set<HTTPHeaders.Name> = [.date, .contentLength, .host, .connection]
 
     fileprivate func compared(_ headers: HTTPHeaders, _ redaction: CassetteRedaction) -> [String] {

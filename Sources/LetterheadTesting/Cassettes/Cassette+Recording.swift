@@ -3,7 +3,8 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Sends a request and records its response. The index of the entry is that of the request.
+    /// Sends a request and records its response. The entries are in the order in which the requests were sent, not in
+    /// the order of the responses.
     func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let index = state.withLock { state in
             state.entries.append(nil)
@@ -41,7 +42,7 @@ extension Cassette {
             stored = try? await chunks.allBytes()
         }
         guard let data = stored else {
-            // The body is not compared. Its description distinguishes the request from one without a body.
+            // The bytes are not available. A text with the type and the length of the body is compared instead.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
             archived.postData = HAR.PostData(mimeType: headers[.contentType] ?? "", text: text)
             return archived

@@ -3,7 +3,8 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Returns the response of the first unused entry that matches; nil without one.
+    /// Returns the response of the first unused entry that matches. If all matching entries have been used and entries
+    /// are repeated, it returns the response of the last one. Returns nil if there is no entry to replay.
     func replay(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse? {
         guard replays else { return nil }
         if request.host != nil { try exchange.check(request) }

@@ -30,7 +30,7 @@ enum CassetteBody: Equatable {
         self = .text(text)
     }
 
-    /// Describes the difference from the body of an entry; nil without one.
+    /// Describes the difference from the body of an entry; nil if the bodies are equal.
     func difference(from entry: CassetteBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {
@@ -55,7 +55,7 @@ enum CassetteBody: Equatable {
 }
 
 extension Data {
-    /// Returns the bytes with another boundary.
+    /// Returns the bytes with every occurrence of a boundary replaced by `boundary`.
     func replacing(_ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return self }
         var output = Data()

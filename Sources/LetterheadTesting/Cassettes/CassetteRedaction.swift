@@ -24,7 +24,8 @@ struct CassetteRedaction: Sendable {
 
     /// Returns a body without secret values.
     ///
-    /// - Parameter isSecret: whether all strings of the body are secret, as in the response of a token endpoint.
+    /// - Parameter isSecret: whether the whole body is secret, as in the response of a token endpoint. The members of a
+    ///   JSON body that are never secret in such a response, such as `token_type`, are kept.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.essence.hasPrefix("multipart/") == true {
             return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType?["boundary"])
@@ -90,8 +91,8 @@ struct CassetteRedaction: Sendable {
         }
     }
 
-    /// Returns a multipart body in which the content of parts with a secret name is replaced, and secrets in other parts are
-    /// removed.
+    /// Returns a multipart body without secrets. The content of a part with a secret name is replaced as a whole. In
+    /// other parts, only the secrets are replaced.
     private func multipart(_ data: Data, _ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return data }
         var output = Data()

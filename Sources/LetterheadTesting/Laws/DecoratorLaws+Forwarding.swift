@@ -2,7 +2,7 @@ import Foundation
 import Letterhead
 
 extension DecoratorLaws {
-    /// Checks that every unchanged property equals that of the base.
+    /// Checks that every property that is not declared as changed equals that of the base.
     func forwarding(_ base: LawTemplate) async -> [LawViolation] {
         let differences = await TemplateReading(decorate(base)).differences(from: TemplateReading(base))
         return differences.filter { !changed.contains($0) && $0 != .page }.map {
@@ -12,7 +12,8 @@ extension DecoratorLaws {
         }
     }
 
-    /// Checks that `finish` of the base is called once, for a success and for a failure, and that its result is used.
+    /// Checks that `finish` of the base is called exactly once for a success, and exactly once for a failure, and that
+    /// its result is used.
     func finishing(_ base: LawTemplate) async -> [LawViolation] {
         let request = HTTPRequest()
         let response = HTTPResponse(request: request, status: 200)
@@ -42,7 +43,7 @@ extension DecoratorLaws {
         ]
     }
 
-    /// Checks that the base decodes.
+    /// Checks that decoding with the decorator returns the value that the base decodes.
     func decoding(_ base: LawTemplate) async -> [LawViolation] {
         guard !changed.contains(.decode) else { return [] }
         let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("{}".utf8)))

@@ -37,7 +37,7 @@ extension LoaderLaws {
         return violations("identity", reasons)
     }
 
-    /// Checks that cancellation ends the request, and the loader below.
+    /// Checks that cancellation ends the request, both in this loader and in the loader below.
     func cancellation(_ scene: any LawScene) async -> [LawViolation] {
         let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
         guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else {

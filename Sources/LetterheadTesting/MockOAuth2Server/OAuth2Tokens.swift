@@ -77,7 +77,8 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Replaces a refresh token. A used one revokes all tokens of its sign-in (RFC 9700, 4.14.2).
+    /// Replaces a refresh token. If the refresh token has been used before, all tokens of its sign-in are revoked, and
+    /// the result is nil (RFC 9700, 4.14.2).
     func rotate(_ token: String) -> Issue? {
         let sign = state.withLock { state -> Sign? in
             if let sign = state.refresh.removeValue(forKey: token) {

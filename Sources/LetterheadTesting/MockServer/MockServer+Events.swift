@@ -8,8 +8,8 @@ extension MockServer.Response {
     /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
     /// ```
     ///
-    /// The connection stays open for the next request after the last event. If the type, the identifier or the retry
-    /// time of an event is not set, it is not sent.
+    /// After the last event, the connection stays open for the next request. The identifier and the retry time of an
+    /// event are sent only if they are set. The type is sent only if it is not `message`.
     ///
     /// - Parameters:
     ///   - events: the events, in order.

@@ -17,7 +17,7 @@ extension MockServer {
     public struct Connection: Sendable, Hashable {
         /// How a connection ended.
         public enum Ending: Sendable, Hashable {
-            /// The client closed or reset it.
+            /// The client closed or reset it, or an error of the socket or of TLS ended it.
             case byClient
             /// The server closed it: because the messages required it, because of a fault, or because the server was
             /// stopped.

@@ -27,8 +27,9 @@ extension RequestSnapshot {
                 + LineDifference.text(from: recorded, to: text))
     }
 
-    /// Compares the snapshot with the file of one test, next to the source file of the test: `Snapshots/FILE/TEST.http`
-    /// or `Snapshots/FILE/TEST-NAME.http`. The extension is the ``Format`` of the snapshot.
+    /// Compares the snapshot with the file of one test. The folder `Snapshots` is next to the source file of the test.
+    /// The path is `Snapshots/FILE/TEST.FORMAT`, or `Snapshots/FILE/TEST-NAME.FORMAT` with a name. `FORMAT` is the
+    /// ``Format`` of the snapshot, for example `http`.
     ///
     /// - Parameters:
     ///   - name: a name that distinguishes several snapshots of one test. Default: empty (no name).
@@ -45,7 +46,8 @@ extension RequestSnapshot {
 
 /// The error that is thrown when a request differs from its snapshot, or when the file of the snapshot did not exist.
 public struct SnapshotMismatch: LocalizedError, Sendable, CustomStringConvertible {
-    /// The name of the file, and the lines that differ if the file existed.
+    /// The name of the file. If the file existed, also all lines of both texts: `-` marks a line of the file, and `+`
+    /// marks a line of the request.
     public let description: String
 
     /// The same as ``description``.

@@ -32,8 +32,8 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     /// Creates the snapshot of a request: one that a mock received, or one from a builder.
     ///
     /// - Parameters:
-    ///   - request: the request. If its body can be sent only once or is not in memory, the snapshot contains only the
-    ///     type of the body.
+    ///   - request: the request. If its body can be sent only once or is not in memory, a snapshot in the format
+    ///     `.http` or `.har` contains only the type of the body. For `.curl`, see `HTTPRequest.curlCommand()`.
     ///   - format: the format. Default: `.http`.
     ///   - redaction: the names of secrets. Default: the standard names.
     /// - Throws: `.invalidRequest` if the body cannot be encoded.

@@ -2,7 +2,7 @@ import Letterhead
 
 /// One stub: its conditions, its answer, and the number of calls that it expects.
 struct Stub: Sendable {
-    /// A reason why a stub does not answer a request. Smaller weights are nearer to a match.
+    /// A reason why a stub does not answer a request. A smaller weight means a better match.
     struct Difference: Sendable {
         let weight: Int
         let text: String
@@ -14,7 +14,7 @@ struct Stub: Sendable {
     let route: StubRoute?
     /// Returns the differences between the conditions and a request; none if the request matches.
     let differences: @Sendable (StubInput) -> [Difference]
-    /// Responds to the call with a number, 0 for the first call of the stub.
+    /// Responds to a request. The second argument is the number of the call; the first call of the stub has number 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
     /// Returns the reasons why the stub does not answer a request, including used-up calls and another scenario state.

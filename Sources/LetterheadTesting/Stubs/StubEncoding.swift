@@ -55,8 +55,9 @@ enum StubEncoding {
 }
 
 extension JSONEncoder {
-    /// Creates an encoder with the counterparts of a decoder's strategies. A custom strategy has none: encoding a value
-    /// that needs it throws an error.
+    /// Creates an encoder with the counterparts of a decoder's strategies. A custom strategy for dates or data has
+    /// none: encoding a value that needs it throws an error. A custom strategy for keys is ignored: keys are encoded
+    /// unchanged.
     convenience init(matching decoder: JSONDecoder) {
         self.init()
         outputFormatting = [.sortedKeys]

@@ -38,12 +38,13 @@ public final class StubScenario: Sendable {
     ///
     /// - Parameters:
     ///   - required: the state in which the stub applies.
-    ///   - next: the state after the call. Default: nil (the state does not change).
+    ///   - next: the new state, which is set before the closure of the stub runs. Default: nil (the state does not
+    ///     change).
     public func state(_ required: String, movesTo next: String? = nil) -> StubState {
         StubState(scenario: self, required: required, next: next)
     }
 
-    /// Moves from one state to another. Returns false in any other state.
+    /// Moves from the required state to the next one. Returns false if the scenario is not in the required state.
     fileprivate func move(from required: String, to next: String?) -> Bool {
         current.withLock { state in
             guard state == required else { return false }

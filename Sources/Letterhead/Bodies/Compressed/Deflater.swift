@@ -49,7 +49,7 @@ final class Deflater {
         }
         switch Int(status) {
         case CZLIB_STREAM_END where isLast: return compressed
-        // zlib returns this status if it had nothing to do.
+        // zlib returns CZLIB_BUF_ERROR if it had nothing to do.
         case CZLIB_OK where !isLast, CZLIB_BUF_ERROR where !isLast: return compressed
         default: throw Self.failed(status)
         }

@@ -18,7 +18,7 @@ actor MultipartWalk {
 
     /// - Parameters:
     ///   - isSearched: whether contents that are not in memory must be searched for the boundary.
-    ///   - parts: the parts with the bytes of their bodies.
+    ///   - parts: the parts, with each body replaced by its bytes; see ``MultipartBody/resolved(_:)``.
     init(boundary: String, isSearched: Bool, _ parts: [MultipartPart]) {
         (self.boundary, self.isSearched, self.parts) = (boundary, isSearched, parts)
     }

@@ -2,7 +2,7 @@
 ///
 /// In that order, requests that wait for a slow host occupy the slots that requests to fast hosts need.
 enum ThrottleOrder {
-    /// No link below has a limit. This depends on the type of the next loader only.
+    /// No link below has a limit, and the same is true of every other loader with the type of the next loader.
     case unlimited
     /// The links below limit all requests together.
     case allowed

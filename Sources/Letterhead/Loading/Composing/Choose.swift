@@ -7,10 +7,10 @@ import Synchronization
 /// Choose(among: ["fast": fast, "careful": careful]) { request in request[option: Lane.self] }
 /// ```
 ///
-/// If the closure returns nil, the next loader is called. The first form allows the closure to return any link. It can
-/// reset and print only the links that it has seen; objects are held weakly. The second form knows its links in
-/// advance: prefer it for links with state. If the closure throws, the request fails with its error, and nothing is
-/// sent.
+/// If the closure returns nil, the next loader is called. In the first form, the closure can return any link. A link
+/// of the first form can reset and print only the links that its closure has returned. It holds objects weakly, and
+/// keeps the last value of each type. A link of the second form knows its links in advance: prefer it for links with
+/// state. If the closure throws, the request fails with its error, and nothing is sent.
 public struct Choose: CompositeLink, CustomStringConvertible {
     private enum Choice: Sendable {
         case link(@Sendable (HTTPRequest) async throws -> (any LoaderLink)?)

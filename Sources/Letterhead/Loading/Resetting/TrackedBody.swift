@@ -3,9 +3,9 @@ import Synchronization
 
 /// A streamed body that can be ended by code other than its reader.
 ///
-/// It is a class, because the reader and the link that ends it share its state. A piece is pulled in the reader's task
-/// if cancelling the body ends the pull, as the transport ensures; otherwise in a separate task, because the link must
-/// not cancel the task of the reader.
+/// It is a class, because the reader and the link that ends it share its state. If cancelling the body ends a pull, as
+/// for a body from `HTTPResponseBody.received`, a piece is pulled in the reader's task. Otherwise, it is pulled in a
+/// separate task, because the link must not cancel the task of the reader.
 final class TrackedBody: Sendable {
     private enum State {
         case idle(HTTPResponseBody.Iterator)

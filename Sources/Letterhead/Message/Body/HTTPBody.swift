@@ -21,11 +21,13 @@ public import Foundation
 /// ``encode()`` or ``chunks()`` is called before anything is sent. If it throws, nothing is sent, and the request fails
 /// with `.invalidRequest` and the underlying error.
 ///
-/// Declare each member with exactly the type that it has here. Swift treats a member with another type as an unrelated
-/// one and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A request with
-/// such a body is `.invalidRequest`; the error names the member and the correct type. The same applies to a property
-/// whose getter throws, is asynchronous or is mutating, as that of a `lazy` property is, and to a function that is
-/// asynchronous or mutating.
+/// Declare each member with exactly the type that it has here. If the type differs, Swift treats the declaration as an
+/// unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A
+/// request with such a body fails with `.invalidRequest`; the error names the member and the correct type.
+///
+/// The getter of a property must not throw, be asynchronous or be mutating. The getter of a `lazy` property is
+/// mutating. A function must not be asynchronous or mutating. A request with a body that breaks these rules also fails
+/// with `.invalidRequest`.
 public protocol HTTPBody: Sendable, _BodyPlaceholders {
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }

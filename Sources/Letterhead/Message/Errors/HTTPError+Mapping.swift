@@ -26,8 +26,8 @@ extension HTTPError {
         }
     }
 
-    /// Returns the media type for the message if a body that is not valid JSON has another type, such as the HTML page
-    /// of a proxy; otherwise an empty string.
+    /// Returns a text with the media type of the response, for the message, if the body is not valid JSON and the media
+    /// type is not JSON, as for the HTML page of a proxy; otherwise an empty string.
     private static func hint(at error: any Error, in response: HTTPResponse?) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
             let type = response?.headers.mediaType, !type.isJSON

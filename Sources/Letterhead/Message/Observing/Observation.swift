@@ -64,7 +64,8 @@ final class Observation: Sendable {
     /// Records an event, unless the load has ended.
     ///
     /// - Parameters:
-    ///   - time: the time of the event, if it was earlier. It is never before the previous event. Default: now.
+    ///   - time: the time of the event, if the event happened before this call. The recorded time is never before the
+    ///     time of the previous event. Default: now.
     ///   - message: the message that the event belongs to. Default: nil.
     ///   - facts: sets the facts.
     func record(

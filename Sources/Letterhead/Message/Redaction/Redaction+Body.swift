@@ -6,9 +6,9 @@ extension Redaction {
 
     /// Returns the beginning of the body of a request; empty if there is none.
     ///
-    /// Of a body in memory, the text contains the first 512 bytes, with the values of secret names redacted, or in
-    /// hexadecimal. For a body that is not in memory, and for a multipart body, it contains the type and the length. The
-    /// body of a request that ``HTTPRequest/isSecret`` is `<redacted>`.
+    /// For a body in memory, the result contains the first 512 bytes: as text, with the values of secret names
+    /// redacted, or in hexadecimal. For a body that is not in memory, for a multipart body, and for compressed text, it
+    /// contains the type and the length. If ``HTTPRequest/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty else { return "" }
         return request.isSecret ? Self.mark : text(of: request.body, headers: request.headers)

@@ -1,11 +1,11 @@
 extension HTTPRequest {
     /// Checks the request before anything is sent.
     ///
-    /// Every transport calls it first. A custom transport must call it, too.
+    /// Every transport of the library calls this method first. A custom transport must do the same.
     ///
     /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
-    ///   - The method and the names of all headers are tokens, and their values contain no control characters. This
-    ///     includes the headers of the body.
+    ///   - The method and the names of all headers are tokens. The values of the headers contain no control characters.
+    ///     This includes the headers of the body.
     ///   - Headers that frame the message are not set, because the library writes them.
     ///   - There is at most one Content-Type and one Host, and Host is a valid host.
     ///   - Proxy-Authorization is not set, because it belongs to a proxy and could reach the server.
@@ -15,7 +15,7 @@ extension HTTPRequest {
     ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
     ///   - ``timeout`` and ``idleTimeout`` are greater than zero, and ``responseLimit`` is not negative.
     ///   - A page that is identified by a URL is requested at the origin of that URL.
-    ///   - The members of the body have the types of the requirements of ``HTTPBody``.
+    ///   - Each member of ``HTTPBody`` that the type of the body declares has the type that the protocol requires.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -55,8 +55,7 @@ extension HTTPRequest {
     }
 
     /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
-    /// 3.2.2).
-    /// A `%` is refused, because parsers disagree about the characters after it.
+    /// 3.2.2). A `%` is refused, because parsers disagree about the characters after it.
     static func isHost(_ text: String) -> Bool {
         text.withBytes { bytes in
             guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {

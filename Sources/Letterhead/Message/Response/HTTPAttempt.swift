@@ -23,7 +23,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The number, the outcome, and the delay before a retry.
+    /// The number, the outcome, the delay before a retry, and the reason.
     public var description: String {
         let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no response"
         return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")

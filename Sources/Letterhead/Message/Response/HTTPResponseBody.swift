@@ -8,7 +8,8 @@ public import Foundation
 /// ```
 ///
 /// A buffered body can be read any number of times. A streamed body can be iterated once; a second iteration throws
-/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end closes its connection.
+/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end ends the transfer; over HTTP/1.1, this closes
+/// the connection.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -89,8 +90,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         passing(through: closure, end: end, awaitsOnlyNext: false)
     }
 
-    /// Returns the same body for a link of the library, whose closure awaits nothing but the next piece. If cancelling
-    /// this body ends its pulls, cancelling the returned one does so as well.
+    /// Returns the same body with a closure of a link of the library. The closure must await nothing but `next`. If
+    /// cancelling this body ends a pull that is in progress, cancelling the returned body also ends it.
     func observing(
         _ closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
         end: @escaping @Sendable () -> Void = {}
@@ -135,10 +136,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
 
-    /// Returns the original of a body that ``withheld()`` returned, so that it can be read again. Any other body is
-    /// returned unchanged.
+    /// Returns the readable body from which ``withheld()`` created this one. Any other body is returned unchanged.
     ///
-    /// Use it in a link if the code that received the withheld body returns a response with it.
+    /// Use it in a link if the code that received a withheld body returns a response that contains this body.
     public func released() -> HTTPResponseBody {
         if case .withheld(let stream) = source { Self(.stream(stream)) } else { self }
     }

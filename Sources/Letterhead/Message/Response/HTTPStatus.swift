@@ -1,7 +1,7 @@
 /// The status of a response (RFC 9110, 15).
 ///
-/// The set is open: any number is kept, and its first digit determines its class. Two statuses are equal if their codes
-/// are equal.
+/// The set is open: any number is kept. The first digit of a number from 100 to 599 determines its class; other numbers
+/// have no class. Two statuses are equal if their codes are equal.
 public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The status code.
     public let code: Int

@@ -3,7 +3,7 @@ import Synchronization
 /// A download that replaces its file only after its response has been accepted.
 ///
 /// ``HTTPRequest/holdingDownload(_:)`` stores this object in the options of the request. The object keeps the draft,
-/// because a link or a template may replace the response by a new one. This type is a class because the transport and
+/// because a link or a template may replace the response with a new one. This type is a class because the transport and
 /// the caller share it.
 final class HeldDownload: Sendable {
     private enum State {

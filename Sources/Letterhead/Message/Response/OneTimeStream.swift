@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A streamed body, which can be iterated once. It is a class, because its copies share the single iteration, and
-/// because the connection is released when the last reference is dropped.
+/// A streamed body, which can be iterated once. It is a class, because the copies of an ``HTTPResponseBody`` share the
+/// single iteration, and because the connection is released when the last reference is dropped.
 final class OneTimeStream: Sendable {
     private enum State {
         case untouched, walking, finished

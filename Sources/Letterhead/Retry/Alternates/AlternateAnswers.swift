@@ -18,15 +18,15 @@ struct AlternateAnswers {
     }
 
     private var answers: [Key: (number: Int, answer: Answer)] = [:]
-    /// The keys in the order of their responses. A key that received a newer response remains until its entry is
-    /// removed.
+    /// The keys in the order of their responses. If a key receives a newer response, its earlier element stays in the
+    /// list for a while and is ignored.
     private var order: ArraySlice<(number: Int, key: Key)> = []
     /// The number of attempts that began after each response number, in ascending order.
     private var attempts: ArraySlice<(number: Int, count: Int)> = []
     /// The number of entries in `attempts` whose count is zero.
     private var emptyCounts = 0
     private var lastNumber = 0
-    /// The first valid response number. Attempts that began earlier receive no responses.
+    /// The number of the last reset. Attempts that began before it receive no responses.
     private var firstNumber = 0
 
     var count: Int { answers.count }

@@ -23,8 +23,9 @@ extension HTTPRetryStrategy {
     ///
     /// Loads share a request if their strategies were created with copies of one value, and with an equal key. If
     /// several loads need the request at the same time, one of them sends it, and all receive its response. Regardless
-    /// of the key, loads share only if their requests have the same origin and identity: every secret header and query
-    /// item, the authentication and the environment.
+    /// of the key, loads share only if their requests have the same origin and the same identity. The identity consists
+    /// of the username and password, the secret headers and query items, the authentication, the required scopes and
+    /// the environment.
     public struct Sharing: Sendable {
         /// An object whose identity only the copies of one value share.
         fileprivate final class Identity: Sendable {}
@@ -50,8 +51,8 @@ extension HTTPRetryStrategy {
 
         /// Creates a value. Only copies of it share requests.
         ///
-        /// - Parameter maximum: the maximum number of alternate requests for one load. Default: 1; a negative number
-        ///   counts as zero.
+        /// - Parameter maximum: the maximum number of alternate requests for one load and one key. Default: 1; a
+        ///   negative number counts as zero.
         public init(maximum: Int = 1) { self.maximum = max(maximum, 0) }
 
         /// Returns a copy of this value for one key, such as the name of a user. Only loads with an equal key share a

@@ -9,12 +9,13 @@ struct RetryJitter: Sendable, Hashable, CustomStringConvertible {
     /// A random time between zero and the wait, uniformly distributed.
     static let full = RetryJitter(share: 1)
 
-    /// Shortens the wait at random by at most a share: with 0.2, to 80–100 %. Clamped to 0...1; NaN counts as 0.
+    /// Shortens the wait at random by at most a share: with 0.2, to 80–100%. The share is clamped to 0...1. NaN counts
+    /// as 0.
     static func upTo(_ share: Double) -> RetryJitter {
         RetryJitter(share: share.isNaN ? 0 : min(max(share, 0), 1))
     }
 
-    /// Varies a wait with a random number from 0 to 1, of which 1 results in the full wait.
+    /// Varies a wait with a random number from 0 to 1. The number 1 results in the full wait.
     func applied(to wait: Duration, random: () -> Double) -> Duration {
         guard share > 0, wait > .zero else { return wait }
         let drawn = random()

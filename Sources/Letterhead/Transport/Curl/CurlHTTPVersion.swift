@@ -18,8 +18,8 @@
                 }
         }
 
-        /// Whether a connection without a TLS session carries several requests at the same time: over HTTP/2 without
-        /// TLS, and over HTTP/3, for whose connections libcurl does not return the session.
+        /// Whether a connection carries several requests at the same time although libcurl returns no TLS session for
+        /// it. HTTP/2 without TLS has no TLS session. HTTP/3 has one, but libcurl does not return it.
         var isMultiplexedWithoutSession: Bool { self == .http2 || self == .http3 }
     }
 #endif

@@ -19,7 +19,7 @@
         /// The time at which libcurl must be called next, and the earliest deadline of a transfer.
         var libcurlDeadline = UInt64.max
         var ownDeadline = UInt64.max
-        /// The socket that libcurl has closed last.
+        /// The last socket that libcurl closed.
         var closedSocket = noSocket
         /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
@@ -78,8 +78,9 @@
 
         private func prepare() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            // A request counts as a connection while libcurl opens another one to the resolver of its host. The queue
-            // limits the connections of requests.
+            // With DNS over HTTPS, libcurl counts a request as a connection while it opens another connection to the
+            // resolver. libcurl therefore has no limit on all connections in this case. The queue limits the
+            // connections of requests.
             let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
             let results = [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
@@ -177,8 +178,8 @@
             unread.removeAll(keepingCapacity: true)
         }
 
-        /// Records that the other transfers on the connection of a TLS session share it with `wire`, which is about to
-        /// use it. Returns false if there are no other transfers.
+        /// For each other transfer on the connection of a TLS session, records that the connection is shared. `wire` is
+        /// about to use this connection. Returns false if there are no other transfers on the connection.
         func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
             var isShared = false
             for other in active where other !== wire && other.uses(session) {

@@ -34,8 +34,8 @@
             return !isAnsweredEarly()
         }
 
-        /// Processes a status line. Returns false if it is malformed, or claims a different protocol than the
-        /// connection's.
+        /// Processes a status line. Returns false if it is malformed, or if it claims a protocol other than that of the
+        /// connection.
         ///
         /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
         /// ended. Callers would then receive each other's responses.

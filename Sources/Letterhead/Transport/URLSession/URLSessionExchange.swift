@@ -92,7 +92,8 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Reports the progress of the request body: the number of further bytes, and the total.
+    /// Reports the progress of the request body: the number of bytes that were sent since the last call, and the number
+    /// of all bytes sent so far.
     func sent(_ bytes: Int64, of totalBytes: Int64) {
         #if canImport(FoundationNetworking)
             // On Linux the total is read when the delegate is called, and may already include later pieces.

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The delegate of a session. It passes each event to the exchange of the task.
 final class URLSessionRelay: NSObject, URLSessionDataDelegate {
-    // A class, as required for a delegate. The session retains it until it is invalidated.
+    // This type is a class, as a delegate must be. The session retains the delegate until the session is invalidated.
     private let byTask = Mutex<[Int: URLSessionExchange]>([:])
     private let exchanges: URLSessionExchanges
 
@@ -54,7 +54,8 @@ final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         #endif
     }
 
-    /// Lets the system evaluate server trust. Any other challenge is returned to the caller as a 401 or 407.
+    /// Lets the system evaluate server trust. Any other challenge is rejected: the caller receives a 401 or 407
+    /// response, and no client certificate is sent.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -81,7 +81,7 @@ final class ServerConnection {
         return false
     }
 
-    /// Closes the connection and cancels its task.
+    /// Closes the connection, and cancels the task of its exchange and its timer.
     func close(_ ending: MockServer.Connection.Ending, withReset: Bool = false) {
         guard state != .closed else { return }
         state = .closed

@@ -14,7 +14,7 @@ final class ServerInbox: Sendable {
 
     init() throws(SocketFailure) { pipe = try WakePipe() }
 
-    /// The descriptor that is readable while there are messages.
+    /// The descriptor that becomes readable when a message arrives while the loop waits.
     var descriptor: Int32 { pipe.output }
 
     /// Posts a message to the loop. If the loop has ended, the tasks that wait for the message are resumed.

@@ -57,8 +57,8 @@ final class ServerJournal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // A task is marked as cancelled before its cancellation handler runs. One of the two therefore
-                    // finds the waiter.
+                    // A task is marked as cancelled before its cancellation handler runs. Therefore either this check
+                    // sees the cancellation, or the handler finds the waiter.
                     guard state.version == version, !state.hasEnded, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false
