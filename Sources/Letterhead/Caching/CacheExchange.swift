@@ -69,7 +69,8 @@ struct CacheExchange: Sendable {
         return response
     }
 
-    /// Sends a request with an unsafe method, and removes the responses that it makes invalid.
+    /// Sends a request with a method other than GET, HEAD and QUERY, and removes the stored responses that it makes
+    /// invalid.
     private func unsafe() async throws(HTTPError) -> HTTPResponse {
         if request.caching == .onlyIfCached { throw notCached }
         var response = try await next.load(request)

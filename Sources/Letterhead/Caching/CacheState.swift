@@ -34,7 +34,8 @@ struct CacheState {
 
     /// Ends a request.
     ///
-    /// - Returns: whether its response may be stored: no reset and no invalidation of its URL have occurred since.
+    /// - Returns: whether its response may be stored: no reset and no invalidation of its URL have occurred since
+    ///   ``begin(_:)``.
     mutating func end(_ ticket: Ticket) -> Bool {
         loads -= 1
         defer { if loads == 0 { invalidated = [:] } }

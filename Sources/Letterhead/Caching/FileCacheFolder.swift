@@ -135,7 +135,8 @@ struct FileCacheFolder: Sendable {
                 }
                 if name.hasSuffix(".head") || name.hasSuffix(".body") || name.hasSuffix(".part") { names.append(name) }
             }
-            // In this order, a head is removed before its body, so that no head without a body is visible.
+            // The descending order of the names does not separate heads from bodies. A body may therefore be removed
+            // before its head, which is then visible without its body for a short time.
             for name in names.sorted(by: >) { unlinkat(dirfd(folder), name, 0) }
         }
     }

@@ -6,7 +6,7 @@ struct CookieDecision: Sendable, CustomStringConvertible {
     /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
 
-    /// Records the decision if the load of the request is observed. The event has no value of the cookie.
+    /// Records the decision if the load of the request is observed. The event does not contain the value of the cookie.
     func record(for request: HTTPRequest, at time: Date) {
         switch result {
         case .success(let cookie):
@@ -34,9 +34,9 @@ enum CookieDecisions: HTTPRequestOption {
     static let defaultOptionValue: [CookieDecision] = []
 }
 
-/// The `Set-Cookie` fields that a server has sent for this request; nil if these are the fields of the response.
+/// The `Set-Cookie` fields that a server has sent for this request; nil if they are the same as those of the response.
 ///
-/// A cache sets it, because the fields of a stored response must not be applied again.
+/// A cache sets this option, because the fields of a stored response must not be applied again.
 enum NewSetCookies: HTTPRequestOption {
     static let defaultOptionValue: [String]? = nil
 }

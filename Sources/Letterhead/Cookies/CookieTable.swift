@@ -2,7 +2,7 @@ import Foundation
 
 /// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {
-    /// The largest number of cookies of one domain, and of all.
+    /// The largest number of cookies of one domain, and of all domains together.
     static let limits = (domain: 180, all: 3000)
 
     private var domains: [String: [CookieJar.Cookie]] = [:]
@@ -83,7 +83,7 @@ struct CookieTable {
 
     mutating func removeAll() { self = CookieTable() }
 
-    /// Removes expired cookies, and then the least recently used ones over a limit.
+    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones over the limit.
     private mutating func evict(of domain: String, at now: Date) {
         if let cookies = domains[domain], cookies.count > Self.limits.domain {
             for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now) { remove(cookie) }

@@ -4,11 +4,11 @@ extension CookieJar {
     /// The cookies in the format of `cookies.txt`, which curl and browser extensions read and write.
     ///
     /// The text contains the values. It includes session cookies, with an expiry of 0. The format cannot express
-    /// `SameSite`, which is left out. Cookies with a tab or a line break are also left out.
+    /// `SameSite`, which is left out. Cookies with a control character, such as a tab or a line break, are left out.
     public var text: String { CookieText.text(of: cookies) }
 
     /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
-    /// and path. Cookies that have expired are left out. The file of a jar is written once.
+    /// and path. Cookies that have expired are left out. If the jar has a file, it is written once for all cookies.
     ///
     /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
     public func add(text: String) throws(TextError) {

@@ -15,7 +15,7 @@ public struct ProblemDetails: Sendable, Hashable {
 }
 
 extension ProblemDetails: Decodable {
-    /// Decodes the members. A member whose type differs from the RFC counts as absent.
+    /// Decodes the members. A member whose type differs from the type in the RFC counts as absent.
     public init(from decoder: any Decoder) throws {
         // The members are decoded as JSON values, so that no key strategy changes the names of extensions.
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))

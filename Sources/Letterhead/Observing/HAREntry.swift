@@ -21,7 +21,7 @@ struct HAREntry: Sendable {
     private(set) var error: String?
     private(set) var wireBytes: Int?
     private(set) var bytes: Int?
-    /// The ends of the phases.
+    /// The time of the last event of each name, by which the phases are measured.
     private(set) var ends: [String: Duration] = [:]
     private let bodyLimit: Int
 
@@ -50,7 +50,8 @@ struct HAREntry: Sendable {
         }
     }
 
-    /// The phases in milliseconds; -1 for a phase that did not occur.
+    /// The phases in milliseconds. `blocked`, `dns`, `connect` and `ssl` are -1 if they did not occur; the other phases
+    /// are never negative.
     var timings: HARFile.Timings {
         let end = ends["exchange.end"] ?? ends["exchange.failed"] ?? ends["body.end"] ?? ends["response.head"] ?? start
         let connected = ends["tls.end"] ?? ends["connect.end"] ?? ends["lookup.end"] ?? ends["queue.left"] ?? start
@@ -135,7 +136,8 @@ struct HARMessage: Sendable {
         body?.append(data.prefix(room))
     }
 
-    /// The text of the body, in Base64 if it is binary; nil for a secret body and for one without content.
+    /// The text of the body, in Base64 if it is binary; nil for an empty body. The text of a secret body, and of
+    /// a multipart body or a text that cannot be redacted, is `<redacted>`.
     var text: (text: String, encoding: String?)? {
         guard let body, !body.isEmpty else { return nil }
         if isSecret { return (Redaction.mark, nil) }

@@ -19,8 +19,8 @@ enum Shell {
         return text + "'"
     }
 
-    /// Returns whether a string can be a word: it contains no control characters except line breaks and tabs, which a
-    /// terminal could interpret when the command is pasted.
+    /// Returns whether a string can be a word: it contains no control characters except line breaks and tabs. A
+    /// terminal could interpret other control characters when the command is pasted.
     static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) || $0 == "\n" || $0 == "\t"

@@ -1,7 +1,7 @@
-/// The source of a page sequence: a client, a template, and the first page.
+/// The source of a page sequence: a client, a template, and the page where the sequence begins.
 struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient
-    /// The template of the first page, and of the page where the sequence begins.
+    /// The template of the first page, and the template of the page where the sequence begins.
     private let (first, template): (Template, Template)
     let walk: PageWalk
     private let itemCount: @Sendable (Template.Response) -> Int?

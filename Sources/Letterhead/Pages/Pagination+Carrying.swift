@@ -1,6 +1,5 @@
 extension Pagination {
-    /// Returns the pagination, extended by a second value that each page contains and that is sent with the next
-    /// request.
+    /// Returns the pagination, extended by a second value that is read from each page and sent with the next request.
     ///
     /// ```swift
     /// .lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))

@@ -2,7 +2,7 @@
 struct RedirectTrail {
     private(set) var redirects: [HTTPRedirect] = []
     private var visited: Set<String> = []
-    /// The headers of the last response that redirected to its own URL.
+    /// The headers of the previous response if it redirected to its own URL, without Date and Age; nil otherwise.
     private var lastToItself: [HTTPHeaders.Field]?
     private let limit: Int
 

@@ -25,7 +25,8 @@ enum RetryRefusal: Equatable, CustomStringConvertible {
     /// The budget of the host is used up.
     case budget
 
-    /// Whether the attempt deserved a retry and was not retried for a reason other than the budget.
+    /// Whether the refusal counts as a failure of the origin: the attempt deserved a retry, but a limit, the deadline,
+    /// the strategy, the method or the body prevented it. A used-up budget and used-up alternate requests do not count.
     var isOfFailure: Bool {
         switch self {
         case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true

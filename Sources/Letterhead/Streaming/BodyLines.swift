@@ -6,9 +6,9 @@ extension HTTPResponseBody {
     /// ```
     ///
     /// A line ends with LF or CRLF. Empty lines are returned, and so is a last line without an ending. The bytes are
-    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. Besides one chunk of the body, an
-    /// incomplete line and at most 7 complete lines are kept in memory. A line of more than 1 MiB is
-    /// `.responseTooLarge`; for another limit, see ``lines(upTo:)``.
+    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. At most one chunk of the body, one incomplete line
+    /// and 7 complete lines are kept in memory. A line of more than 1 MiB is `.responseTooLarge`; for another limit,
+    /// see ``lines(upTo:)``.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
     /// Returns the lines of the body as they arrive, with another limit.

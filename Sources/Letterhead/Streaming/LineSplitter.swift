@@ -23,8 +23,8 @@ struct LineSplitter: Sendable {
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
-    /// The number of lines that are read at once. Allocators hand out a few blocks of one size again without a search;
-    /// with larger batches, the strings take more time.
+    /// The maximum number of lines that are read at once. Allocators reuse a few freed blocks of one size without a
+    /// search. With larger batches, the allocation of the strings takes more time.
     private static let batchSize = 7
 
     private let ending: Ending

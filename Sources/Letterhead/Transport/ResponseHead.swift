@@ -2,9 +2,9 @@ import Foundation
 
 /// The status and the headers of a response, parsed from its lines (RFC 9112, 4 and 5).
 ///
-/// The parser accepts harmless deviations: a missing reason phrase, a missing space after the colon, any byte in a
-/// value. It refuses what another parser could interpret as a different message: a name that is not a token, a bare CR,
-/// lengths that disagree.
+/// The parser is lenient where that is harmless: the reason phrase and the space after the colon may be missing, and a
+/// value may contain any byte except NUL, CR and LF. It refuses what another parser could interpret as a different
+/// message: a name that is not a token, a bare CR, or lengths that disagree.
 struct ResponseHead {
     let status: HTTPStatus
     var headers: HTTPHeaders
@@ -53,8 +53,8 @@ struct ResponseHead {
         return framing
     }
 
-    /// Requires chunked. Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl does not report
-    /// whether another coding is truncated.
+    /// Requires `chunked` or `identity`. Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl
+    /// does not report whether another coding is truncated.
     private static func require(_ coding: String) throws(TransportFailure) {
         guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
             throw TransportFailure(

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The properties of a response that are known only after its end. It is a class, because the caller receives a
-/// streamed response earlier.
+/// streamed response before its end.
 final class TransportFacts: Sendable {
     /// The facts that only observers read. A transport records them only for observed requests.
     struct Details: Sendable {

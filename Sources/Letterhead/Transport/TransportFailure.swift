@@ -21,7 +21,7 @@ struct TransportFailure: Error {
     static let cancelled = TransportFailure(.cancelled, "the task was cancelled")
     static let noMemory = TransportFailure(
         .responseTooLarge, "there is not enough memory for the body of the response")
-    /// The same failure, if it is certain that nothing was sent.
+    /// The same failure, but with ``mayHaveBeenSent`` set to false. Use it only if it is certain that nothing was sent.
     var unsent: TransportFailure {
         var failure = self
         failure.mayHaveBeenSent = false

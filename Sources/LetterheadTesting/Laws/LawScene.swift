@@ -72,8 +72,8 @@ struct WireScene: LawScene {
     func stop() async { await server.stop() }
 }
 
-/// Responds with the path, or suspends until it is cancelled or reset. This type is a class because a reset ends the
-/// suspended requests.
+/// Responds with the path, or suspends until the request is cancelled or the loader is reset. This type is a class
+/// because the requests and a reset share the list of suspended requests.
 private final class LawLoader: HTTPLoader {
     private let record: LawRecord
     private let hanging = Mutex<[HTTPRequest.ID: CheckedContinuation<Void, Never>]>([:])

@@ -9,7 +9,7 @@ struct ObserverScene: Sendable {
     private let respond: @Sendable (Int, HTTPRequest) async throws -> HTTPResponse
     private let send: @Sendable (HTTPClient, HTTPRequest) async throws -> Void
 
-    /// Returns the events of a load over a client that contains the link above or below the attempts.
+    /// Returns the events of a load with a client that contains the link above or below the attempts.
     func events(of link: any LoaderLink, isAbove: Bool) async -> [HTTPEvent] {
         let collector = Collector()
         let count = Counter()

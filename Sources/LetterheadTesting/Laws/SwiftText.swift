@@ -26,7 +26,7 @@ enum SwiftText {
         return output
     }
 
-    /// Returns the text between the first brace and its closing brace.
+    /// Returns the text between an opening brace, with which the text begins, and its closing brace.
     static func block(_ text: Substring) -> Substring {
         var depth = 0
         for index in text.indices {
@@ -67,7 +67,7 @@ enum SwiftText {
         return rest
     }
 
-    /// Returns the text after the end of a literal, including the literals in its interpolations.
+    /// Returns the text after the end of a literal. Its interpolations may contain further literals.
     private static func behind(_ end: String, _ text: Substring) -> Substring {
         var rest = text
         while !rest.isEmpty, !rest.hasPrefix(end) {

@@ -64,7 +64,7 @@ extension MockServer.Response {
         }
     }
 
-    /// Returns the target of the request with other query items.
+    /// Returns the target of the request, in which these query items are added or replaced.
     private static func url(_ request: MockServer.Request, _ items: [String: String]) -> String {
         var query = QueryParameters(escaped: request.query ?? "")
         for (name, value) in items { query[name] = value }

@@ -37,7 +37,8 @@ final class StubBoard: Sendable {
 
     /// Records a request, and chooses the first stub that matches it and has calls left.
     ///
-    /// Conditions are code of the test, so they run outside the lock. Stubs are only added, so their indices remain.
+    /// Conditions are code of the test, so they run outside the lock. Stubs are never removed, so their indices do not
+    /// change.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
         let stubs = state.withLock { $0.stubs }
         var chosen: (index: Int, turn: Int)?
@@ -73,7 +74,7 @@ final class StubBoard: Sendable {
 
     func refuse(_ reason: String) { state.withLock { $0.refused.append(reason) } }
 
-    /// One sentence for each stub with a wrong number of calls and for each unexpected request.
+    /// One sentence for each stub with too few calls and for each unexpected request.
     var violations: [String] {
         state.withLock { state in
             let stubs = zip(state.stubs, state.counts).compactMap { stub, count -> String? in
@@ -84,7 +85,7 @@ final class StubBoard: Sendable {
         }
     }
 
-    /// Waits until more calls are recorded than before.
+    /// Waits until more than `seen` calls are recorded.
     func waitForCall(after seen: Int) async throws {
         let number = state.withLock { state in
             state.lastWatcher += 1

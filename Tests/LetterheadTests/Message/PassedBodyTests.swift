@@ -75,7 +75,7 @@ import Testing
         #expect(try await observed().data().isEmpty)
         #expect(record.all == ["complete", "end"])
         _ = observed().makeAsyncIterator()
-        #expect(record.all == ["complete", "end", "end", "cancel"])
+        #expect(record.all == ["complete", "end", "cancel", "end"])
     }
 
     @Test func `a reset at the end of a body frees one slot of a throttle`() async throws {

@@ -27,7 +27,8 @@ extension FormScalar where Self: BinaryFloatingPoint & LosslessStringConvertible
         return finiteText
     }
 
-    /// The shortest string that is parsed as the same number. Whole numbers have no fraction.
+    /// A string that is parsed as the same number. A whole number in the range of `Int64` is written with all digits
+    /// and without a fraction.
     var finiteText: String { Int64(exactly: self).map { String($0) } ?? String(self) }
 }
 

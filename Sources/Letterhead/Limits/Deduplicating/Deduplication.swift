@@ -37,13 +37,13 @@ public struct Deduplication: Hashable, Sendable {
     /// Never shares a load.
     public static let never = Deduplication(kind: .never)
 
-    /// Shares a load with requests that have the same key, origin and identity. Method, path and body may differ.
+    /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
+    /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
+    /// environment.
     ///
-    /// Requests with different origins, credentials or environments never share a load: every
-    /// header, every secret query item, the authentication and its scopes are compared. A header that is ignored
-    /// (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared if the request is
-    /// ``HTTPRequest/isSecret``. If the path, another query item or only the body identifies the user, include the user
-    /// in the key.
+    /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
+    /// if the request is ``HTTPRequest/isSecret``. If the path, another query item or only the body identifies the
+    /// user, include the user in the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 
@@ -52,8 +52,8 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The identifier of the request that was sent in place of the request of this response; nil if that request was
-    /// sent itself.
+    /// The identifier of the equal request that was sent instead of the request of this response. It is nil if the
+    /// request of this response was sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }

@@ -8,7 +8,7 @@ import Foundation
 /// (`X-RateLimit-Remaining-Tokens` and `-Reset-Tokens`, `Anthropic-RateLimit-Tokens-Remaining` and `-Reset`); and
 /// `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms` of a 403, 429, 503 or 529. A malformed value counts as absent.
 struct RateReport: Equatable {
-    /// The number of requests left until a window ends.
+    /// The number of requests or tokens left until a window ends.
     struct Window: Equatable {
         var remaining: Int
         var reset: Duration
@@ -87,7 +87,8 @@ struct RateReport: Equatable {
 
     private static let budgetNames: Set<Substring> = ["requests", "tokens", "input-tokens", "output-tokens"]
 
-    /// Returns seconds from now: for a number, a duration such as `6m0.5s` or `20ms`, or a date (RFC 3339).
+    /// Returns the number of seconds from now until a time. The text is a number, a duration such as `6m0.5s` or
+    /// `20ms`, or a date (RFC 3339).
     private static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) { return delta(number, now: now) }
@@ -141,7 +142,8 @@ struct RateReport: Equatable {
         }
     }
 
-    /// Returns a count or a number of seconds, if it is in a plausible range.
+    /// Parses a count or a number of seconds. A number above 10^15 becomes 10^15. Returns nil if the text does not
+    /// begin with a digit or is not a finite number.
     private static func number(_ text: String) -> Double? {
         let text = ASCII.trimmed(text)
         guard text.utf8.first.map({ (48...57).contains($0) }) == true, let number = Double(text) else { return nil }

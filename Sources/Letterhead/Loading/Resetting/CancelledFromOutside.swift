@@ -4,8 +4,8 @@
 /// loader, or registers each suspension with ``OwnedWork/onDirectCancel(_:)``. Code of the caller, such as a closure that
 /// is async, can do neither.
 protocol CancelledFromOutside: Sendable {
-    /// Returns whether a request can be cancelled without a separate task. The options of the request may contain
-    /// closures of the caller.
+    /// Returns whether a request can be cancelled without a separate task. The answer depends on the request, because
+    /// its options may contain closures of the caller.
     func isCancelledFromOutside(_ request: HTTPRequest) -> Bool
 }
 

@@ -41,7 +41,8 @@ extension HTTPError.Code {
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected, but the response has none.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
-    /// A validator requested another retry after the last allowed one.
+    /// After at least one retry, a validator requested another retry that was not possible: for example because the
+    /// maximum number of retries was reached or the retry budget was used up.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// The maximum number of redirects was exceeded, or the redirects form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")

@@ -12,9 +12,10 @@ extension HTTPBodyError: SafelyDescribed {}
 extension HTTPError {
     /// Describes an error without secrets.
     ///
-    /// Coding errors are described by path and reason, without values. For the errors of other components, only
-    /// `LocalizedError.errorDescription` is meant to be shown. Any other error is described by the name of its type
-    /// and, for an enum, of its case.
+    /// Coding errors are described by path and reason, without values, and errors of Foundation and of the system by
+    /// code or system message. For the errors of other components, only `LocalizedError.errorDescription` is meant to
+    /// be shown. An error without such a description is described by the name of its type and, for an enum, of its
+    /// case.
     static func summary(of error: any Error) -> String {
         switch error {
         case let error as HTTPError: error.message.isEmpty ? "\(error.code)" : "\(error.code): \(error.message)"
@@ -49,7 +50,7 @@ extension HTTPError {
 }
 
 extension EncodingError {
-    /// The path of the value that could not be encoded.
+    /// A message with the path of the value that could not be encoded.
     fileprivate var summary: String {
         switch self {
         case .invalidValue(_, let context):

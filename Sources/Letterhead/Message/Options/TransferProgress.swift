@@ -10,7 +10,7 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The direction of the transfer.
     public let direction: Direction
-    /// The number of bytes transferred so far. It never decreases.
+    /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new transfer.
     public let completedBytes: Int
     /// The total number of bytes; nil if it is not known, for example for a compressed body.
     public let totalBytes: Int?
@@ -40,7 +40,7 @@ extension HTTPRequest {
     ///
     /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
     /// zero. After a call of ``reportProgress(to:)``, the closure that this property returns also reports to the
-    /// updates.
+    /// ``ProgressUpdates`` that were passed to that call.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]

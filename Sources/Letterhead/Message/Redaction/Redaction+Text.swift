@@ -31,10 +31,10 @@ extension Redaction {
         return "\(request.method.shown) \(url(of: request))"
     }
 
-    /// Returns the URL without user and password, and with secret query values redacted.
+    /// Returns the URL with secret query values redacted. User and password are replaced by `<redacted>`.
     ///
     /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
-    /// environment is not known, the result is the path followed by `(environment not resolved)`.
+    /// environment is not known, the result is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.shown
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)

@@ -21,9 +21,9 @@ public struct Redaction: Sendable, Hashable {
     /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys; tokens, secrets, passwords
     /// and codes.
     ///
-    /// Names that are not in these lists are judged by their parts: `X-Access-Token`, `PRIVATE-TOKEN`,
-    /// `X-Goog-Api-Key`, `DPoP`, `auth_token`, `jwt`, `otp` and `privateKey` are secret, and so is every name with such
-    /// a part.
+    /// A name that is not in these lists is split into its words. It is secret if one word, or several adjacent words
+    /// together, are secret: `X-Access-Token`, `PRIVATE-TOKEN`, `X-Goog-Api-Key`, `DPoP`, `auth_token`, `jwt`, `otp`
+    /// and `privateKey`.
     public static let standard = Redaction(
         headers: [
             .authorization, .cookie, .setCookie, .proxyAuthorization, "X-Api-Key", "Api-Key", "X-Auth-Token",
@@ -60,8 +60,8 @@ public struct Redaction: Sendable, Hashable {
 
     /// Returns whether the values of a query item, a form field or a JSON member are secret.
     ///
-    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. Enclosing names are ignored, too:
-    /// `user[password]`, `user.password` and `token[]` are secret.
+    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component is
+    /// compared: `user[password]`, `user.password` and `token[]` are secret.
     public func isSecret(parameter name: String) -> Bool {
         name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }
             || knowsParts && SecretName.matches(name.utf8)

@@ -1,12 +1,12 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Returns the headers to send: those of the request, those of the body, and exactly one Content-Type.
+    /// Returns the headers to send: those of the request and those of the body, with at most one Content-Type.
     ///
     /// The boundary of a multipart body is always the body's. A request may set another multipart type, to which the
-    /// boundary is added. Any other type would make the body unreadable and is replaced by the body's. An empty body
-    /// has no headers. The result does not contain Content-Length and Transfer-Encoding: a transport derives them from
-    /// the length of ``framedBody()``.
+    /// boundary is added. Any other type would make a multipart body unreadable and is replaced by the body's. An empty
+    /// body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport derives them
+    /// from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
         guard !body.isEmpty else { return headers }
         let own = body.additionalHeaders
@@ -18,13 +18,14 @@ extension HTTPRequest {
         return merged
     }
 
-    /// Returns the bytes to send from the first one, and enforces the length that the body declares.
+    /// Returns the bytes to send, beginning with the first byte, and enforces the length that the body declares.
     ///
     /// Call it before anything is sent, so that a body that cannot be encoded fails early. The length of the result is
     /// exact; it is nil if the number of bytes is not known. ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``
     /// converts the errors of the iteration into an ``HTTPError``.
     ///
-    /// - Throws: `.invalidRequest` with the error of the body as the underlying error.
+    /// - Throws: the error of the body, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
+    ///   `.invalidRequest` with this error as the underlying error.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
         do {

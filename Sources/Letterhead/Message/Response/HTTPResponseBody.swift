@@ -116,8 +116,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
             }
         }
         let cancel: @Sendable () -> Void = {
-            ending.cancel()
-            stream.end(cancelling: true)
+            ending.cancel { stream.end(cancelling: true) }
         }
         return Self(
             .stream(

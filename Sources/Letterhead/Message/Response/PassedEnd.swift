@@ -33,27 +33,30 @@ final class PassedEnd: Sendable {
         }
     }
 
-    /// Reports the end now, or after the pull in progress.
-    func cancel() {
-        reportIfDue { state in
+    /// Cancels the original body with a closure, and reports the end afterwards, or after the pull in progress.
+    func cancel(_ original: () -> Void) {
+        let isDue = isReportDue { state in
             state.isCancelled = true
             return state.pulls == 0
         }
+        original()
+        if isDue { report() }
     }
 
     private func endPull(isOver: Bool) {
-        reportIfDue { state in
+        let isDue = isReportDue { state in
             state.pulls -= 1
             return isOver || (state.isCancelled && state.pulls == 0)
         }
+        if isDue { report() }
     }
 
-    private func reportIfDue(_ change: (inout State) -> Bool) {
-        let isDue = state.withLock { state in
+    /// Returns whether the end must be reported after a change, which is the case once.
+    private func isReportDue(after change: (inout State) -> Bool) -> Bool {
+        state.withLock { state in
             guard change(&state), !state.isReported else { return false }
             state.isReported = true
             return true
         }
-        if isDue { report() }
     }
 }

@@ -1,4 +1,5 @@
-/// A scheme, a host and a port (RFC 6454). Credentials, cookies and environments belong to an origin.
+/// A scheme, a host and a port (RFC 6454). Credentials, the cookies that a request sets itself, and environments belong
+/// to an origin.
 ///
 /// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {

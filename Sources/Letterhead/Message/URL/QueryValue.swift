@@ -15,7 +15,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Law: it only appends, and does not escape. The query escapes all items once.
+/// Law: ``append(to:name:)`` only appends items, and does not escape them. The query escapes all items once.
 public protocol QueryValue: Sendable {
     /// Appends this value under a name. It may append any number of items.
     func append(to query: inout QueryParameters, name: String)

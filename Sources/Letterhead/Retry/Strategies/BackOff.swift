@@ -13,7 +13,7 @@ enum BackOff {
         min(max(wait, .zero), max(min(cap, longest), .zero))
     }
 
-    /// `base`, multiplied by `factor` for each further retry.
+    /// `base`, multiplied by `factor` for each further retry. A factor of 1 or less changes nothing.
     static func exponential(_ retry: Int, base: Duration, factor: Double, cap: Duration) -> Duration {
         guard factor > 1 else { return clamped(base, cap: cap) }
         return times(pow(factor, Double(max(retry, 1) - 1)), unit: base, cap: cap)

@@ -4,10 +4,10 @@ extension HTTPHeaders {
     /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`; nil if
     /// neither has a valid value.
     ///
-    /// `Retry-After` is in whole seconds, or a date in one of the three formats of HTTP. A date in the past is zero. A
-    /// negative, signed, fractional or otherwise malformed value counts as absent. Of several values, the longest
-    /// applies. `Retry-After-Ms`, which some APIs send in addition, is in milliseconds and takes precedence. The wait
-    /// may be very long, so limit it.
+    /// `Retry-After` is in whole seconds, or a date in one of the three formats of HTTP. A date in the past results in
+    /// a wait of zero. A negative, signed, fractional or otherwise malformed value counts as absent. `Retry-After-Ms`,
+    /// which some APIs send in addition, is in milliseconds, may have a fraction, and takes precedence. If a field has
+    /// several values, the longest wait applies. The wait may be very long, so limit it.
     ///
     /// - Parameter now: the current date, from which a wait until a date is calculated. Default: the date of the
     ///   system.

@@ -51,7 +51,8 @@
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }
             settings.pinnedKeys = plan.pinnedKeys
-            // The certificate is needed only for the message of an error. Not every TLS library supports it.
+            // The certificate is needed only for the message of an error. Not every TLS library supports this option,
+            // so its result is ignored.
             _ = lh_curl_set_long(easy, .certificateInfo, plan.pinnedKeys.isEmpty ? 0 : 1)
             let pins = plan.pinnedKeys.map(PublicKeyPin.text(of:)).joined(separator: ";")
             return lh_curl_set_string(easy, .pinnedPublicKey, pins.isEmpty ? nil : pins) == 0
@@ -99,8 +100,8 @@
             }
         }
 
-        /// Whether the end of a TLS connection is the only end of the body. Without close_notify, such a body may have
-        /// been truncated by anyone on the network path, and libcurl treats it as complete.
+        /// Whether only the end of a TLS connection marks the end of the body. Without close_notify, such a body may
+        /// have been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
             guard let plan = transfer?.plan, plan.isSecure, !progress.isMultiplexed,

@@ -14,7 +14,7 @@ struct ContentDecoder: Sendable {
     private let maximumRatio: Int
     private static let maximumCodings = 5
 
-    /// Returns nil if the body is not compressed, or if a coding is not known.
+    /// Returns nil if the body is not compressed, if a coding is not known, or if the response is partial (206).
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
         guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
         let names = headers.values(for: .contentEncoding)
@@ -118,8 +118,9 @@ private final class LockedStack: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Returns a body without the content codings that these headers declare; nil if a coding is not known, or if the body
-    /// is malformed or decompresses to more than `limit` bytes.
+    /// Returns a body without the content codings that these headers declare. Returns nil if they declare no coding or
+    /// an unknown one, if the response is partial (206), or if the body is malformed or decompresses to more than
+    /// `limit` bytes.
     package func decompressed(_ body: Data, upTo limit: Int) -> Data? {
         guard let decoder = try? ContentDecoder(self, maximumRatio: .max) else { return nil }
         return try? decoder.decode(body, upTo: limit)

@@ -36,7 +36,7 @@ struct Exchange {
         faults = answer.faults
     }
 
-    /// Whether half of the body has been received, if its length is known.
+    /// Whether at least half of the body has been received. True if the length of the body is not known.
     var isHalfRead: Bool {
         guard case .length(let length) = head.framing else { return true }
         return request.bodySize * 2 >= length

@@ -100,7 +100,8 @@ extension ServerConnection {
         queueEnd()
     }
 
-    /// Ends the exchange after the last byte of the response has been sent, unless a fault holds the connection.
+    /// Ends the exchange after the last byte of the response has been sent. If the request is still being received and
+    /// the connection stays open, the exchange continues until the request is complete.
     func finishAnswer() {
         guard let answered = exchange else { return }
         if answered.closes {

@@ -21,15 +21,16 @@ extension ServerConnection {
         return true
     }
 
-    /// Handles the end of the input: cancels the task of the response if there is one, or closes the connection. The
-    /// client may still read, so a response that is ready despite the cancellation is sent.
+    /// Handles the end of the input. If a response is being created or sent, its task is cancelled. If a request is
+    /// incomplete, the connection is closed. Without an exchange, the connection is closed when all output has been
+    /// sent. The client may still read, so a response that is ready despite the cancellation is sent.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }
         if exchange.stage == .answering { exchange.task?.cancel() } else { close(.byClient) }
     }
 
-    /// Reads and discards input, so that the client is not reset while it reads the last response.
+    /// Reads and discards input, so that the connection is not reset while the client reads the last response.
     func drain() {
         do {
             try stream.flush()

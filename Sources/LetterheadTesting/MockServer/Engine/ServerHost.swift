@@ -29,7 +29,7 @@ final class ServerHost {
 
     deinit { scratch.deallocate() }
 
-    /// Calls the closure in a task that the connection can cancel. The loop waits for the task before it ends.
+    /// Calls the closure in a task that the connection can cancel. The loop does not end before the task has ended.
     func askClosure(_ request: MockServer.Request) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [closure, inbox] in
@@ -42,7 +42,7 @@ final class ServerHost {
         }
     }
 
-    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been queued.
+    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been sent.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in

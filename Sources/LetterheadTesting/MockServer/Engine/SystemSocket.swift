@@ -60,7 +60,7 @@ struct SystemSocket: Sendable {
         release()
     }
 
-    /// Sets the options that a socket does not inherit on all platforms.
+    /// Sets the options that an accepted socket does not inherit on some platforms.
     func prepare() {
         var on: Int32 = 1
         Self.makeNonblocking(descriptor)
