@@ -21,6 +21,8 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     ///   - Its base URL has no scheme or no host.
     ///   - A member of the template or of a wrapped template has a type other than the one that ``RequestTemplate``
     ///     requires.
+    ///   - The template declares a member with the name and type of a setting that is not a member of templates.
+    ///   - The name or the value of a cookie of the template is invalid.
     ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
     ///     parameter.
     public func request() throws(HTTPError) -> HTTPRequest {

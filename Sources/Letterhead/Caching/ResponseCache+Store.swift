@@ -9,8 +9,8 @@ extension ResponseCache {
 
         /// Returns a store in memory. It is empty when the program starts.
         ///
-        /// If a limit is exceeded, the least recently used responses are removed. A response that needs more than a
-        /// quarter of `bytes` is not stored.
+        /// If a limit is exceeded, the least recently used responses are removed. A response whose body is larger than
+        /// a quarter of `bytes` is not stored.
         ///
         /// - Parameters:
         ///   - bytes: the maximum number of bytes of all bodies and headers together.
@@ -25,7 +25,7 @@ extension ResponseCache {
         ///
         /// Only the owner can read the files. Several stores and several processes can use one folder. A response can
         /// be reused only when it is complete, so a crash never leaves a partial response. A damaged file is treated as
-        /// missing. A response that needs more than a quarter of `bytes` is not stored.
+        /// missing. A response whose body is larger than a quarter of `bytes` is not stored.
         ///
         /// - Parameters:
         ///   - folder: the URL of a folder that contains nothing else. It is created if it does not exist.

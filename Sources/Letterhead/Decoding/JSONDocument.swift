@@ -43,8 +43,9 @@ extension JSONValue {
 }
 
 extension JSONDecoder {
-    /// Decodes a ``JSONDocument`` with the linear parser, and any other type with this decoder. A ``JSONTree`` then
-    /// provides the `JSONValue`s inside.
+    /// Decodes a ``JSONDocument`` with ``JSONText``, and any other type with this decoder. A ``JSONTree`` then provides
+    /// the `JSONValue`s inside. A subclass, or a decoder whose settings change the JSON syntax, decodes all types
+    /// itself.
     func decodeDocument<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         // Foundation mistakes UTF-32 with a byte order mark for UTF-16.
         var data = JSONTextEncoding.utf8(data)

@@ -37,13 +37,14 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
         (start, end) = (own.first?.time ?? .zero, own.last?.time ?? .zero)
     }
 
-    /// The timeline in ASCII, 80 columns wide.
+    /// The timeline in ASCII, for a width of 80 columns.
     public var description: String { text() }
 
     /// Returns the timeline, with one line for each phase.
     ///
     /// - Parameters:
-    ///   - width: the number of columns, at least 40. Default: 80.
+    ///   - width: the number of columns. Values below 40 count as 40. The title and the notes may exceed the width.
+    ///     Default: 80.
     ///   - isUnicode: whether bars consist of blocks. Default: false (ASCII).
     ///   - isColored: whether bars have the colors of a terminal (ECMA-48). Default: false.
     public func text(width: Int = 80, isUnicode: Bool = false, isColored: Bool = false) -> String {

@@ -1,13 +1,12 @@
 import Foundation
 
-/// The decision whether to retry a request, and the wait before the retry. Pure: it neither reads a clock nor changes a
-/// budget.
+/// The decision whether to retry a request, and the wait before the retry. It does not change a budget.
 enum RetryDecision {
     case retry(PlannedRetry)
     case no(RetryRefusal)
 }
 
-/// A retry that will happen.
+/// A retry that the rules allow.
 struct PlannedRetry {
     let strategy: HTTPRetryStrategy
     let delay: Duration

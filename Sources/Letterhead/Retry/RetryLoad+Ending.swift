@@ -19,8 +19,11 @@ extension RetryLoad {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// Returns the error of a load for which a validator requested a retry that is not possible. A failure is returned
-    /// unchanged.
+    /// Returns the error of a load that needs a retry which is not possible: a validator requested it, or its wait
+    /// would pass the deadline.
+    ///
+    /// If the wait would pass the deadline, the error is `.timedOut`, and a failure with another code is its
+    /// underlying error. In all other cases, a failure is returned with all attempts attached.
     func exhausted(by refusal: RetryRefusal, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let phase = "waiting to retry"
         switch result {
@@ -48,8 +51,10 @@ extension RetryLoad {
         return request.accepts(status) ? .validationFailed : .unacceptableStatus
     }
 
-    /// Returns the error of a load that a validator failed: an ``HTTPError`` unchanged, or any other error as the
-    /// underlying error.
+    /// Returns the error of a load that a validator failed.
+    ///
+    /// An ``HTTPError`` receives the response if it has none. A `CancellationError` becomes `.cancelled`. Any other
+    /// error is the underlying error of `.validationFailed`.
     func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
         if error is HTTPError || error is CancellationError {

@@ -1,7 +1,8 @@
 /// The combined verdict of the validators and the strategy of a request on an attempt.
 struct RetryVerdict {
     enum Step {
-        /// No validator objects. The refusal is the reason if a suggested retry is not possible.
+        /// No validator fails the load or requires a retry. The refusal is the reason why a retry that applies is not
+        /// made; nil if no retry applies.
         case pass(RetryRefusal?)
         /// The request is retried.
         case retry(PlannedRetry)

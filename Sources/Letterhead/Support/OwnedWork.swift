@@ -68,7 +68,7 @@ package final class OwnedWork: Sendable {
         if let priority { Self.escalate(task, to: priority) }
     }
 
-    /// Raises the priority of work that was started to that of a waiting task.
+    /// Raises the priority of the started work to the priority of a waiting task.
     package func escalate(to priority: TaskPriority) {
         let task = state.withLock { state in
             state.priority = max(state.priority ?? priority, priority)

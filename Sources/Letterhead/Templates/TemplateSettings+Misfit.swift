@@ -81,8 +81,8 @@ private struct DeclaredSetting {
     /// - Parameters:
     ///   - member: the name of the member.
     ///   - written: its declared type.
-    ///   - names: the names of the types of the setting. Most types are declared in later folders, so they are named by
-    ///     strings.
+    ///   - names: the names of the types of the setting. They are strings, because this folder must not use most of
+    ///     these types (CONTRIBUTING.md describes the order of the folders).
     ///   - remedy: the alternative.
     init(_ member: String, _ written: Any.Type, is names: [String], remedy: String) {
         (self.member, self.written, self.names, self.remedy) = (member, written, names, remedy)

@@ -13,8 +13,8 @@ final class DeduplicationKey: Hashable, Sendable {
     /// all parts of the request are compared in that case.
     private let identity: RequestIdentity?
 
-    /// Returns nil if the request cannot share a load: its method is not safe, its response is streamed, or its body
-    /// cannot be compared.
+    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplication/never``, its response is
+    /// streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is not safe.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered else { return nil }
         switch request.deduplication.kind {

@@ -16,7 +16,7 @@ struct WaitingLine<Element> {
     /// The tickets of the waiting requests, in order.
     var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
 
-    /// Returns the number of elements that precede a new one of a priority.
+    /// Returns the number of elements that would precede a new element with this priority.
     func count(from priority: Int) -> Int {
         rows.reduce(0) { count, row in
             row.priority < priority ? count : count + row.places.count { elements[$0] != nil }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension HTTPBody {
-    /// Describes the member whose type the library does not read; nil if all members are correct.
+    /// Describes the first member that the library would ignore, because its type is wrong or because the library
+    /// cannot call it; nil if all members are correct.
     public var _misfit: String? {
         Self.misfit("additionalHeaders", _AdditionalHeaders.self, _AdditionalHeadersGetter.self, HTTPHeaders.self)
             ?? Self.misfit("contentLength", _ContentLength.self, _ContentLengthGetter.self, Int?.self)
@@ -13,7 +14,7 @@ extension HTTPBody {
 
     /// - Parameters:
     ///   - declared: the declared type of the member.
-    ///   - plain: the same type if the library can call the member.
+    ///   - plain: equal to `declared` if the library can call the member; otherwise another type.
     private static func misfit(
         _ member: String, _ declared: Any.Type, _ plain: Any.Type, _ required: Any.Type
     ) -> String? {

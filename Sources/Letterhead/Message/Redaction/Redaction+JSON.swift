@@ -49,7 +49,7 @@ private enum JSONBytes {
         return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Returns the end of a value: a string, a complete object or array, or a number.
+    /// Returns the end of a value: a string, a complete object or array, a number, `true`, `false` or `null`.
     static func endOfValue(_ bytes: ArraySlice<UInt8>) -> Int {
         var depth = 0
         var index = bytes.startIndex

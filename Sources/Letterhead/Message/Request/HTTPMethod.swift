@@ -42,7 +42,7 @@ extension HTTPMethod {
     public static let head = HTTPMethod("HEAD")
     /// Lets the resource process the body.
     public static let post = HTTPMethod("POST")
-    /// Replaces the resource by the body.
+    /// Replaces the resource with the body.
     public static let put = HTTPMethod("PUT")
     /// Changes the resource as described by the body (RFC 5789).
     public static let patch = HTTPMethod("PATCH")

@@ -35,7 +35,8 @@ struct InputBuffer {
         return text
     }
 
-    /// Removes at most `limit` bytes and appends them to `data`. Returns the number of removed bytes.
+    /// Removes at most `limit` bytes, and appends the first of them, at most `kept`, to `data`. The other removed bytes
+    /// are discarded. Returns the number of removed bytes.
     mutating func take(atMost limit: Int, into data: inout Data, keeping kept: Int) -> Int {
         let taken = min(limit, count)
         let wanted = min(taken, max(0, kept))

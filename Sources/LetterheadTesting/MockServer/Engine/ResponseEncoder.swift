@@ -7,7 +7,7 @@ struct ResponseEncoder {
     struct Encoded {
         /// The informational responses, the status line and the fields.
         var head: Data
-        /// The encoded body; empty if the body is sent in chunks.
+        /// The encoded body; empty if there is no body, or if it is sent later as a stream.
         var body = Data()
         /// The framing of the chunks that follow; nil for a body in memory.
         var stream: Stream?

@@ -3,7 +3,7 @@ protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }
     /// Whether bytes that were accepted from the caller have not been accepted by the system yet.
     var hasUnsentBytes: Bool { get }
-    /// The number of bytes that were received and sent on the socket.
+    /// The numbers of bytes that were received and sent on the socket.
     var traffic: (received: Int, sent: Int) { get }
     /// The encryption of the connection; nil until the handshake is complete.
     var security: MockServer.Security? { get }
