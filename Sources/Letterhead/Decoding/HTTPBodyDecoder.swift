@@ -42,9 +42,10 @@ extension PropertyListDecoder: HTTPBodyDecoder {
     /// The type `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 
-    /// Returns a decoder that checks the structure of a property list first: more than 512 levels, or several
-    /// references to one collection, are an error. Without the check, such a list could overflow the stack of
-    /// Foundation's parser, or the parser might never end.
+    /// Returns a decoder that checks the structure of a property list first. These are errors: more than 512 levels,
+    /// several references to one collection, strings and data that are far larger than the document when they are
+    /// decoded, and XML in an encoding other than UTF-8, ASCII or ISO 8859-1. Without the check, a list that is too
+    /// deep or has repeated references could overflow the stack of Foundation's parser, or the parser might never end.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         CheckedPropertyListDecoder(decoder: self)
     }

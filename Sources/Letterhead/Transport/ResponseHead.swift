@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The parser is lenient where that is harmless: the reason phrase and the space after the colon may be missing, and a
 /// value may contain any byte except NUL, CR and LF. It refuses what another parser could interpret as a different
-/// message: a name that is not a token, a bare CR, or lengths that disagree.
+/// message: a name that is not a token, a bare CR in a field, or lengths that disagree.
 struct ResponseHead {
     let status: HTTPStatus
     var headers: HTTPHeaders
@@ -54,7 +54,7 @@ struct ResponseHead {
     }
 
     /// Requires `chunked` or `identity`. Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl
-    /// does not report whether another coding is truncated.
+    /// does not report whether a body with another coding is truncated.
     private static func require(_ coding: String) throws(TransportFailure) {
         guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
             throw TransportFailure(

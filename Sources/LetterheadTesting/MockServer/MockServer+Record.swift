@@ -3,7 +3,7 @@ extension MockServer {
     ///
     /// A request is recorded before its response is sent, and the end of a connection before the client can notice it.
     /// Sent bytes are counted after the system has accepted them, so a client may have read them before they are
-    /// counted. ``MockServer/record(when:)`` waits for the record to change.
+    /// counted. ``MockServer/record(when:)`` waits until the record fulfills a condition.
     public struct Record: Sendable {
         /// The requests in the order of their completion, including truncated ones.
         public internal(set) var requests: [Request] = []

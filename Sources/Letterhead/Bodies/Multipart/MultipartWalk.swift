@@ -67,7 +67,7 @@ actor MultipartWalk {
         index += 1
     }
 
-    /// Returns the next piece of the current content; nil at its end, or if all contents have been read.
+    /// Returns the next piece of the current content; nil at its end, or if there is no current content.
     private func pulled() async throws -> Data? {
         guard var (walk, scanner) = current else { return nil }
         do {

@@ -1,6 +1,7 @@
 /// A queue, ordered by priority, and by arrival within a priority.
 struct WaitingLine<Element> {
-    /// The tickets of one priority. A ticket that was cancelled stays until it is reached or removed by a sweep.
+    /// The places of one priority. A place identifies an element. The place of an element that was removed stays until
+    /// it is reached or removed by a sweep.
     private struct Row {
         let priority: Int
         var places: ArraySlice<UInt64> = []
@@ -13,7 +14,7 @@ struct WaitingLine<Element> {
     var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 
-    /// The tickets of the waiting requests, in order.
+    /// The places of the elements that wait, in order.
     var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
 
     /// Returns the number of elements that would precede a new element with this priority.
@@ -72,7 +73,7 @@ enum TurnOutcome: Sendable {
     case cancelled
     /// The link was reset.
     case reset
-    /// The deadline passed, or would pass.
+    /// The deadline passed, or would pass before the turn of the request.
     case tooLate
     /// The queue is full: this number of requests already wait.
     case full(Int)

@@ -19,7 +19,8 @@ public import Foundation
 /// - A ``contentLength`` that is not nil is the exact number of bytes.
 ///
 /// ``encode()`` or ``chunks()`` is called before anything is sent. If it throws, nothing is sent, and the request fails
-/// with `.invalidRequest` and the underlying error.
+/// with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError`
+/// becomes `.cancelled`.
 ///
 /// Declare each member with exactly the type that it has here. If the type differs, Swift treats the declaration as an
 /// unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A

@@ -12,10 +12,10 @@ extension HTTPBodyError: SafelyDescribed {}
 extension HTTPError {
     /// Describes an error without secrets.
     ///
-    /// Coding errors are described by path and reason, without values, and errors of Foundation and of the system by
-    /// code or system message. For the errors of other components, only `LocalizedError.errorDescription` is meant to
-    /// be shown. An error without such a description is described by the name of its type and, for an enum, of its
-    /// case.
+    /// Coding errors are described by path and reason, without values. Errors of Foundation and of the system are
+    /// described by code or system message. For the errors of other components, only `LocalizedError.errorDescription`
+    /// is meant to be shown. An error without such a description is described by the name of its type and, for an enum,
+    /// of its case.
     static func summary(of error: any Error) -> String {
         switch error {
         case let error as HTTPError: error.message.isEmpty ? "\(error.code)" : "\(error.code): \(error.message)"
