@@ -10,7 +10,7 @@ public import Foundation
 /// Each value becomes one line of JSON. On Linux, a value is encoded when the connection accepts more bytes. The
 /// transport over `URLSession` encodes all values before it sends the request. The request fails with `.invalidRequest`
 /// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. If a part of
-/// the body has been sent by then, the connection, or the stream over HTTP/2, is closed, so that the server does not
+/// the body has been sent by then, the connection is closed (over HTTP/2, only the stream), so that the server does not
 /// process the incomplete body as a complete one.
 public struct NDJSONBody: HTTPBody {
     private var stream: StreamBody

@@ -20,7 +20,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     }
 
     /// Returns an approximation of a quantile: the upper bound of the bucket that contains it; zero for an empty
-    /// histogram. Between the first and the last bound, the result is at most 19% too large.
+    /// histogram. Between the first and the last bound, the result is less than 20% too large.
     ///
     /// - Parameter quantile: the quantile, from 0 to 1, such as 0.95.
     public func duration(atQuantile quantile: Double) -> Duration {
@@ -35,8 +35,8 @@ public struct LatencyHistogram: Sendable, Hashable {
         return Self.bounds[Self.bounds.count - 1]
     }
 
-    /// The upper bounds of the buckets. The bound of a bucket is twice that of the fourth bucket before it. The last
-    /// bucket also contains all longer durations.
+    /// The upper bounds of the buckets, in whole microseconds. Except for rounding, the bound of a bucket is twice that
+    /// of the fourth bucket before it. The last bucket also contains all longer durations.
     public static let bounds: [Duration] = (0..<108).map { index in
         let step = [1.0, 1.189_207_115, 1.414_213_562, 1.681_792_831][index % 4]
         return .microseconds(Int64(100 * step * Double(1 << (index / 4))))

@@ -45,7 +45,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         fileprivate struct Receiver: Sendable {
             let identity: Identity
             let continuation: AsyncStream<TransferProgress>.Continuation
-            /// Whether the end of the request ends the sequence. If it is false, a completed download does.
+            /// Whether the end of the request ends the sequence. If it is false, a completed download ends it.
             var isOwned = false
         }
 

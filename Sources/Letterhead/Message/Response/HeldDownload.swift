@@ -53,7 +53,8 @@ private enum HeldDownloadOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The download that this request belongs to; nil if its response is saved without further checks.
+    /// The download that this request belongs to. If it is nil, a response that is saved to a file replaces the file
+    /// without further checks.
     var heldDownload: HeldDownload? { self[option: HeldDownloadOption.self] }
 
     /// The same request without the download that it belonged to.
@@ -64,11 +65,11 @@ extension HTTPRequest {
         return request
     }
 
-    /// Whether a download whose response has this status is saved: the status is accepted and is not 304, which means
+    /// Whether a download whose response has this status is saved: the status is accepted and is not 304. A 304 means
     /// that the representation that the client already has is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
 
-    /// Whether this is a download that no caller further up holds.
+    /// Whether this request is a download to a file and belongs to no open ``HeldDownload``.
     private var isOwnDownload: Bool {
         guard options.contains(ResponseDeliveryOption.self), case .file = responseDelivery else { return false }
         return heldDownload?.isOpen != true
@@ -100,8 +101,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Returns the draft of a download whose response was replaced by this one; nil if this response has a body, or a
-    /// status that is not accepted.
+    /// Returns the draft of a download whose response was replaced by this one; nil if there is no draft, if this
+    /// response has a body, or if no file is saved for its status.
     func draft(in download: HeldDownload?) -> ResponseDraft? {
         guard let draft = download?.draft, body.buffered?.isEmpty == true, request.saves(status) else { return nil }
         return draft
@@ -114,7 +115,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns the response of a download whose file has been replaced.
+    /// Replaces the file of the download with its draft, and returns the response. If no file is saved for the status
+    /// of the response, the file is not replaced.
     fileprivate func saved(by download: HeldDownload) throws(HTTPError) -> HTTPResponse {
         var response = withoutHold
         guard let draft = draft ?? draft(in: download) else {

@@ -41,8 +41,8 @@
             var httpVersion: CurlHTTPVersion?
             var pinnedKeys: [Data] = []
             var isStreamed = false
-            /// The origin that is set instead of a whole URL. It is retained, because libcurl may read the parsed URL
-            /// later.
+            /// The origin that is set instead of a whole URL. It is retained, because it owns the parsed URL, which
+            /// libcurl may read later.
             var origin: CurlOrigin?
         }
 

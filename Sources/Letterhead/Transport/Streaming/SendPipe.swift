@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. The
-/// bound keeps the task from producing more than the server accepts. It is a class, because both sides share it. It
-/// owns the task.
+/// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. While
+/// the buffer is full, the task waits. It is a class, because both sides share it. It owns the task.
 final class SendPipe: Sendable {
     /// The result of reading bytes.
     enum Step {
