@@ -9,6 +9,7 @@ final class PassedEnd: Sendable {
     private struct State {
         var pulls = 0
         var isCancelled = false
+        var isOver = false
         var isReported = false
     }
 
@@ -37,7 +38,7 @@ final class PassedEnd: Sendable {
     func cancel(_ original: () -> Void) {
         let isDue = isReportDue { state in
             state.isCancelled = true
-            return state.pulls == 0
+            state.isOver = true
         }
         original()
         if isDue { report() }
@@ -46,15 +47,16 @@ final class PassedEnd: Sendable {
     private func endPull(isOver: Bool) {
         let isDue = isReportDue { state in
             state.pulls -= 1
-            return isOver || (state.isCancelled && state.pulls == 0)
+            if isOver { state.isOver = true }
         }
         if isDue { report() }
     }
 
     /// Returns whether the end must be reported after a change, which is the case once.
-    private func isReportDue(after change: (inout State) -> Bool) -> Bool {
+    private func isReportDue(after change: (inout State) -> Void) -> Bool {
         state.withLock { state in
-            guard change(&state), !state.isReported else { return false }
+            change(&state)
+            guard state.isOver, state.pulls == 0, !state.isReported else { return false }
             state.isReported = true
             return true
         }
