@@ -55,7 +55,7 @@ public struct TransportProxy: Sendable, Hashable {
     /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
     /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
     /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
-    /// variables must contain its credentials.
+    /// variables must contain its credentials, or ``direct``.
     ///
     /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
     /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
@@ -68,8 +68,8 @@ public struct TransportProxy: Sendable, Hashable {
     }
 
     /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
-    /// sent directly. If the proxy is ``environment``, whose exceptions are in `no_proxy`, requests fail with
-    /// ``HTTPError/Code/invalidRequest``.
+    /// sent directly. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``environment``, whose
+    /// exceptions are in `no_proxy`, or ``direct``.
     public func except(_ hosts: [String]) -> TransportProxy {
         var proxy = self
         proxy.exceptions = hosts
