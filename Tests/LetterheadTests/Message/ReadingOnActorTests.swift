@@ -19,11 +19,11 @@ import Testing
         var isOnMain: Bool { DispatchQueue.getSpecific(key: key) == true }
         var all: [Bool] { areMain.withLock { $0 } }
 
-        /// Returns two pieces and an end. It yields, so that only code that belongs to the main actor goes on there.
-        func next() async -> Data? {
+        /// Returns two pieces and an end. It yields, so that only code of the main actor continues on the main thread.
+        func next(_ piece: String = "piece") async -> Data? {
             await Task.yield()
             note()
-            return all.count > 2 ? nil : Data("piece".utf8)
+            return all.count > 2 ? nil : Data(piece.utf8)
         }
 
         func note() { areMain.withLock { $0.append(isOnMain) } }
@@ -70,16 +70,52 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a streamed response of a client with observers`() async throws {
-        let places = places
+    /// Notes where the pieces are received.
+    private struct Watch: HTTPObserver {
+        let places: Places
+
+        func record(_ event: HTTPEvent) { if event.name == "body.piece" { places.note() } }
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `the pieces that observers see`(transport: TransportTests.Transport) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 3_000_000)) }
-        var request = HTTPRequest(url: server.url)
-        request.responseDelivery = .streamed
-        request.onProgress = { _ in places.note() }
-        let client = HTTPClient(observers: [StatisticsRecorder()])
-        for try await _ in try await client.send(request).body { #expect(places.isOnMain) }
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), observers: [Watch(places: places)],
+            transport: transport.loader)
+        for try await _ in try await client.stream(Endpoint("a")).body {}
         #expect(!places.all.isEmpty && !places.all.contains(false))
         await server.stop()
+    }
+
+    @Test func `lines, events and JSON values`() async throws {
+        for try await _ in body("line\n").lines {}
+        #expect(places.all == [true, true, true])
+        for type in ["text/event-stream", "application/x-ndjson"] {
+            let places = Places()
+            let transport = MockLoader { [self] request in
+                var response = HTTPResponse(request: request, status: 200, headers: [.contentType: type])
+                response.body = body(type.hasPrefix("text") ? "data: 1\n\n" : "1\n", places)
+                return response
+            }
+            let client = HTTPClient(environment: .of("https://a.test"), transport: transport)
+            var values: [Int] = []
+            if type.hasPrefix("text") {
+                for try await value in client.events(of: Endpoint<HTTPResponse>("a"), as: Int.self) {
+                    values.append(value)
+                }
+            } else {
+                for try await value in client.values(of: Endpoint<HTTPResponse>("a"), as: Int.self) {
+                    values.append(value)
+                }
+            }
+            #expect(values == [1, 1] && places.all == [true, true, true])
+        }
+    }
+
+    private nonisolated func body(_ piece: String, _ places: Places? = nil) -> HTTPResponseBody {
+        let places = places ?? self.places
+        return .received(length: nil, pull: { await places.next(piece) }, cancel: {})
     }
 
     @Test func `a reader that never waits lets other code of its actor run`() async throws {
