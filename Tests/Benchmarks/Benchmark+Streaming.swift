@@ -20,18 +20,9 @@ extension Benchmark {
             }, limits: .ratio(10), areSame: { $0 > 0 && $1 == 10_000 }),
     ]
 
-    /// Finds the lines with `memchr`, and makes a string of each.
     private static func countedByHand(_ data: Data) -> Int {
-        data.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return 0 }
-            var (start, count) = (0, 0)
-            while start < bytes.count, let end = memchr(base + start, 10, bytes.count - start) {
-                let offset = base.distance(to: UnsafeRawPointer(end))
-                count += String(decoding: bytes[start..<offset], as: UTF8.self).utf8.count
-                start = offset + 1
-            }
-            return count
-        }
+        var lines = LinesByHand()
+        return lines.count(data)
     }
 }
 

@@ -48,35 +48,16 @@
             return count
         }
 
-        /// Finds the lines with `memchr`, and makes a string of each.
         private static func linesByHand(_ client: HTTPClient) async throws -> Int {
-            var (count, rest) = (0, Data())
-            for try await piece in try await client.stream(Export()).body {
-                piece.withUnsafeBytes { bytes in
-                    guard let base = bytes.baseAddress else { return }
-                    var start = 0
-                    while start < bytes.count, let end = memchr(base + start, 10, bytes.count - start) {
-                        let offset = base.distance(to: UnsafeRawPointer(end))
-                        let line = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
-                        if rest.isEmpty {
-                            count += String(decoding: line, as: UTF8.self).utf8.count + 1
-                        } else {
-                            rest.append(contentsOf: line)
-                            count += String(decoding: rest, as: UTF8.self).utf8.count + 1
-                            rest.removeAll()
-                        }
-                        start = offset + 1
-                    }
-                    rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-                }
-            }
-            return count
+            var (count, lines) = (0, LinesByHand())
+            for try await piece in try await client.stream(Export()).body { count += lines.count(piece) }
+            return count + lineCount
         }
 
         private static func lines(_ client: HTTPClient) async throws -> Int {
             var count = 0
-            for try await line in try await client.stream(Export()).body.lines { count += line.utf8.count + 1 }
-            return count
+            for try await line in try await client.stream(Export()).body.lines { count += line.utf8.count }
+            return count + lineCount
         }
 
         private static func server() -> RawServer {
