@@ -1,11 +1,5 @@
 import Synchronization
 
-/// The identity of the client that sends a request. A link that several clients share must distinguish them, because
-/// each client has its own credentials, cookies and environment. Default: nil (no client).
-enum ClientIdentityOption: HTTPRequestOption {
-    static let defaultOptionValue: ObjectIdentifier? = nil
-}
-
 /// The origin of the client's own environment, which the request carries to the authentication link.
 enum HomeOriginOption: HTTPRequestOption {
     /// The client has no environment, or its origin is unknown.

@@ -30,7 +30,8 @@ public import Foundation
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
-    private let decoder: any HTTPBodyDecoder
+    /// The chain, preceded by the settings of this client.
+    private let loader: any HTTPLoader
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
     /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
@@ -39,7 +40,7 @@ public struct HTTPClient: Sendable {
     /// show it as not resolved.
     private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
-    let resets = ResetCount()
+    let resets: ResetCount
 
     /// Creates a client and its chain.
     ///
@@ -108,7 +109,6 @@ public struct HTTPClient: Sendable {
         transport: any HTTPLoader
     ) {
         self.observing = observing
-        self.decoder = decoder
         self.environment = environment.map { ClientEnvironment($0) }
         isEnvironmentAsked = provider.isAsked
         let end: any HTTPLoader = observing.map { $0.link --> transport } ?? transport
@@ -117,6 +117,8 @@ public struct HTTPClient: Sendable {
         let hop: any HTTPLoader = provider --> signed
         let load: any HTTPLoader = Deadline(clock: retry.settings.clock) --> retry --> FollowRedirects() --> hop
         chain = links --> ResetGuard() --> Autocancel(above: load) --> load
+        resets = ResetCount()
+        loader = ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets))
     }
 
     /// Sends a template and returns the decoded value of its response.
@@ -138,10 +140,7 @@ public struct HTTPClient: Sendable {
 
     /// Returns a template with the chain of this client.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(
-            template, over: ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets)),
-            in: shownEnvironment,
-            observing)
+        SendableRequest(template, over: loader, in: shownEnvironment, observing)
     }
 
     /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
@@ -158,7 +157,6 @@ public struct HTTPClient: Sendable {
         do throws(HTTPError) {
             // Likewise, the request may contain the download of the earlier load, which `withoutHold` removes.
             let placed = request.placed(in: shownEnvironment)
-            let loader = ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets))
             return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
                 try await loader.load(request).accepted(by: request).savingReplacedBody(of: request)
             }.ending(progress).ending(observation)
@@ -203,7 +201,7 @@ private struct ClientLoader: HTTPLoader {
         if request.decoder == nil { request.decoder = decoder }
         // A request from a response of another client may contain what belongs to that client.
         request.options.remove(HomeOriginOption.self)
-        request[option: ClientIdentityOption.self] = identity
+        request.client = identity
         return try await chain.load(request)
     }
 }

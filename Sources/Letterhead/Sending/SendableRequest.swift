@@ -144,7 +144,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         if let rule = Template._undecodable ?? defect?.undecodable(as: Template.Response.self) {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
-        request.isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+        let isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+        if request.isDecoded != isDecoded { request.isDecoded = isDecoded }
         return request
     }
 

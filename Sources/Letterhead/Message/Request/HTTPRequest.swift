@@ -48,6 +48,10 @@ public struct HTTPRequest: Sendable, Identifiable {
     public var options: HTTPRequestOptions
     /// The template that the request was built from. Its type belongs to a later folder; see `template`.
     var origination: (any Sendable)?
+    /// The identity of the client that sends the request; nil without a client. A link that several clients share must
+    /// distinguish them, because each client has its own credentials, cookies and environment. Like the observation, it
+    /// is a property and not an option, because it is set for each request.
+    var client: ObjectIdentifier?
     /// Records the events of the load that the request belongs to; nil if the load is not observed. It is a property
     /// and not an option, so that links can read it without a search.
     var observation: Observation?
