@@ -54,7 +54,8 @@
 
         /// Its address and its process, once it answers; nil when it is not there.
         private static func startNginx(in directory: URL) async throws -> (URL, Int32)? {
-            let paths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]
+            let named = ProcessInfo.processInfo.environment["LETTERHEAD_NGINX"] ?? ""
+            let paths = [named, "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]
             let files = FileManager.default
             guard let path = paths.first(where: { files.isExecutableFile(atPath: $0) }) else { return nil }
             // Another program may take the port before nginx does.
