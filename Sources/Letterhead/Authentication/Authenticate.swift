@@ -49,10 +49,8 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
         }
     }
 
-    /// Returns true if the request has no authentication and no method of the client has to obtain credentials.
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
-        request.authentication == nil && !obtainsCredentials
-    }
+    /// The requests without an authentication, if no method of the client has to obtain credentials.
+    var cancelledFromOutside: CancelledRequests { obtainsCredentials ? .noRequest : .matching { $0.authentication == nil } }
 
     /// Removes the stored credentials of every method, once, and resets the links below.
     public func reset(next: any HTTPLoader) async {

@@ -39,7 +39,7 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     /// Whether a closure provides the environment.
     var isAsked: Bool { if case .asked = source { true } else { false } }
 
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool { !isAsked }
+    var cancelledFromOutside: CancelledRequests { isAsked ? .noRequest : .all }
 
     /// Completes the request and sends it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -24,9 +24,7 @@ public struct ModifyRequest: LoaderLink, CancelledFromOutside {
         change = .named(name, modify)
     }
 
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
-        if case .named = change { true } else { false }
-    }
+    var cancelledFromOutside: CancelledRequests { if case .named = change { .all } else { .noRequest } }
 
     /// Changes the request, and calls the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

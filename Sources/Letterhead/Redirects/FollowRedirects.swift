@@ -38,9 +38,11 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
         return try await follow(arrival, of: request, next: next)
     }
 
-    /// Returns false for a custom policy, whose closure may suspend.
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
-        if case .custom = (request.redirectPolicy ?? policy).rule { false } else { true }
+    /// The requests without a custom policy, whose closure may suspend.
+    var cancelledFromOutside: CancelledRequests {
+        .matching { [policy] request in
+            if case .custom = (request.redirectPolicy ?? policy).rule { false } else { true }
+        }
     }
 
     /// A response, or the received part of a redirect whose body exceeds the limit of the request.

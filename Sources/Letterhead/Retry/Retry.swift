@@ -39,8 +39,6 @@ public struct Retry: LoaderLink, CancelledFromOutside {
     private let timeline: Timeline
     let ledger: RetryLedger
     let flights: AlternateFlights
-    /// Whether the link itself, regardless of the options of a request, neither calls code of the caller nor waits.
-    private let isCancelledFromOutside: Bool
 
     /// Creates the link.
     ///
@@ -60,16 +58,17 @@ public struct Retry: LoaderLink, CancelledFromOutside {
         timeline = Timeline(settings.clock)
         ledger = RetryLedger(settings.budget)
         flights = AlternateFlights(clock: settings.clock)
-        isCancelledFromOutside =
-            transformers.isEmpty && settings.maximumRetries == 0
-            && validators.allSatisfy { $0 is DefaultValidator || $0 is ContentTypeValidator }
     }
 
-    /// Returns whether the request is sent once, and neither a wait nor code of the caller follows.
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
-        let options = request.options
-        return isCancelledFromOutside && !options.contains(MaximumRetriesOption.self)
-            && !options.contains(ValidatorsOption.self) && !options.contains(ResponseTransformersOption.self)
+    /// The requests that are sent once, without a wait or code of the caller after them.
+    var cancelledFromOutside: CancelledRequests {
+        guard transformers.isEmpty, settings.maximumRetries == 0,
+            validators.allSatisfy({ $0 is DefaultValidator || $0 is ContentTypeValidator })
+        else { return .noRequest }
+        return .matching { request in
+            !request.options.contains(MaximumRetriesOption.self) && !request.options.contains(ValidatorsOption.self)
+                && !request.options.contains(ResponseTransformersOption.self)
+        }
     }
 
     /// Sends the request and retries it as necessary.

@@ -13,15 +13,15 @@
 /// 4. The template's ``RequestTemplate/finish(_:)`` receives the response or the error.
 /// 5. The template's ``RequestTemplate/decode(_:)`` decodes the response.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
-    private let builder: any RequestBuilder<Template>
+    private let template: Template
+    /// Builds the request; nil for the standard builder.
+    private let builder: (any RequestBuilder<Template>)?
     private let loader: any HTTPLoader
-    private var environment: ClientEnvironment?
-    private var observing: ClientObserving?
+    private let environment: ClientEnvironment?
+    private let observing: ClientObserving?
 
     /// Creates a request from a template, with a ``StandardRequestBuilder``.
-    public init(_ template: Template, over loader: any HTTPLoader) {
-        self.init(StandardRequestBuilder(template), over: loader)
-    }
+    public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, in: nil, nil) }
 
     /// Creates a request from a template for a client. Descriptions of the request use the client's environment to show
     /// the complete URL.
@@ -29,15 +29,20 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         _ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?,
         _ observing: ClientObserving?
     ) {
-        self.init(template, over: loader)
+        self.template = template
+        builder = nil
+        self.loader = loader
         self.environment = environment
         self.observing = observing
     }
 
     /// Creates a request from a builder, which contains the template.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
+        template = builder.template
         self.builder = builder
         self.loader = loader
+        environment = nil
+        observing = nil
     }
 
     /// Sends the request and returns the decoded value.
@@ -102,7 +107,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Ends the progress updates of a failed request. If the request could not be built, those of the template are
     /// ended.
     private func finish(_ progress: ProgressUpdates.Report?) {
-        (progress ?? builder.template.options[ProgressReportOption.self])?.finish()
+        (progress ?? template.options[ProgressReportOption.self])?.finish()
     }
 
     /// Begins the observation of the load, if the client has observers. A builder may return a request from an earlier
@@ -131,7 +136,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// checks them.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
-            return try builder.checkedRequest().placed(in: environment)
+            if let builder { return try builder.checkedRequest().placed(in: environment) }
+            return try StandardRequestBuilder(template).checkedRequest().placed(in: environment)
         } catch {
             throw error.with(request: error.request.placed(in: environment))
         }
@@ -184,7 +190,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         _ result: Result<HTTPResponse, HTTPError>, request: HTTPRequest
     ) async throws(HTTPError) -> HTTPResponse {
         do {
-            return try await builder.template.finish(result)
+            return try await template.finish(result)
         } catch {
             let response =
                 switch result {
@@ -198,7 +204,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
         response.request.observation?.recordDecoding("decoding.start", Template.Response.self)
         do {
-            let value = try await builder.template.decode(response)
+            let value = try await template.decode(response)
             response.request.observation?.recordDecoding("decoding.end", Template.Response.self)
             return value
         } catch {

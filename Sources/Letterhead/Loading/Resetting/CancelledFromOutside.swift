@@ -4,29 +4,40 @@
 /// loader, or registers each suspension with ``OwnedWork/onDirectCancel(_:)``. Code of the caller, such as a closure that
 /// is async, can do neither.
 protocol CancelledFromOutside: Sendable {
-    /// Returns whether a request can be cancelled without a separate task. The answer depends on the request, because
-    /// its options may contain closures of the caller.
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool
+    /// The requests that can be cancelled without a separate task. Default: all.
+    var cancelledFromOutside: CancelledRequests { get }
 }
 
 extension CancelledFromOutside {
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool { true }
+    var cancelledFromOutside: CancelledRequests { .all }
+}
+
+/// The requests that a part of a chain can cancel without a separate task.
+enum CancelledRequests: Sendable {
+    case all
+    case noRequest
+    /// The requests for which the closure returns true. The options of the others contain code of the caller.
+    case matching(@Sendable (HTTPRequest) -> Bool)
 }
 
 /// The parts of a chain that decide whether a request needs a separate task.
 struct CancellableChain: Sendable {
-    private let parts: [any CancelledFromOutside]
+    private let conditions: [@Sendable (HTTPRequest) -> Bool]
 
-    /// Returns nil if a part of the chain does not conform.
+    /// Returns nil if each request needs a separate task.
     init?(_ chain: any HTTPLoader) {
         let linked = chain as? any LinkedLoader
-        let all: [any Sendable] = (linked?.links ?? []) + [linked?.end ?? chain]
-        let parts = all.compactMap { $0 as? any CancelledFromOutside }
-        guard parts.count == all.count else { return nil }
-        self.parts = parts
+        let parts: [any Sendable] = (linked?.links ?? []) + [linked?.end ?? chain]
+        var conditions: [@Sendable (HTTPRequest) -> Bool] = []
+        for part in parts {
+            switch (part as? any CancelledFromOutside)?.cancelledFromOutside {
+            case .all?: break
+            case .matching(let condition)?: conditions.append(condition)
+            case .noRequest?, nil: return nil
+            }
+        }
+        self.conditions = conditions
     }
 
-    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool {
-        parts.allSatisfy { $0.isCancelledFromOutside(request) }
-    }
+    func isCancelledFromOutside(_ request: HTTPRequest) -> Bool { conditions.allSatisfy { $0(request) } }
 }

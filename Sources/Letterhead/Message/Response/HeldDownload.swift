@@ -80,6 +80,7 @@ extension HTTPRequest {
     ///
     /// - Throws: the error of the closure; `.cannotSaveResponse` if the status of the response is accepted, but no file
     ///   can be saved for it.
+    @inline(__always)  // Most requests are not downloads, and an async call costs more than the check.
     func holdingDownload(
         _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
