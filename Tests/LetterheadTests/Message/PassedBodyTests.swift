@@ -16,17 +16,32 @@ import Testing
         func note(_ entry: String) { entries.withLock { $0.append(entry) } }
     }
 
+    /// Returns true once.
+    private final class Once: Sendable {
+        private let isLeft = Mutex(true)
+
+        func take() -> Bool {
+            isLeft.withLock { isLeft in
+                defer { isLeft = false }
+                return isLeft
+            }
+        }
+    }
+
     private let record = Record()
     private let pulled = OneShot<Void>()
     private let answer = OneShot<Data?>()
     private let cancelled = OneShot<Void>()
 
-    /// A body that is observed, and whose pull waits for the answer, regardless of a cancellation.
+    /// A body that is observed, and whose first pull waits for the answer, regardless of a cancellation. A later pull
+    /// ends the body.
     private func observed() -> HTTPResponseBody {
-        let (record, pulled, answer) = (record, pulled, answer)
+        let (record, pulled, answer, isFirst) = (record, pulled, answer, Once())
         let body = HTTPResponseBody.received(
             length: nil,
             pull: {
+                let isFirst = isFirst.take()
+                guard isFirst else { return nil }
                 pulled.set(())
                 return await answer.value
             }, cancel: { record.note("cancel") })
@@ -57,8 +72,47 @@ import Testing
         iterator.cancel()
         #expect(record.all == ["cancel"])
         answer.set(last)
-        _ = await read.result
+        if last == nil {
+            await #expect(throws: CancellationError.self) { try await read.value }
+        } else {
+            _ = await read.result
+        }
         #expect(record.all == entries)
+    }
+
+    @Test func `a body that one copy of an iterator ends is not over while another copy pulls`() async throws {
+        let iterator = observed().makeAsyncIterator()
+        let read = Task {
+            var iterator = iterator
+            return try await iterator.next()
+        }
+        await pulled.value
+        var copy = iterator
+        #expect(try await copy.next() == nil)
+        #expect(record.all == ["complete"])
+        answer.set(Data("abc".utf8))
+        #expect(try await read.value == Data("abc".utf8))
+        #expect(record.all == ["complete", "piece of 3", "end"])
+    }
+
+    @Test func `after the end, nothing is pulled`() async throws {
+        let record = record
+        let cancelled = PassedEnd { record.note("end") }
+        cancelled.cancel {}
+        await #expect(throws: CancellationError.self) {
+            try await cancelled.pull {
+                record.note("pull")
+                return Data()
+            }
+        }
+        let complete = PassedEnd { record.note("end") }
+        #expect(try await complete.pull { nil } == nil)
+        #expect(
+            try await complete.pull {
+                record.note("pull")
+                return Data()
+            } == nil)
+        #expect(record.all == ["end", "end"])
     }
 
     @Test func `a body that ends is not cancelled, and one that is dropped ends at once`() async throws {

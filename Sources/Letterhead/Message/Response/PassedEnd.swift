@@ -21,9 +21,11 @@ final class PassedEnd: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Pulls a piece. A piece of nil and an error end the body.
+    /// Pulls a piece. A piece of nil and an error end the body. After the end, nothing is pulled.
+    ///
+    /// - Throws: the error of the operation; `CancellationError` if the body was cancelled before.
     func pull(_ operation: () async throws -> Data?) async throws -> Data? {
-        state.withLock { $0.pulls += 1 }
+        guard try beginPull() else { return nil }
         do {
             let piece = try await operation()
             endPull(isOver: piece == nil)
@@ -31,6 +33,17 @@ final class PassedEnd: Sendable {
         } catch {
             endPull(isOver: true)
             throw error
+        }
+    }
+
+    private func beginPull() throws -> Bool {
+        try state.withLock { state in
+            guard !state.isReported else {
+                if state.isCancelled { throw CancellationError() }
+                return false
+            }
+            state.pulls += 1
+            return true
         }
     }
 
