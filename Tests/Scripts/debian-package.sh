@@ -7,13 +7,14 @@ set -uo pipefail
 package=$1 suite=$2 folder=$3
 skip() { echo "SKIPPED: $1"; exit 0; }
 
-if [ ! -e "$folder/root/usr" ]; then
+if [ ! -e "$folder/root" ]; then
     command -v apt-get >/dev/null && command -v dpkg >/dev/null || skip "apt-get and dpkg are not installed"
     release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
     source=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/*.sources 2>/dev/null | head -1)
     [ -n "$source" ] || source=$(awk '$1 == "deb" && $2 !~ /^\[/ { print $2; exit }' /etc/apt/sources.list 2>/dev/null)
     [ -n "$release" ] && [ -n "$source" ] || skip "the system names no Debian release or no package source"
-    rm -rf "$folder" && mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial" "$folder/root"
+    rm -rf "$folder" && mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial" ||
+        skip "the folder cannot be created"
     folder=$(cd "$folder" && pwd)
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $source $release$suite main" >"$folder/sources"
     : >"$folder/status"  # What is installed does not matter.
@@ -23,6 +24,7 @@ if [ ! -e "$folder/root/usr" ]; then
     timeout 60 apt-get "${options[@]}" update >"$folder/log" 2>&1 || skip "the package lists cannot be read"
     (cd "$folder" && timeout 60 apt-get "${options[@]}" download -t "$release$suite" "$package" >>log 2>&1) ||
         skip "the package cannot be downloaded"
-    dpkg -x "$folder/$package"_*.deb "$folder/root" || skip "the package cannot be unpacked"
+    dpkg -x "$folder/$package"_*.deb "$folder/unpacked" && mv "$folder/unpacked" "$folder/root" ||
+        skip "the package cannot be unpacked"
 fi
 (cd "$folder/root" && pwd)
