@@ -51,13 +51,13 @@
         private static func linesByHand(_ client: HTTPClient) async throws -> Int {
             var (count, lines) = (0, LinesByHand())
             for try await piece in try await client.stream(Export()).body { count += lines.count(piece) }
-            return count + lineCount
+            return count
         }
 
         private static func lines(_ client: HTTPClient) async throws -> Int {
             var count = 0
-            for try await line in try await client.stream(Export()).body.lines { count += line.utf8.count }
-            return count + lineCount
+            for try await line in try await client.stream(Export()).body.lines { count += line.utf8.count + 1 }
+            return count
         }
 
         private static func server() -> RawServer {

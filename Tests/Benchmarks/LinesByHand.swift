@@ -5,7 +5,7 @@ struct LinesByHand {
     /// The beginning of a line that the next piece continues.
     private var rest = Data()
 
-    /// Returns the number of bytes of the lines that end in a piece, without their endings.
+    /// Returns the number of bytes of the lines that end in a piece, with their endings.
     mutating func count(_ piece: Data) -> Int {
         piece.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return 0 }
@@ -14,10 +14,10 @@ struct LinesByHand {
                 let offset = base.distance(to: UnsafeRawPointer(end))
                 let line = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
                 if rest.isEmpty {
-                    count += String(decoding: line, as: UTF8.self).utf8.count
+                    count += String(decoding: line, as: UTF8.self).utf8.count + 1
                 } else {
                     rest.append(contentsOf: line)
-                    count += String(decoding: rest, as: UTF8.self).utf8.count
+                    count += String(decoding: rest, as: UTF8.self).utf8.count + 1
                     rest.removeAll()
                 }
                 start = offset + 1

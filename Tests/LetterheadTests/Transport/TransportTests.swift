@@ -185,6 +185,8 @@ struct TransportTests {
             var pieces = pieces
             return try await pieces.next()
         }
+        // There is no event for a read that waits.
+        try await Task.sleep(for: .milliseconds(50))
         await client.reset()
         let error = await #expect(throws: HTTPError.self) { try await read.value }
         #expect(error?.code == .cancelled)
