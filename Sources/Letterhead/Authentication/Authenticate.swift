@@ -50,7 +50,9 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
     }
 
     /// The requests without an authentication, if no method of the client has to obtain credentials.
-    var cancelledFromOutside: CancelledRequests { obtainsCredentials ? .noRequest : .matching { $0.authentication == nil } }
+    var cancelledFromOutside: CancelledRequests {
+        obtainsCredentials ? .noRequest : .matching { $0.authentication == nil }
+    }
 
     /// Removes the stored credentials of every method, once, and resets the links below.
     public func reset(next: any HTTPLoader) async {

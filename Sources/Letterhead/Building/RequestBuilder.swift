@@ -31,7 +31,7 @@ public protocol RequestBuilder<Template>: Sendable {
     /// The type of the template.
     associatedtype Template: RequestTemplate
 
-    /// The template.
+    /// The template. It is the same each time.
     var template: Template { get }
 
     /// Builds the request.

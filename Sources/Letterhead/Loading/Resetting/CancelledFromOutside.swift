@@ -16,7 +16,7 @@ extension CancelledFromOutside {
 enum CancelledRequests: Sendable {
     case all
     case noRequest
-    /// The requests for which the closure returns true. The options of the others contain code of the caller.
+    /// The requests for which the closure returns true. The others may wait, or run code of the caller.
     case matching(@Sendable (HTTPRequest) -> Bool)
 }
 
