@@ -146,4 +146,25 @@ import Testing
         feed.finish()
         await server.stop()
     }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `a reset of a client ends a body that has stalled on the network`(_ transport: TransportTests.Transport)
+        async throws
+    {
+        let server = try await MockServer.start()
+        server.enqueue(.response(.text("abcdef")).fault(.stall, at: .responseBody))
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), transport: transport.loader)
+        var pieces = try await client.stream(Endpoint("a")).body.makeAsyncIterator()
+        #expect(try await pieces.next() == Data("abc".utf8))
+        let read = Task { [pieces] in
+            var pieces = pieces
+            return try await pieces.next()
+        }
+        // There is no event for a read that waits.
+        try await Task.sleep(for: .milliseconds(50))
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await read.value }
+        #expect(error?.code == .cancelled)
+        await server.stop()
+    }
 }
