@@ -13,6 +13,10 @@ extension Benchmark {
         request.path = "/users/1"
         request.headers = ["Accept": "application/json"]
         let sent = request
+        // As in the guide, with a throttle.
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: base), authentication: .bearer("token"),
+            attemptLinks: Throttle(limit: 4), transport: transport)
         return [
             link("ResetGuard", ResetGuard()), link("Deadline", Deadline()), link("FollowRedirects", FollowRedirects()),
             link("ApplyEnvironment", ApplyEnvironment()), link("Authenticate", Authenticate()),
@@ -26,7 +30,13 @@ extension Benchmark {
             link("Retry, which judges", Retry(), nanoseconds: 1_000),
             link("Autocancel, which owns a task", Autocancel(), nanoseconds: 1_500),
             link("Deduplicate, which owns a task", Deduplicate(), nanoseconds: 1_500),
-            compare("the chain of a client", Self.chain(base, Answer()), nanoseconds: 3_000),
+            Benchmark(
+                "the chain of a client", floor: { try await transport.load(sent) },
+                measured: { try await client.send(sent) }, limits: .more(nanoseconds: 3_000), areSame: areSame),
+            Benchmark(
+                "a template through a client", floor: { try await transport.load(sent) },
+                measured: { try await client.sendWithResponse(GetBytes()).response },
+                limits: .more(nanoseconds: 4_000), areSame: { $0.status == $1.status }),
         ]
 
         func link(_ name: String, _ link: any LoaderLink, nanoseconds: Double = 150) -> Benchmark {
@@ -36,17 +46,20 @@ extension Benchmark {
         func compare(_ name: String, _ chain: any HTTPLoader, nanoseconds: Double) -> Benchmark {
             Benchmark(
                 name, floor: { try await transport.load(sent) }, measured: { try await chain.load(sent) },
-                limits: .more(nanoseconds: nanoseconds),
-                areSame: { $0.status == $1.status && $0.request.id == $1.request.id })
+                limits: .more(nanoseconds: nanoseconds), areSame: areSame)
         }
     }()
 
-    /// What an HTTPClient makes, with the throttle that the guide adds to it.
-    private static func chain(_ base: URL, _ transport: any HTTPLoader) -> any HTTPLoader {
-        ResetGuard() --> Autocancel() --> Deadline() --> Retry(validators: [DefaultValidator()]) --> FollowRedirects()
-            --> ApplyEnvironment(ServerEnvironment(baseURL: base)) --> Authenticate(.bearer("token"))
-            --> Throttle(limit: 4) --> transport
+    @Sendable
+    private static func areSame(_ left: HTTPResponse, _ right: HTTPResponse) -> Bool {
+        left.status == right.status && left.request.id == right.request.id
     }
+}
+
+private struct GetBytes: RequestTemplate {
+    typealias Response = Data
+
+    var path: RequestPath { "users/1" }
 }
 
 /// A transport that does nothing.

@@ -22,9 +22,10 @@ struct Round: CustomStringConvertible {
             _ = try await once(contender, 500)
             counts.append(max(100, Int(300_000_000 / (try await once(contender, 2000)).time)))
         }
+        // In a random order, because the system places the threads of a contender depending on what ran before it.
         for _ in 0..<rounds {
-            for (index, contender) in contenders.enumerated() {
-                all[index].append(try await once(contender, counts[index]))
+            for index in contenders.indices.shuffled() {
+                all[index].append(try await once(contenders[index], counts[index]))
             }
         }
         return all.map { rounds in
