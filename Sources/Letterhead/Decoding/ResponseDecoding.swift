@@ -3,15 +3,17 @@ import Foundation
 /// Converts a response to a value. All conversions happen here, depending on the requested type.
 enum ResponseDecoding {
     static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
-        // The most frequent case needs no cast to a protocol, which is slow.
-        if type == Data.self, let value = try await response.body.data() as? Value { return value }
-        // A Decodable type is neither HTTPResponse nor Void, and this check is faster than the two casts.
-        if !(type is any Decodable.Type) {
-            if let value = response as? Value { return value }
-            if let value = () as? Value { return value }
-        }
+        if let value = withoutBody(type, of: response) { return value }
         let data = try await response.body.data()
         return try decode(type, from: data, of: response)
+    }
+
+    /// Returns the value of a type that needs no body: the response itself, or `Void`.
+    private static func withoutBody<Value>(_ type: Value.Type, of response: HTTPResponse) -> Value? {
+        // A Decodable type is neither of the two, and this check is faster than the two casts. Data is the most
+        // frequent case of all, and comparing types is faster still.
+        if type == Data.self || type is any Decodable.Type { return nil }
+        return response as? Value ?? () as? Value
     }
 
     /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
@@ -37,6 +39,7 @@ enum ResponseDecoding {
     }
 
     private static func decode<Value>(_ type: Value.Type, from data: Data, of response: HTTPResponse) throws -> Value {
+        if type == Data.self, let value = data as? Value { return value }
         if let optional = type as? any EmptyRepresentable.Type {
             if data.isEmpty, let none = optional.empty as? Value { return none }
             if !usesDecoder(for: type),
@@ -45,7 +48,6 @@ enum ResponseDecoding {
                 return value
             }
         }
-        if type == Data.self, let value = data as? Value { return value }
         if type == String.self, let value = try text(data, of: response) as? Value { return value }
         guard let decodable = type as? any Decodable.Type else {
             throw HTTPError(

@@ -42,6 +42,7 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     var cancelledFromOutside: CancelledRequests { isAsked ? .noRequest : .all }
 
     /// Completes the request and sends it.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let hasOwn = request.options.contains(ServerEnvironmentOption.self)
         if case .own = source, !hasOwn { return try await next.load(request) }

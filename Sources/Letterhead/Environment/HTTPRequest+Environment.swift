@@ -77,12 +77,9 @@ enum ClientEnvironmentOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Returns the request with a client's environment for its descriptions.
-    func placed(in environment: ClientEnvironment?) -> HTTPRequest {
-        guard let environment, host == nil else { return self }
-        var placed = self
-        placed[option: ClientEnvironmentOption.self] = environment
-        return placed
+    /// Sets the environment of a client for descriptions of the request, unless the request has a host.
+    mutating func place(in environment: ClientEnvironment) {
+        if host == nil { self[option: ClientEnvironmentOption.self] = environment }
     }
 
     /// Stores the client's environment, so that the links above can show it.

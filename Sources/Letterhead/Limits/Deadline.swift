@@ -29,6 +29,7 @@ public struct Deadline: LoaderLink, CancelledFromOutside {
     ///
     /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the limit
     ///   is zero or less.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let isSet = request.options.contains(DeadlineOption.self)
         guard let limit = isSet ? request.deadline : standard else { return try await next.load(request) }

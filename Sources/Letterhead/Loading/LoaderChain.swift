@@ -51,6 +51,9 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 /// It has generic parameters for its parts, so that the compiler can specialize a chain that is created and used in one
 /// function. It is a class, because a link receives its next loader as `any HTTPLoader`, and converting a class
 /// reference to that type copies no loader.
+///
+/// The `load` of most links of the library is `@inline(__always)`: the function through which a chain calls the link then
+/// contains it, so that a request needs one asynchronous call less for each link.
 @usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next

@@ -27,6 +27,7 @@ public struct ModifyRequest: LoaderLink, CancelledFromOutside {
     var cancelledFromOutside: CancelledRequests { if case .named = change { .all } else { .noRequest } }
 
     /// Changes the request, and calls the next loader.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
         switch change {

@@ -32,6 +32,7 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
     public init(_ policy: RedirectPolicy = .safely) { self.policy = policy }
 
     /// Sends the request and follows the redirects.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let arrival = try await arrival(of: request, next: next)
         guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }

@@ -72,6 +72,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
     }
 
     /// Sends the request and retries it as necessary.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await request.holdingDownload { (request) throws(HTTPError) in
             try await attempts(of: request, next: next)
@@ -131,15 +132,13 @@ public struct Retry: LoaderLink, CancelledFromOutside {
 extension Retry {
     /// Returns the verdict of the validators on the transformed response. If they have no verdict, the strategy of the
     /// request or of the settings decides.
+    @inline(__always)
     private func verdict(
         on result: inout Result<HTTPResponse, HTTPError>, of load: RetryLoad
     ) async -> RetryVerdict {
         guard await load.transform(&result, by: transformers) else { return RetryVerdict(.pass(.transformerFailed)) }
         if case .failure(let failure) = result, failure.isEndOfLoad { return RetryVerdict(.pass(.cancelled)) }
-        var verdict =
-            load.mayRetry
-            ? await validators(verdictOn: result, of: load, for: load.attempt)
-            : await validators(verdictOn: result, of: load, for: load.request)
+        var verdict = await validators(verdictOn: result, of: load, for: load.attempt)
         guard case .pass(nil) = verdict.step, load.request.retryStrategy != nil || settings.strategy != nil else {
             return verdict
         }
@@ -153,18 +152,14 @@ extension Retry {
 
     /// Calls validators in order, until one fails the load or requests a retry. A suggestion that cannot be followed
     /// does not end the calls.
+    @inline(__always)
     private func validators(
         verdictOn result: Result<HTTPResponse, HTTPError>, of load: RetryLoad, for request: HTTPRequest
     ) async -> RetryVerdict {
         var verdict = RetryVerdict(.pass(nil))
         let own = load.isNested ? [] : load.request.validators
         for validator in own.isEmpty ? validators : own + validators {
-            let judged =
-                if let replacement = verdict.replacement {
-                    await validator.result(of: .success(replacement), for: request)
-                } else {
-                    await validator.result(of: result, for: request)
-                }
+            let judged = await validator.result(of: verdict.replacement.map { .success($0) } ?? result, for: request)
             if let observation = request.observation { observation.judge(validator, judged) }
             switch judged {
             case .nextValidator: break

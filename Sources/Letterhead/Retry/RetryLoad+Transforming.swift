@@ -2,14 +2,22 @@ extension RetryLoad {
     /// Applies the transformers to the response of an attempt, those of the client first.
     ///
     /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
+    @inline(__always)
     func transform(
         _ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]
     ) async -> Bool {
         let own = isNested ? [] : request.responseTransformers
-        guard !common.isEmpty || !own.isEmpty, case .success(var response) = result else { return true }
+        guard !common.isEmpty || !own.isEmpty, case .success(let response) = result else { return true }
+        return await transform(&result, response, by: common + own)
+    }
+
+    private func transform(
+        _ result: inout Result<HTTPResponse, HTTPError>, _ received: HTTPResponse, by transformers: [ModifyResponse]
+    ) async -> Bool {
+        var response = received
         let asked = response.request
         do {
-            for transformer in common + own { try await transformer.transform(&response) }
+            for transformer in transformers { try await transformer.transform(&response) }
             result = .success(try response.answering(asked, by: "a response transformer"))
             return true
         } catch {

@@ -48,6 +48,7 @@ struct RetryLoad {
 
     /// Sends the request once. The attempt number is removed from the request of the result, because the caller may
     /// send that request again.
+    @inline(__always)
     func send(to next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
             guard mayRetry else { return .success(try await next.attempt(request)) }

@@ -31,6 +31,7 @@ struct RetryVerdict {
 
 extension HTTPValidator {
     /// Returns the verdict on the result of an attempt. A body that is still arriving is withheld from the validator.
+    @inline(__always)
     func result(
         of result: Result<HTTPResponse, HTTPError>, for request: HTTPRequest
     ) async -> HTTPValidatorResult {

@@ -30,15 +30,18 @@ public import Foundation
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
-    /// The chain, preceded by the settings of this client.
-    private let loader: any HTTPLoader
+    private let defaults: ClientDefaults
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
     /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
     let observing: ClientObserving?
-    /// The environment that descriptions show before it is applied. If a closure provides the environment, descriptions
-    /// show it as not resolved.
-    private var shownEnvironment: ClientEnvironment? { isEnvironmentAsked ? ClientEnvironment(nil) : environment }
+    /// What the client adds to one request. If a closure provides the environment, descriptions show the environment as
+    /// not resolved until the request has it.
+    private var context: ClientContext {
+        ClientContext(
+            defaults: defaults, environment: isEnvironmentAsked ? ClientEnvironment(nil) : environment,
+            observing: observing)
+    }
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets: ResetCount
 
@@ -118,7 +121,9 @@ public struct HTTPClient: Sendable {
         let load: any HTTPLoader = Deadline(clock: retry.settings.clock) --> retry --> FollowRedirects() --> hop
         chain = links --> ResetGuard() --> Autocancel(above: load) --> load
         resets = ResetCount()
-        loader = ClientLoader(chain: chain, decoder: decoder, identity: ObjectIdentifier(resets))
+        var options = HTTPRequestOptions()
+        options.decoder = decoder
+        defaults = ClientDefaults(options)
     }
 
     /// Sends a template and returns the decoded value of its response.
@@ -126,7 +131,7 @@ public struct HTTPClient: Sendable {
     /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
     public func send<Template: RequestTemplate>(_ template: Template) async throws -> Template.Response {
-        try await sendWithResponse(template).value
+        try await sendable(template).sendWithResponse().value
     }
 
     /// Sends a template and returns the decoded value with its response.
@@ -140,7 +145,7 @@ public struct HTTPClient: Sendable {
 
     /// Returns a template with the chain of this client.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
-        SendableRequest(template, over: loader, in: shownEnvironment, observing)
+        SendableRequest(template, over: chain, for: context)
     }
 
     /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
@@ -151,14 +156,14 @@ public struct HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         let progress = request.ownProgressReport()
-        let observation = observing?.begin(request.placed(in: shownEnvironment), template: nil)
+        context.mark(&request)
+        let observation = observing?.begin(request, template: nil)
         // A request from an earlier response may contain the observation of that load, which must not apply here.
         request.observation = observation
         do throws(HTTPError) {
             // Likewise, the request may contain the download of the earlier load, which `withoutHold` removes.
-            let placed = request.placed(in: shownEnvironment)
-            return try await placed.withoutHold.holdingDownload { (request) throws(HTTPError) in
-                try await loader.load(request).accepted(by: request).savingReplacedBody(of: request)
+            return try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
+                try await chain.load(request).accepted(by: request).savingReplacedBody(of: request)
             }.ending(progress).ending(observation)
         } catch {
             progress?.finish()
@@ -188,20 +193,4 @@ public struct HTTPClient: Sendable {
 extension HTTPClient: CustomStringConvertible {
     /// The links and the transport of the chain, in order.
     public var description: String { "HTTPClient(\(chain))" }
-}
-
-/// The chain of a client, which sets the client's decoder for requests without one.
-private struct ClientLoader: HTTPLoader {
-    let chain: any HTTPLoader
-    let decoder: any HTTPBodyDecoder
-    let identity: ObjectIdentifier
-
-    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        var request = request
-        if request.decoder == nil { request.decoder = decoder }
-        // A request from a response of another client may contain what belongs to that client.
-        request.options.remove(HomeOriginOption.self)
-        request.client = identity
-        return try await chain.load(request)
-    }
 }

@@ -17,23 +17,18 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Builds the request; nil for the standard builder.
     private let builder: (any RequestBuilder<Template>)?
     private let loader: any HTTPLoader
-    private let environment: ClientEnvironment?
-    private let observing: ClientObserving?
+    /// What the client adds; nil for a request that is sent without a client.
+    private let client: ClientContext?
 
     /// Creates a request from a template, with a ``StandardRequestBuilder``.
-    public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, in: nil, nil) }
+    public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
-    /// Creates a request from a template for a client. Descriptions of the request use the client's environment to show
-    /// the complete URL.
-    init(
-        _ template: Template, over loader: any HTTPLoader, in environment: ClientEnvironment?,
-        _ observing: ClientObserving?
-    ) {
+    /// Creates a request from a template for a client.
+    init(_ template: Template, over loader: any HTTPLoader, for client: ClientContext?) {
         self.template = template
         builder = nil
         self.loader = loader
-        self.environment = environment
-        self.observing = observing
+        self.client = client
     }
 
     /// Creates a request from a builder, which contains the template.
@@ -41,8 +36,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         template = builder.template
         self.builder = builder
         self.loader = loader
-        environment = nil
-        observing = nil
+        client = nil
     }
 
     /// Sends the request and returns the decoded value.
@@ -113,7 +107,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Begins the observation of the load, if the client has observers. A builder may return a request from an earlier
     /// response, whose observation must not apply here.
     private func observe(_ request: inout HTTPRequest) -> Observation? {
-        guard let observing else {
+        guard let observing = client?.observing else {
             if request.observation != nil { request.observation = nil }
             return nil
         }
@@ -125,21 +119,25 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Ends the observation of a failed load. If the request could not be built, only the start and the end of the load
     /// are recorded.
     private func end(_ observation: Observation?, _ error: any Error) {
-        guard let observing else { return }
+        guard let observing = client?.observing else { return }
         let failed = (error as? HTTPError)?.request ?? HTTPRequest()
         (observation ?? observing.begin(failed, template: rootName(of: Template.self))).end(error)
     }
 
-    /// Builds the request.
+    /// Builds the request, and marks it as a request of the client.
     ///
     /// The members of the template are checked here, because a custom builder might not use the standard builder, which
     /// checks them.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
-            if let builder { return try builder.checkedRequest().placed(in: environment) }
-            return try StandardRequestBuilder(template).checkedRequest().placed(in: environment)
+            var request =
+                if let builder { try builder.checkedRequest() } else { try StandardRequestBuilder(template).request() }
+            client?.mark(&request)
+            return request
         } catch {
-            throw error.with(request: error.request.placed(in: environment))
+            var request = error.request
+            client?.mark(&request)
+            throw error.with(request: request)
         }
     }
 
@@ -147,15 +145,16 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private func requestToDecode() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         let defect = request[option: TemplateDefectOption.self]
-        if let rule = Template._undecodable ?? defect?.undecodable(as: Template.Response.self) {
+        let checks = TemplateChecks.of(Template.self)
+        if let rule = checks.undecodable ?? defect?.undecodable(as: Template.Response.self) {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
-        let isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
-        if request.isDecoded != isDecoded { request.isDecoded = isDecoded }
+        if request.isDecoded != checks.isDecoded { request.isDecoded = checks.isDecoded }
         return request
     }
 
     /// Returns the response of the template's `finish`. A download then replaces its file.
+    @inline(__always)
     private func finished(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
             try await finish(await result(of: request), request: request).savingReplacedBody(of: request)
@@ -177,6 +176,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     }
 
     /// Returns the response if its status is accepted, or an error otherwise.
+    @inline(__always)
     private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
             return .success(try await loader.load(request).accepted(by: request))
@@ -186,6 +186,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
+    @inline(__always)
     private func finish(
         _ result: Result<HTTPResponse, HTTPError>, request: HTTPRequest
     ) async throws(HTTPError) -> HTTPResponse {
@@ -201,6 +202,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
+    @inline(__always)
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
         response.request.observation?.recordDecoding("decoding.start", Template.Response.self)
         do {

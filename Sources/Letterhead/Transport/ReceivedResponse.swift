@@ -20,12 +20,12 @@ struct ReceivedResponse: ~Copyable {
     ///   - streaming: creates a streamed body. Its length is nil if it is not known. If this closure is nil, the body
     ///     is `received`.
     func response(
-        to request: SharedRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
+        to request: HTTPRequest, with received: Data, facts: TransportFacts, decodingRatio: Int?, upTo limit: Int,
         streaming: ((_ length: Int?, ContentDecoder?) -> HTTPResponseBody)?
     ) throws(TransportFailure) -> HTTPResponse {
         var head = try ResponseHead(self.head)
         if !trailers.isEmpty { facts.trailers = try ResponseHead.trailers(trailers) }
-        let length = head.bodyLength(of: request.value.method)
+        let length = head.bodyLength(of: request.method)
         var decoder: ContentDecoder?
         if let decodingRatio, length != 0 {
             decoder = try ContentDecoder(head.headers, maximumRatio: decodingRatio)
@@ -37,18 +37,18 @@ struct ReceivedResponse: ~Copyable {
         } else {
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
-        var response = HTTPResponse(answering: request, status: head.status, headers: head.headers, body: body)
+        var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
         response.provide(facts)
         if !interim.isEmpty { response.interimResponses = try interimResponses(to: request) }
         return response
     }
 
-    private func interimResponses(to request: SharedRequest) throws(TransportFailure) -> [HTTPResponse] {
+    private func interimResponses(to request: HTTPRequest) throws(TransportFailure) -> [HTTPResponse] {
         var responses: [HTTPResponse] = []
         for lines in interim {
             let head = try ResponseHead(lines)
             responses.append(
-                HTTPResponse(answering: request, status: head.status, headers: head.headers, body: HTTPResponseBody()))
+                HTTPResponse(request: request, status: head.status, headers: head.headers, body: HTTPResponseBody()))
         }
         return responses
     }

@@ -37,6 +37,19 @@ import Testing
         #expect(try await client("[1,{}]").send(request).decode(JSONValue.self) == [1, [:]])
     }
 
+    @Test func `the request of another client's response is decoded by the client that sends it`() async throws {
+        let snake = JSONDecoder()
+        snake.keyDecodingStrategy = .convertFromSnakeCase
+        let text = #"{"author_name":"ada"}"#
+        let earlier = try await client(text).send(request)
+        await #expect(throws: HTTPError.self) { try await earlier.decode(Post.self) }
+        let response = try await client(text, decoder: snake).send(earlier.request)
+        #expect(try await response.decode(Post.self) == Post(authorName: "ada"))
+        let chained = try await client(text, decoder: snake).send(request)
+        let alone = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data(text.utf8))) }
+        #expect(try await alone.load(chained.request).decode(Post.self) == Post(authorName: "ada"))
+    }
+
     @Test func `a response that cannot be decoded is an error with the response in it`() async throws {
         let response = try await client("[1]").send(request)
         let error = try await #require(throws: HTTPError.self) { try await response.decode(Post.self) }

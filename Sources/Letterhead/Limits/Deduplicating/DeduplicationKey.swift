@@ -68,7 +68,7 @@ final class DeduplicationKey: Hashable, Sendable {
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes
-            && left.client == right.client
+            && left.client === right.client
             && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
     }
 }

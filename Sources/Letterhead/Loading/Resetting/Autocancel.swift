@@ -32,6 +32,7 @@ public final class Autocancel: LoaderLink {
     /// Calls the next loader so that a reset can cancel it.
     ///
     /// - Throws: `.resetInProgress` if this link is being reset. Nothing is sent.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let lease = ResourceLedger.lease("a task that loads \(request.outline)")

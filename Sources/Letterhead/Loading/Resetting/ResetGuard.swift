@@ -24,6 +24,7 @@ public final class ResetGuard: LoaderLink {
     public init() {}
 
     /// Calls the next loader, unless a reset is in progress.
+    @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard joined.withLock({ $0 == nil }) else {
             throw .resetInProgress(request)

@@ -23,48 +23,30 @@ public struct HTTPRequest: Sendable, Identifiable {
         init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
-    /// The identity of the request. Copies share it; two requests that were created independently differ.
-    public let id: ID
-    private var ownMethod: HTTPMethod?
-    private var ownScheme: String?
-    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment sets it.
-    public var host: String?
-    /// The port; nil for the default port of the scheme.
-    public var port: Int?
-    /// The user and password of the URL that the request was created from. A transport refuses them: use an
-    /// `HTTPAuthentication`.
-    public var userInfo: String?
-    /// The path. A relative path is appended to the environment's prefix.
-    public var path: RequestPath
-    /// The query items.
-    public var query: QueryParameters
-    /// The fragment of the URL that the request was created from. It is never sent.
-    public var fragment: String?
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body. Default: ``EmptyBody``.
-    public var body: any HTTPBody
-    /// The settings for the loaders.
-    public var options: HTTPRequestOptions
-    /// The template that the request was built from. Its type belongs to a later folder; see `template`.
-    var origination: (any Sendable)?
-    /// The identity of the client that sends the request; nil without a client. A link that several clients share must
-    /// distinguish them, because each client has its own credentials, cookies and environment. Like the observation, it
-    /// is a property and not an option, because it is set for each request.
-    var client: ObjectIdentifier?
-    /// Records the events of the load that the request belongs to; nil if the load is not observed. It is a property
-    /// and not an option, so that links can read it without a search.
-    var observation: Observation?
+    /// The parts of a request. Copies of the request share them until one is changed, because a chain copies requests
+    /// often.
+    private struct Parts: Sendable {
+        let id = ID()
+        var method: HTTPMethod?
+        var scheme: String?
+        var host: String?
+        var port: Int?
+        var userInfo: String?
+        var path = RequestPath(escaped: "")
+        var query = QueryParameters()
+        var fragment: String?
+        var headers = HTTPHeaders()
+        var body: any HTTPBody = EmptyBody()
+        var options = HTTPRequestOptions()
+        var origination: (any Sendable)?
+        var client: ClientDefaults?
+        var observation: Observation?
+    }
+
+    @CopyOnWrite private var parts: Parts
 
     /// Creates a GET request over https in which nothing else is set.
-    public init() {
-        id = ID()
-        path = RequestPath(escaped: "")
-        query = QueryParameters()
-        headers = HTTPHeaders()
-        body = EmptyBody()
-        options = HTTPRequestOptions()
-    }
+    public init() { parts = Parts() }
 
     /// Creates a request to a URL. Path, query and escapes are sent unchanged.
     ///
@@ -72,19 +54,20 @@ public struct HTTPRequest: Sendable, Identifiable {
     ///   - method: the method. Default: GET.
     ///   - url: an http or https URL. An environment fills in missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
-        self.init()
-        ownMethod = method
+        var parts = Parts()
+        parts.method = method
         url.absoluteString.withBytes { bytes in
             let ranges = URLRanges(bytes)
-            ownScheme = ranges.scheme.map { bytes.text($0) }
+            parts.scheme = ranges.scheme.map { bytes.text($0) }
             if let authority = ranges.authority.map({ AuthorityRanges(bytes, in: $0) }) {
-                (host, port) = (bytes.text(authority.host), authority.port)
-                userInfo = authority.userInfo.map { bytes.text($0) }
+                (parts.host, parts.port) = (bytes.text(authority.host), authority.port)
+                parts.userInfo = authority.userInfo.map { bytes.text($0) }
             }
-            path = RequestPath(escaped: bytes.text(ranges.path))
-            if let range = ranges.query { query = QueryParameters(escaped: bytes.text(range)) }
-            fragment = ranges.fragment.map { bytes.text($0) }
+            parts.path = RequestPath(escaped: bytes.text(ranges.path))
+            if let range = ranges.query { parts.query = QueryParameters(escaped: bytes.text(range)) }
+            parts.fragment = ranges.fragment.map { bytes.text($0) }
         }
+        self.parts = parts
     }
 
     /// Creates a request to the URL in a string: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
@@ -98,14 +81,14 @@ public struct HTTPRequest: Sendable, Identifiable {
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
             var request = HTTPRequest()
-            request.ownMethod = method
+            request.method = method
             throw HTTPError(
                 .invalidRequest, request: request,
                 message: "the string is not a URL: escape spaces and other characters that a URL cannot contain"
             )
         }
         self.init(method: method, url: parsed)
-        guard ownScheme != nil, hasHTTPScheme, host?.isEmpty == false else {
+        guard parts.scheme != nil, hasHTTPScheme, host?.isEmpty == false else {
             throw HTTPError(
                 .invalidRequest, request: self,
                 message: "the string is not an absolute http or https URL, such as https://example.com/path")
@@ -115,25 +98,98 @@ public struct HTTPRequest: Sendable, Identifiable {
     init(
         method: HTTPMethod, path: RequestPath, query: QueryParameters, headers: HTTPHeaders, options: HTTPRequestOptions
     ) {
-        id = ID()
-        ownMethod = method
-        self.path = path
-        self.query = query
-        self.headers = headers
-        body = EmptyBody()
-        self.options = options
+        parts = Parts(method: method, path: path, query: query, headers: headers, options: options)
     }
+
+    /// The identity of the request. Copies share it; two requests that were created independently differ.
+    public var id: ID { parts.id }
 
     /// The method. Default: GET, unless an environment sets another.
     public var method: HTTPMethod {
-        get { ownMethod ?? .get }
-        set { ownMethod = newValue }
+        get { parts.method ?? .get }
+        set { parts.method = newValue }
     }
 
     /// The scheme, `https` or `http`. Default: https, unless an environment sets another.
     public var scheme: String {
-        get { ownScheme ?? "https" }
-        set { ownScheme = newValue }
+        get { parts.scheme ?? "https" }
+        set { parts.scheme = newValue }
+    }
+
+    /// The host: a name, an IPv4 address, or an IPv6 address in brackets; nil until an environment sets it.
+    public var host: String? {
+        get { parts.host }
+        _modify { yield &parts.host }
+    }
+
+    /// The port; nil for the default port of the scheme.
+    public var port: Int? {
+        get { parts.port }
+        _modify { yield &parts.port }
+    }
+
+    /// The user and password of the URL that the request was created from. A transport refuses them: use an
+    /// `HTTPAuthentication`.
+    public var userInfo: String? {
+        get { parts.userInfo }
+        _modify { yield &parts.userInfo }
+    }
+
+    /// The path. A relative path is appended to the environment's prefix.
+    public var path: RequestPath {
+        get { parts.path }
+        _modify { yield &parts.path }
+    }
+
+    /// The query items.
+    public var query: QueryParameters {
+        get { parts.query }
+        _modify { yield &parts.query }
+    }
+
+    /// The fragment of the URL that the request was created from. It is never sent.
+    public var fragment: String? {
+        get { parts.fragment }
+        _modify { yield &parts.fragment }
+    }
+
+    /// The header fields.
+    public var headers: HTTPHeaders {
+        get { parts.headers }
+        _modify { yield &parts.headers }
+    }
+
+    /// The body. Default: ``EmptyBody``.
+    public var body: any HTTPBody {
+        get { parts.body }
+        _modify { yield &parts.body }
+    }
+
+    /// The settings for the loaders.
+    public var options: HTTPRequestOptions {
+        get { parts.options }
+        _modify { yield &parts.options }
+    }
+
+    /// The template that the request was built from. Its type belongs to a later folder; see `template`.
+    var origination: (any Sendable)? {
+        get { parts.origination }
+        _modify { yield &parts.origination }
+    }
+
+    /// The client that sends the request; nil without a client. A link that several clients share must distinguish them,
+    /// because each client has its own credentials, cookies and environment. Like the observation, it is a property and
+    /// not an option, because it is set for each request.
+    var client: ClientDefaults? {
+        get { parts.client }
+        _modify { yield &parts.client }
+    }
+
+    /// Records the events of the load that the request belongs to; nil if the load is not observed. It is a property
+    /// and not an option, so that links can read it without a search.
+    var observation: Observation? {
+        get { parts.observation }
+        _modify { yield &parts.observation }
     }
 
     /// The first value of a query name. Setting a value replaces all values of the name. Setting nil removes them.
@@ -159,7 +215,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         host.map { host in port.map { "\(host):\($0)" } ?? host }
     }
 
-    var hasMethod: Bool { ownMethod != nil }
+    var hasMethod: Bool { parts.method != nil }
 
     /// Fills a request without a host from a base URL. The host is set, and the path prefix is added to a relative
     /// path. The scheme, user information, port and query items are used if the request does not set them. A request
@@ -181,7 +237,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     private mutating func fill(from base: some BaseURLParts, path: RequestPath) {
         self.path = path
         if base.hasQuery { query.fill(from: base.query) }
-        if ownScheme == nil { ownScheme = base.scheme }
+        if parts.scheme == nil { parts.scheme = base.scheme }
         if userInfo == nil { userInfo = base.userInfo }
         host = base.host
         if port == nil { port = base.port }

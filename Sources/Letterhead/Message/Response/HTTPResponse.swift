@@ -2,17 +2,18 @@ import Foundation
 
 /// The response of a server. Loaders return a response with any status; only the client treats a status as an error.
 public struct HTTPResponse: Sendable {
-    private var answered: SharedRequest
-    /// The status.
-    public var status: HTTPStatus
-    /// The headers in order. Several fields may have the same name.
-    public var headers: HTTPHeaders
-    /// The body; empty if the response has none.
-    public var body: HTTPResponseBody
-    /// All attempts of the request that led to this response, in order. The array is empty if no link of the chain
-    /// records attempts.
-    public var attempts: [HTTPAttempt] = []
-    private var values = HTTPResponseValues()
+    /// The parts of a response. Copies of the response share them until one is changed, because a chain copies
+    /// responses often.
+    private struct Parts: Sendable {
+        var request: HTTPRequest
+        var status: HTTPStatus
+        var headers: HTTPHeaders
+        var body: HTTPResponseBody
+        var attempts: [HTTPAttempt] = []
+        var values = HTTPResponseValues()
+    }
+
+    @CopyOnWrite private var parts: Parts
 
     /// Creates a response.
     ///
@@ -25,36 +26,45 @@ public struct HTTPResponse: Sendable {
         request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
         body: HTTPResponseBody = HTTPResponseBody()
     ) {
-        self.init(answering: SharedRequest(request), status: status, headers: headers, body: body)
-    }
-
-    /// Creates a response to a request that is already stored.
-    init(answering request: SharedRequest, status: HTTPStatus, headers: HTTPHeaders, body: HTTPResponseBody) {
-        answered = request
-        self.status = status
-        self.headers = headers
-        self.body = body
+        parts = Parts(request: request, status: status, headers: headers, body: body)
     }
 
     /// The request that was sent, after the changes of all links.
     public var request: HTTPRequest {
-        get { answered.value }
-        set { answered = SharedRequest(newValue) }
+        get { parts.request }
+        _modify { yield &parts.request }
+    }
+
+    /// The status.
+    public var status: HTTPStatus {
+        get { parts.status }
+        _modify { yield &parts.status }
+    }
+
+    /// The headers in order. Several fields may have the same name.
+    public var headers: HTTPHeaders {
+        get { parts.headers }
+        _modify { yield &parts.headers }
+    }
+
+    /// The body; empty if the response has none.
+    public var body: HTTPResponseBody {
+        get { parts.body }
+        _modify { yield &parts.body }
+    }
+
+    /// All attempts of the request that led to this response, in order. The array is empty if no link of the chain
+    /// records attempts.
+    public var attempts: [HTTPAttempt] {
+        get { parts.attempts }
+        _modify { yield &parts.attempts }
     }
 
     /// A typed value that a loader or a validator attached to the response; its default if none was attached.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
-        get { values[key] }
-        set { values[key] = newValue }
+        get { parts.values[key] }
+        set { parts.values[key] = newValue }
     }
-}
-
-/// A request that a transport, its response and the copies of the response share. It is a class, so that copies of a
-/// response do not copy the request.
-final class SharedRequest: Sendable {
-    let value: HTTPRequest
-
-    init(_ value: HTTPRequest) { self.value = value }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

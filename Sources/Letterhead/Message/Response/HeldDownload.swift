@@ -84,19 +84,20 @@ extension HTTPRequest {
     func holdingDownload(
         _ load: (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
-        guard isOwnDownload else { return try await load(self) }
-        let download = HeldDownload()
-        defer { download.end() }
+        let download = isOwnDownload ? HeldDownload() : nil
+        defer { download?.end() }
         var held = self
-        held[option: HeldDownloadOption.self] = download
+        if let download { held[option: HeldDownloadOption.self] = download }
         let response: HTTPResponse
         do throws(HTTPError) {
             response = try await load(held)
         } catch {
+            guard let download else { throw error }
             download.draft?.discard()
             error.response?.draft?.discard()
             throw error.with(request: error.request.withoutHold, response: error.response?.withoutHold)
         }
+        guard let download else { return response }
         return try response.saved(by: download)
     }
 }

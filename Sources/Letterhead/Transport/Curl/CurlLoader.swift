@@ -68,8 +68,8 @@
             switch outcome {
             case .success:
                 let response = try transfer.response()
-                return transfer.pipe == nil ? response : try await response.delivered(to: transfer.request.value)
-            case .failure(let failure): throw failure.error(for: transfer.request.value)
+                return transfer.pipe == nil ? response : try await response.delivered(to: transfer.request)
+            case .failure(let failure): throw failure.error(for: transfer.request)
             }
         }
 
@@ -88,15 +88,15 @@
         }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
-            let sent = SharedRequest(request.framed)
-            let plan = try plan(for: sent.value)
-            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: sent.value) }
+            let sent = request.framed
+            let plan = try plan(for: sent)
+            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: sent) }
             if plan.timeLeft == 0 {
-                throw sent.value.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
+                throw sent.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
-            guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent.value) }
+            guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
             let engine = engine.withLock { $0 }
-            guard engine.start() else { throw TransportFailure.exhausted.error(for: sent.value) }
+            guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
             return CurlTransfer(plan, for: sent, engine: engine)
         }
 

@@ -19,7 +19,7 @@
         }
 
         /// The request that is sent.
-        let request: SharedRequest
+        let request: HTTPRequest
         let plan: CurlPlan
         /// The maximum number of bytes of a buffered body.
         let limit: Int
@@ -42,13 +42,13 @@
         /// the reply's memory, because memory that one thread allocates and another frees slows down both.
         @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
-        init(_ plan: CurlPlan, for request: SharedRequest, engine: CurlEngine) {
+        init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine) {
             self.plan = plan
             self.request = request
             self.engine = engine
-            limit = request.value.responseLimit
-            let isWatched = request.value.onProgress != nil
-            pipe = request.value.responseDelivery == .buffered && !isWatched ? nil : ReceivePipe()
+            limit = request.responseLimit
+            let isWatched = request.onProgress != nil
+            pipe = request.responseDelivery == .buffered && !isWatched ? nil : ReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
@@ -149,14 +149,14 @@
                 let received = pipe == nil ? reply.body.take() : Data()
                 return try reply.response(
                     to: request, with: received, facts: facts, decodingRatio: plan.decodingRatio, upTo: limit,
-                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request.value, $0, $1) })
+                    streaming: pipe == nil ? nil : { self.streamedBody(of: self.request, $0, $1) })
             } catch {
                 cancel()
                 // The error includes the head, because the status counts even if the body cannot be read. For example,
                 // the body of a redirect does not matter.
                 var failure = error
                 failure.head = reply.head
-                throw failure.error(for: request.value)
+                throw failure.error(for: request)
             }
         }
 

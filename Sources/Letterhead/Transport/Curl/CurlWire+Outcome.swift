@@ -92,7 +92,7 @@
             guard let facts = transfer?.facts else { return }
             var metrics = TransportMetrics()
             let isNew = number(.connectionsMade) > 0
-            let isObserved = transfer?.request.value.observation != nil
+            let isObserved = transfer?.request.observation != nil
             // A failed attempt to connect has times, too.
             if isNew || isObserved && !progress.hasAnswer {
                 metrics.nameLookup = time(.nameLookupTime)
@@ -124,7 +124,7 @@
         /// The connection of an observed transfer, before libcurl releases the transfer; nil if no connection was
         /// opened or reused, or if the load is not observed.
         var observedConnection: ObservedConnection? {
-            guard let transfer, transfer.request.value.observation != nil else { return nil }
+            guard let transfer, transfer.request.observation != nil else { return nil }
             guard progress.timesSent > 0 || progress.hasAnswer || time(.connectTime) > .zero else { return nil }
             return ObservedConnection(
                 facts: transfer.facts, socket: socket,
@@ -145,7 +145,7 @@
 
         /// Records the TLS version and cipher while the connection still belongs to the transfer.
         func noteHead() {
-            guard let transfer, transfer.request.value.observation != nil else { return }
+            guard let transfer, transfer.request.observation != nil else { return }
             var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
             lh_curl_get_tls_names(easy, &version, &cipher)
             transfer.facts.note { details in
@@ -160,7 +160,7 @@
         func noteInterim() {
             guard let transfer, transfer.reply.interim.count < ReceivedResponse.mostInterim else { return }
             transfer.reply.interim.append(lines)
-            guard transfer.request.value.observation != nil else { return }
+            guard transfer.request.observation != nil else { return }
             transfer.facts.note { [lines] details in details.interim.append(lines) }
         }
 

@@ -13,6 +13,7 @@
                 if !progress.hasHead {
                     guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
                 }
+                if lines.isEmpty { lines.reserveCapacity(Self.usualHeadSize) }
                 lines.append(contentsOf: line)
                 return true
             }
@@ -25,7 +26,7 @@
             guard let transfer, accept(unless: progress.framing.fault) else { return false }
             progress.hasHead = true
             // A streamed body is read at the reader's pace, so the timeout of the attempt does not apply to it.
-            if transfer.request.value.isOpenEnded(after: HTTPStatus(progress.status)) {
+            if transfer.request.isOpenEnded(after: HTTPStatus(progress.status)) {
                 progress.attemptDeadline = .max
             }
             transfer.reply.head.append(contentsOf: lines)

@@ -60,7 +60,7 @@
 
         /// The host, the setting and the key of the server, for the message if the key is not pinned.
         var pinMismatch: String {
-            let host = transfer?.request.value.host ?? ""
+            let host = transfer?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
             let pin = lh_curl_get_certificate(easy).flatMap { PublicKeyPin.pin(ofPEM: String(cString: $0)) }
             return "\(rule) for \(host); the key of the server is \(pin ?? "not known")"
