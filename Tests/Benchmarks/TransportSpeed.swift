@@ -24,7 +24,7 @@
             TransportSpeed(width: 16, isSecure: true, transport: .speed(0.68), line: .speed(0.4)),
             TransportSpeed(width: 64, isSecure: true, transport: .speed(0.78), line: .speed(0.42)),
         ]
-        private static let rounds = 9
+        private static let rounds = 15
         private static let processor = Limit.processor(1.9)
         /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
         private static let data = Limit.speed(0.85)

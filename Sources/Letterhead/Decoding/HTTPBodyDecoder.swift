@@ -73,7 +73,7 @@ extension HTTPRequest {
     /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
     /// client).
     public var decoder: (any HTTPBodyDecoder)? {
-        get { self[option: ResponseDecoderOption.self] ?? client?.options.decoder }
+        get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
     }
 }

@@ -52,8 +52,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 /// function. It is a class, because a link receives its next loader as `any HTTPLoader`, and converting a class
 /// reference to that type copies no loader.
 ///
-/// The `load` of most links of the library is `@inline(__always)`: the function through which a chain calls the link then
-/// contains it, so that a request needs one asynchronous call less for each link.
+/// The `load` of each link that every client contains is `@inline(__always)`: the function through which a chain calls
+/// the link then contains it, so that a request needs one asynchronous call less for each of these links.
 @usableFromInline final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     @usableFromInline let link: Link
     @usableFromInline let next: Next

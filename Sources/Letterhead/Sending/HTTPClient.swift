@@ -30,7 +30,8 @@ public import Foundation
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
-    private let defaults: ClientDefaults
+    private let identity = HTTPRequest.ClientIdentity()
+    private let decoding: HTTPRequestOptions
     private let environment: ClientEnvironment?
     private let isEnvironmentAsked: Bool
     /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
@@ -39,8 +40,8 @@ public struct HTTPClient: Sendable {
     /// not resolved until the request has it.
     private var context: ClientContext {
         ClientContext(
-            defaults: defaults, environment: isEnvironmentAsked ? ClientEnvironment(nil) : environment,
-            observing: observing)
+            identity: identity, decoding: decoding,
+            environment: isEnvironmentAsked ? ClientEnvironment(nil) : environment, observing: observing)
     }
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets: ResetCount
@@ -123,7 +124,7 @@ public struct HTTPClient: Sendable {
         resets = ResetCount()
         var options = HTTPRequestOptions()
         options.decoder = decoder
-        defaults = ClientDefaults(options)
+        decoding = options
     }
 
     /// Sends a template and returns the decoded value of its response.

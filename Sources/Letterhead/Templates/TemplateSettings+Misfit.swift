@@ -3,8 +3,7 @@ import Foundation
 extension RequestTemplate {
     /// The error of a setting that the template declares as a member; nil if there is none.
     static var declaredSetting: String? {
-        // One check for each group of settings, because most templates declare none, and the checks run for each
-        // request.
+        // One check for each group of settings, because most templates declare none.
         guard
             _hasLimitSettings || _hasSigningSettings || _hasJudgingSettings || _hasReadingSettings
                 || _hasRoutingSettings || _hasSharingSettings || _hasProgressSettings

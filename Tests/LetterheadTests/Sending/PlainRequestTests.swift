@@ -37,17 +37,26 @@ import Testing
         #expect(try await client("[1,{}]").send(request).decode(JSONValue.self) == [1, [:]])
     }
 
-    @Test func `the request of another client's response is decoded by the client that sends it`() async throws {
+    @Test func `a client in the chain of another client does not change the decoder`() async throws {
+        let snake = JSONDecoder()
+        snake.keyDecodingStrategy = .convertFromSnakeCase
+        let inner = client(#"{"author_name":"ada"}"#)
+        let outer = HTTPClient(decoder: snake, transport: AnyLoader { try await inner.send($0) })
+        #expect(try await outer.send(request).decode(Post.self) == Post(authorName: "ada"))
+        let template = Endpoint("a", answering: Post.self).with { $0.baseURL = URL(string: "https://h.test") }
+        #expect(try await outer.send(template) == Post(authorName: "ada"))
+    }
+
+    @Test func `a request that is sent again keeps the decoder of its client`() async throws {
         let snake = JSONDecoder()
         snake.keyDecodingStrategy = .convertFromSnakeCase
         let text = #"{"author_name":"ada"}"#
-        let earlier = try await client(text).send(request)
-        await #expect(throws: HTTPError.self) { try await earlier.decode(Post.self) }
-        let response = try await client(text, decoder: snake).send(earlier.request)
-        #expect(try await response.decode(Post.self) == Post(authorName: "ada"))
-        let chained = try await client(text, decoder: snake).send(request)
+        let earlier = try await client(text, decoder: snake).send(request)
         let alone = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data(text.utf8))) }
-        #expect(try await alone.load(chained.request).decode(Post.self) == Post(authorName: "ada"))
+        #expect(try await alone.load(earlier.request).decode(Post.self) == Post(authorName: "ada"))
+        var moved = try HTTPRequest("https://mirror.test/")
+        moved.options = earlier.request.options
+        #expect(try await alone.load(moved).decode(Post.self) == Post(authorName: "ada"))
     }
 
     @Test func `a response that cannot be decoded is an error with the response in it`() async throws {

@@ -23,6 +23,9 @@ public struct HTTPRequest: Sendable, Identifiable {
         init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
+    /// The identity of a client. It is an object, so that no later client has the same identity.
+    final class ClientIdentity: Sendable {}
+
     /// The parts of a request. Copies of the request share them until one is changed, because a chain copies requests
     /// often.
     private struct Parts: Sendable {
@@ -39,7 +42,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         var body: any HTTPBody = EmptyBody()
         var options = HTTPRequestOptions()
         var origination: (any Sendable)?
-        var client: ClientDefaults?
+        var client: ClientIdentity?
         var observation: Observation?
     }
 
@@ -177,10 +180,10 @@ public struct HTTPRequest: Sendable, Identifiable {
         _modify { yield &parts.origination }
     }
 
-    /// The client that sends the request; nil without a client. A link that several clients share must distinguish them,
-    /// because each client has its own credentials, cookies and environment. Like the observation, it is a property and
-    /// not an option, because it is set for each request.
-    var client: ClientDefaults? {
+    /// The client that sends the request; nil without a client. A link that several clients share must distinguish
+    /// them, because each client has its own credentials, cookies and environment. Like the observation, it is a
+    /// property and not an option, because it is set for each request.
+    var client: ClientIdentity? {
         get { parts.client }
         _modify { yield &parts.client }
     }

@@ -53,7 +53,8 @@
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }
         }
 
-        private static let usualHeadSize = 480
+        /// Most heads have fewer bytes.
+        static let usualHeadSize = 480
         private static let smallBodySize = 960
 
         /// Returns the maximum number of received bytes. A small body may be slightly larger when it is compressed.

@@ -13,7 +13,7 @@
                 if !progress.hasHead {
                     guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
                 }
-                if lines.isEmpty { lines.reserveCapacity(Self.usualHeadSize) }
+                if lines.isEmpty { lines.reserveCapacity(CurlTransfer.usualHeadSize) }
                 lines.append(contentsOf: line)
                 return true
             }

@@ -141,8 +141,6 @@
         }
 
         private static let reasonSize = 256
-        /// Most heads have fewer bytes.
-        static let usualHeadSize = 1024
         /// The maximum capacity of `lines` that is kept for the next transfer, in bytes.
         private static let mostKept = 8192
     }
