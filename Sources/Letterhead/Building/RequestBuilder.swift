@@ -52,7 +52,7 @@ extension RequestBuilder {
         try request.addTemplateCookies()
         // The standard builder has already checked the members.
         if Self.self != StandardRequestBuilder<Template>.self,
-            let misfit = TemplateChecks.of(Template.self).misfit ?? template.options[TemplateDefectOption.self]?.misfit
+            let misfit = Template._misfit ?? template.options[TemplateDefectOption.self]?.misfit
         {
             throw HTTPError(.invalidRequest, request: request, message: misfit)
         }

@@ -30,15 +30,14 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
         request.originate(from: template)
-        let checks = TemplateChecks.of(Template.self)
-        if let misfit = checks.misfit ?? request[option: TemplateDefectOption.self]?.misfit {
+        if let misfit = Template._misfit ?? request[option: TemplateDefectOption.self]?.misfit {
             throw HTTPError(.invalidRequest, request: request, message: misfit)
         }
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)
         try request.addTemplateCookies()
-        if checks.isPaginated, isUnknownPage { throw unknownPage(of: request) }
+        if isUnknownPage { throw unknownPage(of: request) }
         if let baseURL = template.baseURL {
             request.fill(from: baseURL)
             guard request.host != nil else { throw baseWithoutHost(of: request) }
@@ -53,7 +52,11 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 
     private var isUnknownPage: Bool {
-        (template as? any PaginatedTemplate)?.position == .unknown
+        // The type is checked first, because checking it does not copy the template.
+        guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
+            return false
+        }
+        return page.position == .unknown
     }
 
     private func unknownPage(of request: HTTPRequest) -> HTTPError {

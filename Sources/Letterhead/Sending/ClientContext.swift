@@ -1,5 +1,6 @@
 /// What a client adds to a request before it passes the chain.
 struct ClientContext: Sendable {
+    /// Distinguishes the client from every other client.
     let identity: HTTPRequest.ClientIdentity
     /// The decoder, as options that are created once for all requests.
     let decoding: HTTPRequestOptions

@@ -145,11 +145,11 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private func requestToDecode() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         let defect = request[option: TemplateDefectOption.self]
-        let checks = TemplateChecks.of(Template.self)
-        if let rule = checks.undecodable ?? defect?.undecodable(as: Template.Response.self) {
+        if let rule = Template._undecodable ?? defect?.undecodable(as: Template.Response.self) {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
-        if request.isDecoded != checks.isDecoded { request.isDecoded = checks.isDecoded }
+        let isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
+        if request.isDecoded != isDecoded { request.isDecoded = isDecoded }
         return request
     }
 

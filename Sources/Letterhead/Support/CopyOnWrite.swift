@@ -3,7 +3,8 @@
 /// A copy of the wrapper copies one reference. Only a change of a value that is shared copies its parts.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// It is unchecked, because its value is changed only while the box has a single owner.
+    /// `@unchecked`: its value is changed only while the box has a single owner. The exclusivity of the value is
+    /// unchecked, because it is reached only through the variable that contains the wrapper, which Swift checks.
     private final class Box: @unchecked Sendable {
         @exclusivity(unchecked) var value: Value
 

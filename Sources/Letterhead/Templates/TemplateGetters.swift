@@ -155,7 +155,7 @@ where
 extension RequestTemplate {
     /// The error of a member whose getter the library cannot call; nil without one.
     static var unreadableMember: String? {
-        // One check covers all members, because most templates have no such member.
+        // One check covers all members, because each request runs it and most templates have no such member.
         guard _hasUnreadableMember else { return nil }
         let members: [(name: String, declared: Any.Type, plain: Any.Type)] = [
             ("path", _Path.self, _PathGetter.self),

@@ -3,7 +3,8 @@ import Foundation
 extension RequestTemplate {
     /// The error of a setting that the template declares as a member; nil if there is none.
     static var declaredSetting: String? {
-        // One check for each group of settings, because most templates declare none.
+        // One check for each group of settings, because most templates declare none, and the checks run for each
+        // request.
         guard
             _hasLimitSettings || _hasSigningSettings || _hasJudgingSettings || _hasReadingSettings
                 || _hasRoutingSettings || _hasSharingSettings || _hasProgressSettings

@@ -41,6 +41,11 @@ import Testing
         #expect(copy.attempts.count == 1 && copy.request.host == "example.org" && copy.metrics.bytesSent == 2)
     }
 
+    @Test func `a copy of a request or a response is one reference`() {
+        #expect(MemoryLayout<HTTPRequest>.size == MemoryLayout<AnyObject>.size)
+        #expect(MemoryLayout<HTTPResponse>.size == MemoryLayout<AnyObject>.size)
+    }
+
     @Test func `a header of a request that is not shared is changed in place, and that of a shared one is not`() {
         var request = HTTPRequest()
         request.headers = ["A": "1", "B": "2"]
