@@ -1,30 +1,34 @@
 import Foundation
 import Letterhead
 
-// One type for each endpoint describes its request and its response. It sends nothing.
+// One type for each endpoint describes its request and its response. It sends nothing. The members are in an extension
+// with the conformance, so that the compiler warns about a member with the wrong type, such as `var method: String`.
 
 struct User: Codable, Sendable {
     var id: Int
     var login: String
 }
 
-struct GetUser: RequestTemplate {
+struct GetUser { let login: String }
+
+extension GetUser: RequestTemplate {
     typealias Response = User
-    let login: String
     var path: RequestPath { "users/\(login)" }  // the value is always one escaped segment
 }
 
-struct CreateUser: RequestTemplate {
+struct CreateUser { let user: User }
+
+extension CreateUser: RequestTemplate {
     typealias Response = User
-    let user: User
     var method: HTTPMethod { .post }
     var path: RequestPath { "users" }
     var body: some HTTPBody { JSONBody(user) }
 }
 
-struct ListFollowers: RequestTemplate {
+struct ListFollowers { let login: String }
+
+extension ListFollowers: RequestTemplate {
     typealias Response = [User]
-    let login: String
     var path: RequestPath { "users/\(login)/followers" }
     var query: QueryParameters { ["per_page": 2] }
 }
@@ -37,14 +41,16 @@ extension RequestTemplate where Self == Get<[User]> {
     }
 }
 
-struct WatchActivity: RequestTemplate {
-    let login: String
+struct WatchActivity { let login: String }
+
+extension WatchActivity: RequestTemplate {
     var path: RequestPath { "users/\(login)/activity" }
 }
 
-struct UploadAvatar: RequestTemplate {
+struct UploadAvatar { let login: String }
+
+extension UploadAvatar: RequestTemplate {
     typealias Response = Receipt
-    let login: String
     var method: HTTPMethod { .put }
     var path: RequestPath { "users/\(login)/avatar" }
 }

@@ -4,8 +4,9 @@
 public-surface.py SYMBOL-GRAPH-FOLDER [--top-level N] [--nested N] [--declarations N] [--lines N]
 
 The folder holds Letterhead.symbols.json, as `swift package dump-symbol-graph` writes it. A type is a struct, class, actor,
-enumeration or protocol. Types with an underscore, which symbol graphs and the documentation leave out, are read from the
-sources and counted apart. It also fails when a public type is in no topic of the documentation catalog, or a guide is not linked.
+enumeration or protocol. It also fails when an exported name begins with an underscore, when a public type is in no topic of
+the documentation catalog, or when a guide is not linked. Symbol graphs leave out names with an underscore, so these are read
+from the sources.
 """
 import argparse
 import json
@@ -31,14 +32,14 @@ kinds = {f"swift.{kind}" for kind in ("struct", "class", "actor", "enum", "proto
 types = {".".join(s["pathComponents"]) for s in symbols if s["kind"]["identifier"] in kinds}
 
 files = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.swift"))}
-hidden = re.compile(r"^public (?:final )?(?:struct|class|actor|enum|protocol) (_\w+)", re.MULTILINE)
-underscored = {name for text in files.values() for name in hidden.findall(text)}
+keywords = "struct|class|actor|enum|protocol|typealias|func|var|let"
+hidden = re.compile(rf"^[^\n/]*\bpublic\b[^\n/]*?\b(?:{keywords}) (_\w+)|\bassociatedtype (_\w+)", re.MULTILINE)
+underscored = {name for text in files.values() for names in hidden.findall(text) for name in names if name}
 top_level = {name for name in types if "." not in name}
 lines = {path: text.count("\n") for path, text in files.items()}
 longest = max(lines, key=lines.get)
 
 print(f"public types: {len(top_level)} at the top level, {len(types)} with nested ones")
-print(f"  and {len(underscored)} with an underscore, which the documentation leaves out")
 print(f"public declarations: {len(symbols)}")
 print(f"files: {len(files)}, median {statistics.median_low(lines.values())} lines, longest {lines[longest]} ({longest})")
 if options.list:
@@ -58,6 +59,7 @@ for name, count, limit in (
 ):
     if limit is not None and count > limit:
         faults.append(f"{count} {name}, the limit is {limit}")
+faults += [f"the exported name {name} begins with an underscore" for name in sorted(underscored)]
 faults += [f"the public type {name} is in no topic" for name in sorted(top_level - listed)]
 for page in pages:
     if page.stem != "Letterhead" and page.stem not in linked:

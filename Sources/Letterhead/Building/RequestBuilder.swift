@@ -41,21 +41,14 @@ public protocol RequestBuilder<Template>: Sendable {
 extension RequestBuilder {
     /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
     ///
-    /// - Throws: `.invalidRequest` if the request cannot be built or converted, or if a member of the template has a
-    ///   type other than the one that ``RequestTemplate`` requires.
+    /// - Throws: `.invalidRequest` if the request cannot be built or converted.
     public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
-    /// Builds the request, and checks the members of the template if the builder has not checked them.
+    /// Builds the request, and adds what every request of a template carries: the template and its cookies.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         request.originate(from: template)
         try request.addTemplateCookies()
-        // The standard builder has already checked the members.
-        if Self.self != StandardRequestBuilder<Template>.self,
-            let misfit = Template._misfit ?? template.options[TemplateDefectOption.self]?.misfit
-        {
-            throw HTTPError(.invalidRequest, request: request, message: misfit)
-        }
         return request
     }
 }

@@ -19,9 +19,6 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
     ///   - Its `body` is not an ``HTTPBody``.
     ///   - Its base URL has no scheme or no host.
-    ///   - A member of the template or of a wrapped template has a type other than the one that ``RequestTemplate``
-    ///     requires.
-    ///   - The template declares a member with the name and type of a setting that is not a member of templates.
     ///   - The name or the value of a cookie of the template is invalid.
     ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
     ///     parameter.
@@ -30,9 +27,6 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
             method: template.method, path: template.path, query: template.query, headers: template.headers,
             options: template.options)
         request.originate(from: template)
-        if let misfit = Template._misfit ?? request[option: TemplateDefectOption.self]?.misfit {
-            throw HTTPError(.invalidRequest, request: request, message: misfit)
-        }
         if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
         if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
         try addParameters(to: &request)

@@ -14,9 +14,6 @@ public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorato
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
 
-    /// The reason why the response of the base cannot be decoded; nil if it can.
-    public static var _undecodable: String? { Base._undecodable }
-
     /// Decodes the response of the base, and returns a part of it.
     public func decode(_ response: HTTPResponse) async throws -> Value {
         try await base.decode(response)[keyPath: value]

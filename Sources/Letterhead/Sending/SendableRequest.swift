@@ -47,9 +47,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Sends the request and returns the decoded value with its response.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the response type of the
-    ///   template cannot be decoded and the template does not implement ``RequestTemplate/decode(_:)``, the error is
-    ///   `.invalidRequest`, and nothing is sent.
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         var progress: ProgressUpdates.Report?
@@ -144,10 +142,6 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// Builds a request whose response will be decoded.
     private func requestToDecode() throws(HTTPError) -> HTTPRequest {
         var request = try request()
-        let defect = request[option: TemplateDefectOption.self]
-        if let rule = Template._undecodable ?? defect?.undecodable(as: Template.Response.self) {
-            throw HTTPError(.invalidRequest, request: request, message: rule)
-        }
         let isDecoded = ResponseDecoding.usesDecoder(for: Template.Response.self)
         if request.isDecoded != isDecoded { request.isDecoded = isDecoded }
         return request

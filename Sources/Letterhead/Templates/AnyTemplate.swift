@@ -16,7 +16,6 @@ public import Foundation
 /// - its pages: call `.paginated()` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
-    private let defect: TemplateDefect?
 
     /// Wraps a template.
     public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
@@ -26,10 +25,6 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
 
     private init<Template: RequestTemplate>(wrapping template: Template) where Template.Response == Response {
         base = template
-        let isUnknown = (template as? any PaginatedTemplate)?.position == .unknown
-        defect = TemplateDefect(
-            misfit: Template._misfit ?? (isUnknown ? PagePosition.unknownRule : nil),
-            undecodable: Template._undecodable, response: Response.self)
     }
 
     /// The wrapped template.
@@ -46,7 +41,12 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     /// The headers of the wrapped template.
     public var headers: HTTPHeaders { base.headers }
     /// The parameters of the wrapped template.
-    public var parameters: RequestParameters { base.parameters }
+    public var parameters: RequestParameters {
+        var parameters = base.parameters
+        // The builder cannot see the position of the page, because this type is not a paginated template.
+        if (base as? any PaginatedTemplate)?.position == .unknown { parameters.conflict = PagePosition.unknownRule }
+        return parameters
+    }
     /// The boundary of the wrapped template.
     public var boundary: String? { base.boundary }
     /// The accepted statuses of the wrapped template.
@@ -63,11 +63,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     }
 
     /// The options of the wrapped template.
-    public var options: HTTPRequestOptions {
-        var options = base.options
-        if let defect { options[TemplateDefectOption.self] = defect }
-        return options
-    }
+    public var options: HTTPRequestOptions { base.options }
 
     /// Calls `decode` of the wrapped template.
     public func decode(_ response: HTTPResponse) async throws -> Response { try await base.decode(response) }
@@ -76,30 +72,6 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         try await base.finish(result)
     }
-}
-
-/// The errors in the type of a wrapped template. The builder and the sender find them in the options, because the type
-/// of the wrapper does not contain them.
-struct TemplateDefect: Sendable {
-    /// The reason why no request can be built; nil if one can.
-    let misfit: String?
-    private let undecodable: String?
-    private let response: ObjectIdentifier
-
-    /// Returns nil if there is no error.
-    init?(misfit: String?, undecodable: String?, response: Any.Type) {
-        if misfit == nil, undecodable == nil { return nil }
-        (self.misfit, self.undecodable) = (misfit, undecodable)
-        self.response = ObjectIdentifier(response)
-    }
-
-    /// Returns the reason why no response can be decoded to a type. Returns nil if a response can be decoded, or if a
-    /// decorator has another response type.
-    func undecodable(as type: Any.Type) -> String? { ObjectIdentifier(type) == response ? undecodable : nil }
-}
-
-enum TemplateDefectOption: HTTPRequestOption {
-    static let defaultOptionValue: TemplateDefect? = nil
 }
 
 /// The replacement for a body that is not an ``HTTPBody``.

@@ -26,24 +26,31 @@ public import Foundation
 /// - A member returns the same result each time it is read.
 /// - A template contains no client.
 ///
-/// Declare each member with exactly the type that it has in this protocol. If the type differs, Swift treats the
-/// declaration as an unrelated member and uses the default: with `var method: String`, a GET would be sent. The builder
-/// refuses such a template with `.invalidRequest`, and the message contains the member and the required type. Only
-/// ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
+/// Declare each member with exactly the type that it has in this protocol, and with a plain getter: a stored or a
+/// computed property, but not a `lazy` one. Otherwise, Swift treats the declaration as an unrelated member and uses the
+/// default: with `var method: String`, a GET would be sent. Conform in an extension, as in this example, and the compiler
+/// warns about such a member:
 ///
-/// The getter of a member must be plain: it must not throw, be asynchronous or be mutating. The getter of a `lazy`
-/// property is mutating. The builder refuses a template with any other getter. Compute such a value before you create
-/// the template, and store it in the template.
+/// ```swift
+/// struct DeleteUser { let login: String }
+///
+/// extension DeleteUser: RequestTemplate {
+///     typealias Response = Void
+///     var path: RequestPath { "users/\(login)" }
+///     var method: HTTPMethod { .delete }  // String: "nearly matches defaulted requirement 'method'"
+/// }
+/// ```
+///
+/// Only ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
 ///
 /// Settings such as the timeout and the authentication are not members of a template. Set them with modifiers, such as
-/// `.timeout(…)`, where you send the template, or in its ``options``. The builder also refuses a template that declares
-/// a member with the name and the type of a setting.
-public protocol RequestTemplate<Response>: Sendable, _TemplatePlaceholders {
+/// `.timeout(…)`, where you send the template, or in its ``options``.
+public protocol RequestTemplate<Response>: Sendable {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
     /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, sending the template fails with
-    /// `.invalidRequest`.
+    /// `.cannotDecodeResponse`, and the message names the type.
     associatedtype Response: Sendable = HTTPResponse
 
     /// The type to which ``HTTPError/failure(of:)`` decodes the body of an error response. Default: `Never` (error
@@ -98,7 +105,7 @@ public protocol RequestTemplate<Response>: Sendable, _TemplatePlaceholders {
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
 }
 
-extension _TemplateDefaults {
+extension RequestTemplate {
     /// nil, which means the base URL of the environment.
     public var baseURL: URL? { nil }
     /// The GET method.
@@ -119,8 +126,6 @@ extension _TemplateDefaults {
 
 extension RequestTemplate {
     /// Decodes the type ``Response`` with the decoder of the request.
-    ///
-    /// The function is generic so that the library can detect whether a template implements ``decode(_:)``.
     ///
     /// - Throws: ``HTTPError``; `.invalidRequest` if the function is called for a type other than ``Response``.
     @_disfavoredOverload

@@ -89,7 +89,7 @@ import Testing
         #expect(first.target == second.target)
     }
 
-    @Test func `an optional body of another type is refused if it has a value`() async throws {
+    @Test func `an optional body of another type is refused if it has a value`() throws {
         struct Raw: RequestTemplate {
             var path: RequestPath { "a" }
             var method: HTTPMethod { .post }
@@ -98,7 +98,6 @@ import Testing
         #expect(try StandardRequestBuilder(Raw(body: nil)).request().body.isEmpty)
         let error = #expect(throws: HTTPError.self) { try StandardRequestBuilder(Raw(body: Data([1]))).request() }
         #expect(error?.code == .invalidRequest && error?.message.contains("HTTPBody") == true)
-        #expect(try await TemplateLaws.violations(of: Raw(body: Data([1]))).contains { $0.member == .body })
     }
 }
 

@@ -154,7 +154,7 @@ private struct Shouting: HTTPBodyDecoder {
 
     @Test func `a type that cannot be decoded is an error that names the member to write`() async {
         let error = await #expect(throws: HTTPError.self) { try await send(Opaque.self, "x") }
-        #expect(error?.code == .invalidRequest)
+        #expect(error?.code == .cannotDecodeResponse)
         #expect(error?.message.contains("implement decode(_:) in the template") == true)
     }
 

@@ -3,12 +3,6 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-private struct Mistyped: RequestTemplate {
-    typealias Response = Person
-    var path: RequestPath { "a" }
-    var method: String { "POST" }
-}
-
 private struct NotABody: RequestTemplate {
     typealias Response = Person
     var path: RequestPath { "a" }
@@ -94,15 +88,8 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         func error<Template: RequestTemplate>(_ template: Template) async throws -> HTTPError {
             try await #require(throws: HTTPError.self) { _ = try await client.send(template) }
         }
-        let mistyped = try await error(Mistyped())
-        for found in try await [
-            error(AnyTemplate(Mistyped())), error(AnyTemplate(AnyTemplate(Mistyped()).header("a", "b")).query("c", 1)),
-        ] {
-            #expect(found.code == .invalidRequest && found.message == mistyped.message)
-        }
-        #expect(try await error(AnyTemplate(unknown)).message == error(unknown).message)
-        let undecodable = try await error(AnyTemplate(Get<NotDecodable>("a")).header("a", "b"))
-        #expect(undecodable.code == .invalidRequest && undecodable.message.contains("is not Decodable"))
+        let position = try await error(AnyTemplate(AnyTemplate(unknown).header("a", "b")).query("c", 1))
+        #expect(try await position.message.hasSuffix(error(unknown).message) && position.code == .invalidRequest)
         let body = try await error(AnyTemplate(NotABody()))
         #expect(body.code == .invalidRequest && "\(body)".contains("the body has type Int, which is not an HTTPBody"))
         #expect(mock.requests.isEmpty)

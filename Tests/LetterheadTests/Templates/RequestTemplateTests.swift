@@ -44,6 +44,33 @@ private struct WrongBody: RequestTemplate {
     var body: String { "SECRET" }
 }
 
+/// A protocol of the caller with a member for all of its templates.
+private protocol Named: RequestTemplate {}
+
+extension Named {
+    var headers: HTTPHeaders { ["X-Name": "n"] }
+}
+
+private struct NamedTemplate: Named {
+    let path: RequestPath = "a"
+}
+
+private final class StoredInAClass: RequestTemplate {
+    let path: RequestPath = "a"
+    let query: QueryParameters = ["a": 1]
+}
+
+/// A template that uses the names of the library for values of its own.
+private struct OwnNames: RequestTemplate {
+    typealias Response = Int
+    let timeout: Int
+    let decoder: String
+    var path: RequestPath { "a" }
+    var query: QueryParameters { ["timeout": timeout, "decoder": decoder] }
+    func decode(_ response: HTTPResponse) async throws -> Int { decode(try await response.body.data()) }
+    func decode(_ data: Data) -> Int { data.count }
+}
+
 @Suite struct RequestTemplateTests {
     private func request(_ template: some RequestTemplate) throws -> HTTPRequest {
         try StandardRequestBuilder(template).request()
@@ -71,6 +98,25 @@ private struct WrongBody: RequestTemplate {
         #expect(template.options.timeout == nil)
         #expect(Minimal.Response.self == HTTPResponse.self)
         #expect(Minimal.Failure.self == Never.self)
+    }
+
+    @Test func `members of a protocol and of a class are used`() throws {
+        #expect(try request(NamedTemplate()).headers["X-Name"] == "n")
+        #expect(try request(NamedTemplate().header("a", "b")).headers["X-Name"] == "n")
+        #expect(try request(StoredInAClass()).target == "/a?a=1")
+    }
+
+    @Test func `a template may use the names of settings and functions for other things`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("four".utf8))) }
+        let client = HTTPClient(environment: .of("https://h.example"), transport: mock)
+        #expect(try await client.send(OwnNames(timeout: 3, decoder: "x")) == 4)
+        #expect(mock.requests.first?.target == "/a?timeout=3&decoder=x")
+    }
+
+    @Test func `the default decoding creates only the response type`() async throws {
+        let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("1".utf8)))
+        #expect(try await Get<Int>("a").decode(response) == 1)
+        await #expect(throws: HTTPError.self) { let _: String = try await Get<Int>("a").decode(response) }
     }
 
     @Test(

@@ -38,10 +38,6 @@ struct CompressedBody: HTTPBody {
     /// Whether the uncompressed body can be sent again.
     var isReplayable: Bool { body.isReplayable }
 
-    /// Describes the member of the uncompressed body that is declared with the wrong type; nil if all members are
-    /// correct.
-    var _misfit: String? { body._misfit }
-
     /// Returns the compressed bytes in memory.
     ///
     /// - Throws: the error of the body, and ``HTTPBodyError/invalid(_:file:)`` for an invalid level.

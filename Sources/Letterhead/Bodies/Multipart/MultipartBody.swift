@@ -128,12 +128,6 @@ public struct MultipartBody: HTTPBody {
         parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
     }
 
-    /// Describes the member of a part's body that is declared with the wrong type; nil if all members are correct.
-    public var _misfit: String? {
-        for case .body(let body) in parts.lazy.map(\.content) { if let misfit = body._misfit { return misfit } }
-        return nil
-    }
-
     /// The number of bytes; nil if the length of a part is not known.
     public var contentLength: Int? { length(of: parts) }
 

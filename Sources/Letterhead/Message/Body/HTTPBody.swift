@@ -22,14 +22,10 @@ public import Foundation
 /// with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError`
 /// becomes `.cancelled`.
 ///
-/// Declare each member with exactly the type that it has here. If the type differs, Swift treats the declaration as an
-/// unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent. A
-/// request with such a body fails with `.invalidRequest`; the error names the member and the correct type.
-///
-/// The getter of a property must not throw, be asynchronous or be mutating. The getter of a `lazy` property is
-/// mutating. A function must not be asynchronous or mutating. A request with a body that breaks these rules also fails
-/// with `.invalidRequest`.
-public protocol HTTPBody: Sendable, _BodyPlaceholders {
+/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration as
+/// an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent.
+/// The compiler warns about such a member if the conformance is declared in an extension: `extension LinesBody: HTTPBody`.
+public protocol HTTPBody: Sendable {
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
 
@@ -49,7 +45,7 @@ public protocol HTTPBody: Sendable, _BodyPlaceholders {
     func chunks() throws -> BodyChunks
 }
 
-extension _BodyDefaults {
+extension HTTPBody {
     /// Returns false: the body is not empty.
     public var isEmpty: Bool { false }
 

@@ -15,7 +15,6 @@ extension HTTPRequest {
     ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
     ///   - ``timeout`` and ``idleTimeout`` are greater than zero, and ``responseLimit`` is not negative.
     ///   - A page that is identified by a URL is requested at the origin of that URL.
-    ///   - Each member of ``HTTPBody`` that the type of the body declares has the type that the protocol requires.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -27,7 +26,7 @@ extension HTTPRequest {
         if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
         if let rule = headers.brokenRule { return rule }
         if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
-        if !body.isEmpty, let rule = body._misfit ?? body.additionalHeaders.brokenBodyRule {
+        if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule {
             return "the body is refused: \(rule)"
         }
         if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }

@@ -30,7 +30,7 @@
 /// - An error that it throws has the same effect as ``HTTPValidatorResult/failChain(_:)``.
 /// - A validator receives only the head of a streamed response. Reading the body throws ``HTTPBodyError/withheld`` and
 ///   does not consume any bytes.
-public protocol HTTPValidator: Sendable, _SettingValue {
+public protocol HTTPValidator: Sendable {
     /// Judges a response of any status, after all redirects. Default: continues with the next validator.
     ///
     /// - Parameters:
