@@ -31,15 +31,17 @@ private struct ApplyRegion: LoaderLink {
     }
 
     @Test func `a custom chain asks for the media types of the decoder`() async throws {
-        let chain = ApplyRegion(region: region) --> ModifyRequest.acceptHeader --> mock
-        _ = await failure { try await SendableRequest(Get<[String: Int]>("numbers"), over: chain).send() }
-        var decoded = HTTPRequest()
-        decoded.decoder = MediaTypeDecoder([("application/x-plist", PropertyListDecoder()), (.json, JSONDecoder())])
-        decoded.isDecoded = true
-        _ = try await chain.load(decoded)
-        decoded.headers["Accept"] = "text/csv"
-        _ = try await chain.load(decoded)
+        let chain = ApplyRegion(region: region) --> mock
+        let numbers = Get<[String: Int]>("numbers")
+        _ = await failure { try await SendableRequest(numbers, over: chain).send() }
+        let decoder = MediaTypeDecoder([("application/x-plist", PropertyListDecoder()), (.json, JSONDecoder())])
+        _ = await failure { try await SendableRequest(numbers.decoder(decoder), over: chain).send() }
+        let csv = numbers.decoder(decoder).header("Accept", "text/csv")
+        _ = await failure { try await SendableRequest(csv, over: chain).send() }
+        _ = try await SendableRequest(numbers, over: chain).response()
         #expect(
-            mock.requests.map { $0.headers["Accept"] } == [nil, "application/x-plist, application/json", "text/csv"])
+            mock.requests.map { $0.framedHeaders()["Accept"] } == [
+                "application/json", "application/x-plist, application/json", "text/csv", nil,
+            ])
     }
 }

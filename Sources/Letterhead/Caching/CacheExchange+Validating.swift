@@ -129,7 +129,8 @@ extension CacheExchange {
     /// Validates an entry in the background, unless a validation is in progress. A reset of the chain ends it.
     func validateLater(_ entry: CachedEntry) {
         var request = request.withoutDeadline
-        request.options.remove(ProgressReportOption.self)
+        _ = request.takeProgressReport()
+        request.context.progress = nil
         request.options.remove(TransferProgressOption.self)
         request.responseDelivery = .buffered
         let exchange = CacheExchange(cache: cache, request: request, next: next)

@@ -103,7 +103,7 @@ struct CacheExchange: Sendable {
         }
         response[option: NewSetCookies.self] = []
         response.cacheDecision = CacheDecision(outcome: outcome, reason: reason, freshness: freshness)
-        if request.options.contains(TransferProgressOption.self) || request.options.contains(ProgressReportOption.self),
+        if request.options.contains(TransferProgressOption.self) || request.reportsProgress,
             let count = response.body.buffered?.count, count > 0
         {
             request.onProgress?(TransferProgress(direction: .download, completedBytes: count, totalBytes: count))

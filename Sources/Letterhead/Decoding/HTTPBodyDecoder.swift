@@ -64,6 +64,11 @@ private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
     }
 }
 
+extension HTTPBodyDecoder {
+    /// The value of `Accept` for responses that this decoder reads; nil if it declares no media types.
+    var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
+}
+
 /// The decoder of a request's response.
 enum ResponseDecoderOption: HTTPRequestOption {
     static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
@@ -75,21 +80,6 @@ extension HTTPRequest {
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
-    }
-}
-
-/// Whether a decoder will read the response.
-enum IsDecodedOption: HTTPRequestOption {
-    static let defaultOptionValue = false
-}
-
-extension HTTPRequest {
-    /// Whether the ``decoder`` will read the response, so that its media types are sent in `Accept`. Default: false.
-    ///
-    /// ``SendableRequest`` sets it for templates whose response is decoded, and ``ModifyRequest/acceptHeader`` reads it.
-    public var isDecoded: Bool {
-        get { self[option: IsDecodedOption.self] }
-        set { self[option: IsDecodedOption.self] = newValue }
     }
 }
 

@@ -13,7 +13,7 @@
 public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     private enum Source: Sendable {
         case own
-        case one(ServerEnvironment, home: HomeOrigin?)
+        case one(ServerEnvironment, home: HTTPOrigin?)
         case asked(@Sendable (HTTPRequest) async throws -> ServerEnvironment)
     }
 
@@ -21,7 +21,7 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
 
     /// Applies the same environment to every request.
     public init(_ environment: ServerEnvironment) {
-        source = .one(environment, home: environment.origin.map { HomeOrigin($0) })
+        source = .one(environment, home: environment.origin)
     }
 
     /// Applies only the environments of the requests.
@@ -45,25 +45,25 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let hasOwn = request.options.contains(ServerEnvironmentOption.self)
-        if case .own = source, !hasOwn { return try await next.load(request) }
         var filled = request
         if !hasOwn {
             try await fill(&filled)
         } else {
             applyOwn(to: &filled)
         }
+        filled.fillAccept()
         return try await next.load(filled)
     }
 
     /// Applies the environment of the request. The home origin is still that of this link's environment. It is nil if
     /// the request sets its environment to nil, or if this link has a closure, because the closure is not called.
     private func applyOwn(to request: inout HTTPRequest) {
-        guard let own = request.serverEnvironment else { return request.sharedHomeOrigin = nil }
+        guard let own = request.serverEnvironment else { return request.homeOrigin = nil }
         own.apply(to: &request)
         switch source {
         case .own: break
-        case .one(_, let home): request.sharedHomeOrigin = home
-        case .asked: request.sharedHomeOrigin = nil
+        case .one(_, let home): request.homeOrigin = home
+        case .asked: request.homeOrigin = nil
         }
     }
 
@@ -72,13 +72,13 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
         case .own: break
         case .one(let environment, let home):
             environment.apply(to: &request)
-            request.sharedHomeOrigin = home
+            request.homeOrigin = home
         case .asked(let provide):
             do {
                 let environment = try await provide(request)
-                request.resolve(environment)
+                request.context.environment?.resolve(environment)
                 environment.apply(to: &request)
-                request.sharedHomeOrigin = environment.origin.map { HomeOrigin($0) }
+                request.homeOrigin = environment.origin
             } catch {
                 throw HTTPError(error, request: request)
             }

@@ -25,6 +25,18 @@ public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> 
     LoaderChain(link: link, next: next)
 }
 
+/// Returns a chain of links, the outermost first, and a loader.
+///
+/// ```swift
+/// let links: [any LoaderLink] = [PrintLoader(), Retry(), ApplyEnvironment(local)]
+/// let chain = links --> HTTPClient.defaultTransport
+/// ```
+public func --> (links: [any LoaderLink], next: any HTTPLoader) -> any HTTPLoader {
+    var loader = next
+    for link in links.reversed() { loader = chain(link, loader) }
+    return loader
+}
+
 /// Returns a chain in which joined links are separate elements. Otherwise each request would create a chain for them.
 private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)

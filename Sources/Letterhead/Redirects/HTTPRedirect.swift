@@ -21,10 +21,10 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     }
 
     init(response: HTTPResponse, target: HTTPRequest) {
-        request = response.request.withoutHold
+        request = response.request
         status = response.status
         headers = response.headers
-        self.target = target.withoutHold
+        self.target = target
     }
 
     /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.

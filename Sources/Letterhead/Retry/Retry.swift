@@ -74,19 +74,11 @@ public struct Retry: LoaderLink, CancelledFromOutside {
     /// Sends the request and retries it as necessary.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        try await request.holdingDownload { (request) throws(HTTPError) in
-            try await attempts(of: request, next: next)
-        }
-    }
-
-    /// Runs attempts until the load ends.
-    private func attempts(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
             if Task.isCancelled { throw load.cancelled }
             let mark = load.mayRetry ? flights.begin() : .withoutRetry
             defer { flights.end(mark) }
-            load.request.heldDownload?.forget()
             var result = await load.send(to: next)
             let verdict = await verdict(on: &result, of: load)
             guard case .retry(let retry) = verdict.step else {

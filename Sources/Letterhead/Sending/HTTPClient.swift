@@ -17,7 +17,7 @@ public import Foundation
 /// 4. ``FollowRedirects``
 /// 5. ``ApplyEnvironment``
 /// 6. `cookies`, if there is a jar
-/// 7. ``Authenticate``, and a link that sets the `Accept` header
+/// 7. ``Authenticate``
 /// 8. `cache`, if there is one
 /// 9. `attemptLinks`, which run for each attempt and for each redirect within it, unless the cache has the response
 /// 10. the transport
@@ -30,19 +30,8 @@ public import Foundation
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
-    private let identity = HTTPRequest.ClientIdentity()
-    private let decoding: HTTPRequestOptions
-    private let environment: ClientEnvironment?
-    private let isEnvironmentAsked: Bool
-    /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
-    let observing: ClientObserving?
-    /// What the client adds to one request. If a closure provides the environment, descriptions show the environment as
-    /// not resolved until the request has it.
-    private var context: ClientContext {
-        ClientContext(
-            identity: identity, decoding: decoding,
-            environment: isEnvironmentAsked ? ClientEnvironment(nil) : environment, observing: observing)
-    }
+    /// What the client adds to each load.
+    private let context: ClientContext
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets: ResetCount
 
@@ -112,20 +101,20 @@ public struct HTTPClient: Sendable {
         links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
         transport: any HTTPLoader
     ) {
-        self.observing = observing
-        self.environment = environment.map { ClientEnvironment($0) }
-        isEnvironmentAsked = provider.isAsked
-        let end: any HTTPLoader = observing.map { $0.link --> transport } ?? transport
-        let attempt: any HTTPLoader = ModifyRequest.acceptHeader --> (cache --> (attemptLinks --> end))
-        let signed: any HTTPLoader = cookies --> (Authenticate(authentication ?? .anonymous) --> attempt)
-        let hop: any HTTPLoader = provider --> signed
-        let load: any HTTPLoader = Deadline(clock: retry.settings.clock) --> retry --> FollowRedirects() --> hop
-        chain = links --> ResetGuard() --> Autocancel(above: load) --> load
+        let load: [(any LoaderLink)?] = [
+            Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
+            provider, cookies, Authenticate(authentication ?? .anonymous), cache,
+            attemptLinks, observing?.link,
+        ]
+        let sent = load.compactMap(\.self) --> transport
+        chain = links --> ResetGuard() --> Autocancel(above: sent) --> sent
+        context = ClientContext(
+            decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
         resets = ResetCount()
-        var options = HTTPRequestOptions()
-        options.decoder = decoder
-        decoding = options
     }
+
+    /// The observers and the trace; nil if the client has neither.
+    var observing: ClientObserving? { context.observing }
 
     /// Sends a template and returns the decoded value of its response.
     ///
@@ -155,21 +144,12 @@ public struct HTTPClient: Sendable {
     @discardableResult
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var request = request
-        let progress = request.ownProgressReport()
-        context.mark(&request)
-        let observation = observing?.begin(request, template: nil)
-        // A request from an earlier response may contain the observation of that load, which must not apply here.
-        request.observation = observation
-        do throws(HTTPError) {
-            // Likewise, the request may contain the download of the earlier load, which `withoutHold` removes.
-            return try await request.withoutHold.holdingDownload { (request) throws(HTTPError) in
-                try await chain.load(request).accepted(by: request).savingReplacedBody(of: request)
-            }.ending(progress).ending(observation)
+        var load = Load(over: chain, for: context)
+        do {
+            let response = try await load.response(to: load.begin(request)) { try $0.get() }
+            return try load.end(response)
         } catch {
-            progress?.finish()
-            observation?.end(error)
-            throw error.atTheDoor
+            throw load.fail(error)
         }
     }
 

@@ -16,7 +16,7 @@ extension HTTPResponse {
         do {
             return try await ResponseDecoding.decode(type, from: self)
         } catch {
-            throw HTTPError(ofDecoding: error, response: self).atTheDoor
+            throw HTTPError(ofDecoding: error, response: self).orCancellation
         }
     }
 }

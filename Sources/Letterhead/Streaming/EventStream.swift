@@ -35,7 +35,7 @@ struct EventStream: Sendable {
             return nil
         } catch {
             end()
-            throw (error as? HTTPError)?.atTheDoor ?? error
+            throw (error as? HTTPError)?.orCancellation ?? error
         }
     }
 

@@ -84,7 +84,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
                 return nil
             } catch {
                 (isAtEnd, pieces) = (true, nil)
-                throw (error as? HTTPError)?.atTheDoor ?? error
+                throw (error as? HTTPError)?.orCancellation ?? error
             }
         }
 

@@ -4,7 +4,7 @@ extension HTTPRequest {
     ///
     /// Loaders, observers and tests use it to recognize an endpoint; see ``template(as:)``. The requests of a redirect
     /// and of a retry carry the template of the first request.
-    public var template: (any RequestTemplate)? { origination as? any RequestTemplate }
+    public var template: (any RequestTemplate)? { context.template as? any RequestTemplate }
 
     /// Returns the template of a type that the request was built from; nil if it was built from another one.
     ///
@@ -27,7 +27,7 @@ extension HTTPRequest {
 
     /// Stores the template that the request was built from, unless one is stored.
     mutating func originate(from template: some RequestTemplate) {
-        if origination == nil { origination = template }
+        if context.template == nil { context.template = template }
     }
 }
 

@@ -10,6 +10,9 @@ extension HTTPResponse {
     /// return try await response.delivered(to: request)
     /// ```
     ///
+    /// A file is hidden until the response has passed the chain; ``HTTPClient``, ``SendableRequest`` and
+    /// ``HTTPLoader/start(_:completion:)`` then move it to its place. It is removed if the response is dropped before.
+    ///
     /// The body is limited by ``HTTPRequest/responseLimit``. A response whose status is not accepted is not saved to the
     /// file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
     ///
@@ -22,12 +25,9 @@ extension HTTPResponse {
             case .streamed: response.body = try body.limited(to: request.responseLimit, response: self)
             case .file(let url) where request.saves(status):
                 let body = try body.limited(to: request.responseLimit, response: self)
-                let draft = try await ResponseFile(url).save(body)
-                response.draft = draft
+                response.draft = try await ResponseFile(url).save(body)
                 response.body = HTTPResponseBody()
-                if let download = request.heldDownload { try download.keep(draft) } else { try draft.put() }
             case .buffered, .file:
-                request.heldDownload?.forget()
                 let limit = request.bufferLimit
                 if let length = body.length, length > limit { throw HTTPBodyError.tooLarge(limit: limit) }
                 response.body = HTTPResponseBody(try await body.data(upTo: limit))

@@ -151,7 +151,7 @@ import Testing
         #expect(
             "\(client)".hasPrefix(
                 "HTTPClient(PrintLoader --> ResetGuard --> Autocancel --> Deadline --> Retry --> FollowRedirects "
-                    + "--> ApplyEnvironment --> Authenticate --> ModifyRequest.acceptHeader --> Throttle --> MockLoader"
+                    + "--> ApplyEnvironment --> Authenticate --> Throttle --> MockLoader"
             ))
     }
 }

@@ -45,19 +45,13 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         fileprivate struct Receiver: Sendable {
             let identity: Identity
             let continuation: AsyncStream<TransferProgress>.Continuation
-            /// Whether the end of the request ends the sequence. If it is false, a completed download ends it.
-            var isOwned = false
         }
 
         fileprivate var receivers: [Receiver]
 
         /// Reports a step.
         func callAsFunction(_ progress: TransferProgress) {
-            let isLast = progress.direction == .download && progress.fractionCompleted == 1
-            for receiver in receivers {
-                receiver.continuation.yield(progress)
-                if isLast, !receiver.isOwned { receiver.continuation.finish() }
-            }
+            for receiver in receivers { receiver.continuation.yield(progress) }
         }
 
         /// Ends the sequences.
@@ -72,9 +66,11 @@ enum ProgressReportOption: HTTPRequestOption {
 
 extension ProgressUpdates.Report? {
     /// Returns a report that also reaches the updates. Updates that it already reaches are not added again.
-    func adding(_ updates: ProgressUpdates) -> ProgressUpdates.Report {
-        guard var report = self else { return updates.sink }
-        report.receivers += updates.sink.receivers.filter { added in
+    func adding(_ updates: ProgressUpdates) -> ProgressUpdates.Report { adding(updates.sink) }
+
+    fileprivate func adding(_ other: ProgressUpdates.Report) -> ProgressUpdates.Report {
+        guard var report = self else { return other }
+        report.receivers += other.receivers.filter { added in
             !report.receivers.contains { $0.identity === added.identity }
         }
         return report
@@ -88,33 +84,39 @@ extension HTTPRequest {
         progressReport = progressReport.adding(updates)
     }
 
-    /// The updates that this request reports to.
-    var progressReport: ProgressUpdates.Report? {
+    /// Whether the progress of this request is reported to updates.
+    var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
+
+    /// Reports a step to the updates. A completed download ends those for which no call site is responsible.
+    func report(_ progress: TransferProgress) {
+        context.progress?(progress)
+        guard let report = progressReport else { return }
+        report(progress)
+        if progress.direction == .download, progress.fractionCompleted == 1 { report.finish() }
+    }
+
+    private var progressReport: ProgressUpdates.Report? {
         get { self[option: ProgressReportOption.self] }
         set { self[option: ProgressReportOption.self] = newValue }
     }
 
-    /// Makes the caller responsible for ending the updates when the request ends.
+    /// Makes the call site responsible for ending the updates when the request ends.
     ///
-    /// - Returns: the updates to end; nil if the request has no updates, or if an outer caller is already responsible.
-    mutating func ownProgressReport() -> ProgressUpdates.Report? {
-        guard options.contains(ProgressReportOption.self), var report = progressReport else { return nil }
-        let added = report.receivers.filter { !$0.isOwned }
-        guard !added.isEmpty else { return nil }
-        for index in report.receivers.indices { report.receivers[index].isOwned = true }
-        progressReport = report
-        return ProgressUpdates.Report(receivers: added)
+    /// - Returns: the updates to end; nil if the request has no updates, or if an outer call site is already
+    ///   responsible for them.
+    mutating func takeProgressReport() -> ProgressUpdates.Report? {
+        guard options.contains(ProgressReportOption.self) else { return nil }
+        defer { options.remove(ProgressReportOption.self) }
+        guard let report = progressReport else { return nil }
+        context.progress = context.progress.adding(report)
+        return report
     }
 }
 
 extension HTTPResponse {
-    /// Returns this response, and ends the updates: immediately, or when its streamed body has been read or dropped.
+    /// Returns this response, whose streamed body ends the updates when it has been read or dropped.
     func ending(_ report: ProgressUpdates.Report?) -> HTTPResponse {
         guard let report else { return self }
-        guard body.buffered == nil else {
-            report.finish()
-            return self
-        }
         var response = self
         response.body = body.observing { next in
             try await next()

@@ -58,6 +58,10 @@ extension HTTPRequest {
         set { self[option: ResponseLimitOption.self] = newValue }
     }
 
+    /// Whether a download whose response has this status is saved: the status is accepted and is not 304. A 304 means
+    /// that the representation that the client already has is current (RFC 9110, 15.4.5).
+    func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
+
     /// Whether the request sets a limit.
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 

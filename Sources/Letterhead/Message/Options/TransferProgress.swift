@@ -44,8 +44,8 @@ extension HTTPRequest {
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]
-            guard options.contains(ProgressReportOption.self), let report = progressReport else { return closure }
-            return { progress in
+            guard reportsProgress else { return closure }
+            return { [self] progress in
                 closure?(progress)
                 report(progress)
             }

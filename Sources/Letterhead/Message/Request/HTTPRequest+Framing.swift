@@ -1,16 +1,18 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Returns the headers to send: those of the request and those of the body, with at most one Content-Type.
+    /// Returns the headers to send: those of the request and those of the body, with at most one Content-Type, and an
+    /// `Accept` with the media types of the decoder if the response will be decoded and nothing else sets the header.
     ///
     /// The boundary of a multipart body is always the body's. A request may set another multipart type, to which the
     /// boundary is added. Any other type would make a multipart body unreadable and is replaced by the body's. An empty
     /// body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport derives them
     /// from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
-        guard !body.isEmpty else { return headers }
-        let own = body.additionalHeaders
         var merged = headers
+        if let accept = context.accept, !merged.contains(.accept) { merged[.accept] = accept }
+        guard !body.isEmpty else { return merged }
+        let own = body.additionalHeaders
         merged.fill(from: own)
         if let asked = headers[.contentType], let own = own[.contentType] {
             merged[.contentType] = Self.contentType(asked: asked, own: own)

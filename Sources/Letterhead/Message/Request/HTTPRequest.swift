@@ -23,9 +23,6 @@ public struct HTTPRequest: Sendable, Identifiable {
         init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
     }
 
-    /// The identity of a client. It is an object, so that no later client has the same identity.
-    final class ClientIdentity: Sendable {}
-
     /// The parts of a request. Copies of the request share them until one is changed, because a chain copies requests
     /// often.
     private struct Parts: Sendable {
@@ -41,9 +38,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         var headers = HTTPHeaders()
         var body: any HTTPBody = EmptyBody()
         var options = HTTPRequestOptions()
-        var origination: (any Sendable)?
-        var client: ClientIdentity?
-        var observation: Observation?
+        var context = LoadContext()
     }
 
     @CopyOnWrite private var parts: Parts
@@ -174,25 +169,10 @@ public struct HTTPRequest: Sendable, Identifiable {
         _modify { yield &parts.options }
     }
 
-    /// The template that the request was built from. Its type belongs to a later folder; see `template`.
-    var origination: (any Sendable)? {
-        get { parts.origination }
-        _modify { yield &parts.origination }
-    }
-
-    /// The client that sends the request; nil without a client. A link that several clients share must distinguish
-    /// them, because each client has its own credentials, cookies and environment. Like the observation, it is a
-    /// property and not an option, because it is set for each request.
-    var client: ClientIdentity? {
-        get { parts.client }
-        _modify { yield &parts.client }
-    }
-
-    /// Records the events of the load that the request belongs to; nil if the load is not observed. It is a property
-    /// and not an option, so that links can read it without a search.
-    var observation: Observation? {
-        get { parts.observation }
-        _modify { yield &parts.observation }
+    /// What the load adds to the request.
+    var context: LoadContext {
+        get { parts.context }
+        _modify { yield &parts.context }
     }
 
     /// The first value of a query name. Setting a value replaces all values of the name. Setting nil removes them.

@@ -35,11 +35,11 @@ final class ResponseDraft: Sendable {
 
     /// Moves the hidden file to its destination and replaces an existing file. A second call does nothing.
     ///
-    /// - Throws: the error of the file system; ``DownloadEnded`` if the hidden file has already been removed.
+    /// - Throws: the error of the file system.
     func put() throws {
         try state.withLock { state in
             guard state != .placed else { return }
-            guard state == .pending else { throw DownloadEnded() }
+            guard state == .pending else { throw POSIXError(.ENOENT) }
             guard rename(draft.path, place.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }
@@ -77,7 +77,7 @@ extension HTTPResponse {
     public var savedByteCount: Int? { draft?.count }
 
     var draft: ResponseDraft? {
-        get { self[option: ResponseDraftValue.self] ?? draft(in: request.heldDownload) }
+        get { self[option: ResponseDraftValue.self] }
         set { self[option: ResponseDraftValue.self] = newValue }
     }
 

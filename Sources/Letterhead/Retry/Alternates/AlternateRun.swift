@@ -70,7 +70,7 @@ struct AlternateRun {
         _ alternate: RetryAlternateRequest, for original: HTTPRequest, next: any HTTPLoader, sharesDeadline: Bool
     ) async throws -> HTTPResponse? {
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
-        guard var request = try await alternate.make(original)?.withoutHold else { return nil }
+        guard var request = try await alternate.make(original) else { return nil }
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.isAttempt = true
         if sharesDeadline { request.shareDeadline(of: original) }

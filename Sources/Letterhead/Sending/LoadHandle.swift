@@ -17,14 +17,13 @@ extension HTTPLoader {
     public func start(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
     ) -> LoadHandle {
-        var request = request
-        let progress = request.ownProgressReport()
-        return LoadHandle { [request] in
+        LoadHandle {
+            var load = Load(over: self, for: nil)
             let result: Result<HTTPResponse, HTTPError>
             do throws(HTTPError) {
-                result = .success(try await load(request).ending(progress))
+                result = .success(try load.end(try await load.uncheckedResponse(to: load.begin(request))))
             } catch {
-                progress?.finish()
+                _ = load.fail(error)
                 result = .failure(error)
             }
             return { completion(result) }

@@ -1,18 +1,5 @@
 import Synchronization
 
-/// The origin of the client's own environment, which the request carries to the authentication link.
-enum HomeOriginOption: HTTPRequestOption {
-    /// The client has no environment, or its origin is unknown.
-    static let defaultOptionValue: HomeOrigin? = nil
-}
-
-/// An origin that is stored as an option. This type is a class so that requests share one object for an environment.
-final class HomeOrigin: Sendable {
-    let origin: HTTPOrigin
-
-    init(_ origin: HTTPOrigin) { self.origin = origin }
-}
-
 extension HTTPRequest {
     /// The origin of the client's own environment, even if the request has another environment.
     ///
@@ -24,14 +11,8 @@ extension HTTPRequest {
     /// ``ApplyEnvironment`` sets this property. A custom link that replaces ``ApplyEnvironment`` must also set it, to
     /// the origin of the environment that the link applies.
     public var homeOrigin: HTTPOrigin? {
-        get { sharedHomeOrigin?.origin }
-        set { sharedHomeOrigin = newValue.map { HomeOrigin($0) } }
-    }
-
-    /// The same as ``homeOrigin``, without creating a `HomeOrigin`.
-    var sharedHomeOrigin: HomeOrigin? {
-        get { self[option: HomeOriginOption.self] }
-        set { self[option: HomeOriginOption.self] = newValue }
+        get { context.homeOrigin }
+        set { context.homeOrigin = newValue }
     }
 }
 
@@ -69,31 +50,19 @@ final class ClientEnvironment: Sendable {
     /// The environment; nil if it has not been resolved.
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
+    /// Whether the environment has not been resolved yet.
+    var isUnknown: Bool { environment == nil }
+
     func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }
 }
 
-enum ClientEnvironmentOption: HTTPRequestOption {
-    static let defaultOptionValue: ClientEnvironment? = nil
-}
-
 extension HTTPRequest {
-    /// Sets the environment of a client for descriptions of the request, unless the request has a host.
-    mutating func place(in environment: ClientEnvironment) {
-        if host == nil { self[option: ClientEnvironmentOption.self] = environment }
-    }
-
-    /// Stores the client's environment, so that the links above can show it.
-    func resolve(_ environment: ServerEnvironment) {
-        guard options.contains(ClientEnvironmentOption.self) else { return }
-        self[option: ClientEnvironmentOption.self]?.resolve(environment)
-    }
-
     /// Whether the URL lacks the client's environment because it has not been resolved.
     var lacksEnvironment: Bool {
         guard host == nil, !options.contains(ServerEnvironmentOption.self),
-            let client = self[option: ClientEnvironmentOption.self]
+            let environment = context.environment
         else { return false }
-        return client.environment == nil
+        return environment.isUnknown
     }
 
     /// The request with the method and the URL that it will have in its environment, for descriptions.
@@ -119,6 +88,6 @@ extension HTTPRequest {
     private var missingEnvironment: ServerEnvironment? {
         guard host == nil else { return nil }
         let isSet = options.contains(ServerEnvironmentOption.self)
-        return isSet ? serverEnvironment : self[option: ClientEnvironmentOption.self]?.environment
+        return isSet ? serverEnvironment : context.environment?.environment
     }
 }

@@ -1,0 +1,42 @@
+/// What a load adds to its request: the client, the template, and what links above and below must know of each other.
+///
+/// The call site creates it for each load, so that nothing of an earlier load applies to a request that is sent again.
+/// Links read it through properties of the request.
+struct LoadContext: Sendable {
+    /// The identity of a client. It is an object, so that no later client has the same identity.
+    final class ClientIdentity: Sendable {}
+
+    /// The client that sends the request; nil without a client. A link that several clients share must distinguish
+    /// them, because each client has its own credentials, cookies and environment.
+    var client: ClientIdentity?
+    /// The environment that the client will apply. Descriptions use it until it is applied.
+    var environment: ClientEnvironment?
+    /// The origin of the client's own environment.
+    var homeOrigin: HTTPOrigin?
+    /// The template that the request was built from, which is `any RequestTemplate`.
+    var template: (any Sendable)?
+    /// The value of `Accept` for a response that will be decoded. It applies if neither the request nor an environment
+    /// sets the header.
+    var accept: String?
+    /// The progress updates that end with the load.
+    var progress: ProgressUpdates.Report?
+    /// Records the events of the load; nil if the load is not observed.
+    var observation: Observation?
+}
+
+extension HTTPRequest {
+    /// The client that sends the request; nil without a client.
+    var client: LoadContext.ClientIdentity? { context.client }
+
+    /// Records the events of the load that the request belongs to; nil if the load is not observed.
+    var observation: Observation? {
+        get { context.observation }
+        set { context.observation = newValue }
+    }
+
+    /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder, if the response will be decoded and the
+    /// header is not set.
+    mutating func fillAccept() {
+        if let accept = context.accept, !headers.contains(.accept) { headers[.accept] = accept }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+
+/// One load, from the call site's point of view. ``SendableRequest``, the plain requests of ``HTTPClient`` and
+/// ``HTTPLoader/start(_:completion:)`` share it.
+///
+/// ```swift
+/// var load = Load(over: chain, for: client)
+/// do {
+///     let request = load.begin(request)                            // context, observation, progress
+///     let response = try await load.response(to: request) { … }    // chain, status, finish
+///     return try load.end(response)                                // file of a download, end of the observation
+/// } catch {
+///     throw load.fail(error)
+/// }
+/// ```
+struct Load: Sendable {
+    /// The value of `Accept` for the decoder that applies without a client.
+    private static let accept = JSONDecoder().accept
+
+    private let loader: any HTTPLoader
+    private let client: ClientContext?
+    private let template: String?
+    private var progress: ProgressUpdates.Report?
+    private var observation: Observation?
+
+    /// - Parameters:
+    ///   - loader: the chain.
+    ///   - client: the client; nil for a load without one.
+    ///   - template: the name of the template, for observers. Default: nil.
+    init(over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil) {
+        self.loader = loader
+        self.client = client
+        self.template = template
+    }
+
+    /// Returns the request with the context of this load. What an earlier load added to the request is removed, except
+    /// the template.
+    ///
+    /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
+    mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
+        var begun = request
+        begun.context = LoadContext(template: request.context.template, progress: request.context.progress)
+        if decodes { begun.context.accept = request.decoder.map(\.accept) ?? client?.accept ?? Self.accept }
+        client?.adopt(&begun)
+        progress = begun.takeProgressReport()
+        observation = client?.observing?.begin(begun, template: template)
+        begun.context.observation = observation
+        return begun
+    }
+
+    /// Sends the request, checks the status of the response, and calls a closure with the result. The end of a streamed
+    /// body then ends the load.
+    ///
+    /// - Parameter finish: returns the final response; see ``RequestTemplate/finish(_:)``.
+    @inline(__always)
+    func response(
+        to request: HTTPRequest, finish: (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        let result = await result(of: request)
+        let response: HTTPResponse
+        do {
+            response = try await finish(result)
+        } catch {
+            throw HTTPError(error, request: request, response: await result.responseForError)
+        }
+        return try await held(response, for: request)
+    }
+
+    /// Sends the request and returns its response, whatever its status is.
+    func uncheckedResponse(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await held(loader.load(request), for: request)
+    }
+
+    /// Returns a response whose download is in a hidden file, and whose streamed body ends the load.
+    @inline(__always)
+    private func held(
+        _ response: HTTPResponse, for request: HTTPRequest
+    ) async throws(HTTPError) -> HTTPResponse {
+        var response = response
+        if case .file(let file) = request.responseDelivery { try await response.save(to: file, for: request) }
+        return response.body.isStreamed ? response.ending(progress).ending(observation) : response
+    }
+
+    @inline(__always)
+    private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) {
+            return .success(try await loader.load(request).accepted(by: request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
+    func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        do { try response.draft?.put() } catch { throw response.unsaved(error) }
+        if !response.body.isStreamed {
+            progress?.finish()
+            observation?.end(response)
+        }
+        return response
+    }
+
+    /// Ends a load that failed, and returns the error to throw: `CancellationError` if the calling task was cancelled.
+    ///
+    /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
+    func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
+        let failure = error as? HTTPError
+        (progress ?? updates())?.finish()
+        // If the request could not be built, only the start and the end of the load are recorded.
+        let begun = observation ?? client?.observing?.begin(failure?.request ?? HTTPRequest(), template: template)
+        begun?.end(error)
+        failure?.response?.draft?.discard()
+        return failure?.orCancellation ?? error
+    }
+}
+
+extension HTTPError {
+    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
+    /// otherwise.
+    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    /// The response, without a stream that would hold its connection, for an error that replaces this result.
+    fileprivate var responseForError: HTTPResponse? {
+        get async {
+            switch self {
+            case .success(let response): await response.withoutStream()
+            case .failure(let failure): failure.response
+            }
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns this response if its status is accepted.
+    ///
+    /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
+    fileprivate func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        if request.accepts(status) { return self }
+        let response = await keptInMemory()
+        if Task.isCancelled {
+            throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
+        }
+        let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
+        throw HTTPError(
+            .unacceptableStatus, request: self.request, response: response,
+            message: "the status is not accepted (expected \(expected))", attempts: attempts)
+    }
+
+    /// Saves a body that the transport has not saved, because a link or the template replaced it.
+    ///
+    /// - Throws: `.cannotSaveResponse` if there is nothing to save.
+    fileprivate mutating func save(to file: URL, for request: HTTPRequest) async throws(HTTPError) {
+        guard request.saves(status) else { return }
+        guard body.buffered?.isEmpty != true else {
+            guard draft == nil else { return }
+            throw HTTPError(
+                .cannotSaveResponse, request: self.request, response: self,
+                message: "no file was saved: a link or the template replaced the response of the transport")
+        }
+        do {
+            draft = try await ResponseFile(file).save(body)
+            body = HTTPResponseBody()
+        } catch {
+            throw error is HTTPError ? HTTPError(error, request: request, response: self) : unsaved(error)
+        }
+    }
+}
