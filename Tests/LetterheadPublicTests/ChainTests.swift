@@ -41,7 +41,7 @@ private struct ApplyRegion: LoaderLink {
         _ = try await SendableRequest(numbers, over: chain).response()
         #expect(
             mock.requests.map { $0.framedHeaders()["Accept"] } == [
-                "application/json", "application/x-plist, application/json", "text/csv", nil,
+                "application/json, application/problem+json", "application/x-plist, application/json", "text/csv", nil,
             ])
     }
 }

@@ -58,7 +58,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a download replaces its file only if the status is accepted`() async throws {
+    @Test func `a download replaces its file only if a client has accepted the response`() async throws {
         let server = try await server()
         let file = FileManager.default.temporaryDirectory.appending(path: "public-\(UInt64.random(in: 0 ... .max))")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -68,7 +68,13 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
         var found = request("found", to: server)
         found.responseDelivery = .file(file)
-        #expect(try await transport.load(found).savedFile == file)
+        do {
+            let response = try await transport.load(found)
+            #expect(response.savedFile.map { try? Data(contentsOf: $0) } == Data("GET 0".utf8))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+        let client = HTTPClient(transport: transport)
+        #expect(try await client.send(found).savedFile == file)
         #expect(try Data(contentsOf: file) == Data("GET 0".utf8))
         await server.stop()
     }

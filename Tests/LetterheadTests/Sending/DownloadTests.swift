@@ -110,7 +110,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a plain request and a chain without a client replace the file only at the end, too`() async throws {
+    @Test func `a plain request and a handle replace the file only at the end, and a chain alone never does`() async throws {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         var request = HTTPRequest(url: server.url)
@@ -126,11 +126,19 @@ import Testing
         await #expect(throws: HTTPError.self) { try await client(server).send(unaccepted) }
         #expect(folder.isUntouched)
         request.acceptedStatuses = nil
-        let response = try await (Retry() --> HTTPClient.defaultTransport).load(request)
-        #expect(folder.content == "after")
+        let chain = Retry() --> HTTPClient.defaultTransport
+        do {
+            let response = try await chain.load(request)
+            #expect(response.savedByteCount == 5 && folder.content == "before")
+        }
+        #expect(folder.isUntouched)
+        let response = try await withCheckedContinuation { ended in
+            chain.start(request) { ended.resume(returning: $0) }
+        }.get()
+        #expect(folder.content == "after" && response.savedFile == folder.file)
         // The request of the response can be sent again.
         try Data("before".utf8).write(to: folder.file)
-        _ = try await HTTPClient.defaultTransport.load(response.request)
+        _ = try await client(server).send(response.request)
         #expect(folder.content == "after" && folder.files == ["saved"])
         await server.stop()
     }
