@@ -28,6 +28,23 @@ package enum ASCII {
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 
+    /// Returns the string in lower case if all bytes are ASCII, and an empty string otherwise. The result can be
+    /// compared with literals and be a key of a dictionary, because there is nothing in it to normalize.
+    package static func keyword(_ text: some StringProtocol) -> String {
+        let text = String(text)
+        return isASCII(text) ? lowercased(text) : ""
+    }
+
+    /// Returns the members of a comma-separated list in several fields (RFC 9110, 5.6.1), without empty ones.
+    package static func members(of fields: [String]) -> [String] {
+        fields.flatMap { $0.split(at: ",") }.map { trimmed($0) }.filter { !$0.isEmpty }
+    }
+
+    /// Returns the string in quotation marks, with backslash escapes (RFC 9110, 5.6.4).
+    package static func quoted(_ text: String) -> String {
+        "\"" + text.replacingBytes(of: "\\", with: "\\\\").replacingBytes(of: "\"", with: "\\\"") + "\""
+    }
+
     /// Returns whether a string is a token: at least one character, for each of which ``isTokenCharacter(_:)`` is
     /// true.
     package static func isToken(_ text: String) -> Bool {
@@ -36,6 +53,9 @@ package enum ASCII {
 
     /// Returns whether a part of a string is a token.
     package static func isToken(_ text: Substring) -> Bool { isToken(String(text)) }
+
+    /// Returns whether a string contains only ASCII characters.
+    package static func isASCII(_ text: String) -> Bool { allBytes(of: text) { $0 < 0x80 } }
 
     /// Returns whether a string contains only visible ASCII characters.
     package static func isPrintable(_ text: String) -> Bool { allBytes(of: text) { (0x21...0x7E).contains($0) } }
@@ -98,6 +118,9 @@ package enum ASCII {
         }
         return hasBlanks ? cut(text) : text
     }
+
+    /// Returns a part of a string without leading and trailing spaces and tabs.
+    package static func trimmed(_ text: Substring) -> String { trimmed(String(text)) }
 
     private static func cut(_ text: String) -> String {
         text.withBytes { bytes in

@@ -16,6 +16,54 @@ extension String {
     }
 }
 
+// Text of a peer is bytes. Operations on characters do not find a delimiter before a combining mark, regard canonically
+// equivalent strings as equal, and take quadratic time for many marks.
+extension StringProtocol where SubSequence == Substring {
+    /// Returns the parts between the occurrences of an ASCII character.
+    package func split(at mark: Unicode.Scalar, omittingEmpty: Bool = true) -> [Substring] {
+        self[...].utf8.split(separator: UInt8(ascii: mark), omittingEmptySubsequences: omittingEmpty)
+            .map { Substring($0) }
+    }
+
+    /// Returns the parts before and after the first occurrence of an ASCII character; nil if there is none.
+    package func cut(at mark: Unicode.Scalar) -> (head: Substring, tail: Substring)? {
+        utf8.firstIndex(of: UInt8(ascii: mark)).map { (self[..<$0], self[utf8.index(after: $0)...]) }
+    }
+
+    /// Returns whether the string begins with the bytes of another one.
+    package func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+
+    /// Returns whether the string ends with the bytes of another one.
+    package func ends(with suffix: some StringProtocol) -> Bool {
+        self[...].utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
+
+    /// Returns whether the bytes of another string occur in the string.
+    package func holds(_ part: String) -> Bool { Array(utf8).contains(Array(part.utf8)) }
+
+    /// Returns whether two strings have the same bytes.
+    package func isSame(as other: some StringProtocol) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// Returns the string with other bytes in place of each occurrence of a string, which must not be empty.
+    package func replacingBytes(of part: String, with new: String) -> String {
+        String(decoding: Array(utf8).replacing(Array(part.utf8), with: Array(new.utf8)), as: UTF8.self)
+    }
+}
+
+extension String? {
+    /// The bytes of the string, to compare strings or to use them as keys.
+    package var bytes: [UInt8]? { map { Array($0.utf8) } }
+}
+
+extension Hasher {
+    /// Adds the bytes of a string.
+    mutating func combine(bytesOf text: String) {
+        text.withBytes { combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension Data {
     /// Returns data whose memory is allocated once and filled by a closure. The memory is neither zeroed nor copied.
     ///

@@ -2,19 +2,20 @@ package import Foundation
 
 /// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).
 package enum HTTPDate {
-    /// Parses a date. Returns nil if the string is not a date.
+    /// Parses a date. Returns nil if the string is not a date. Names of days and months, and `GMT`, are accepted in any
+    /// case (RFC 9111, 4.2).
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
     ///   - now: the current time. It determines the century of a two-digit year: the resulting year is at most 50
     ///     years in the future.
     package static func seconds(of text: String, now: Int64) -> Int64? {
-        let parts = text.split(separator: " ").map(String.init)
+        let parts = ASCII.keyword(text).split(at: " ").map(String.init)
         switch parts.count {
-        case 6 where parts[0].hasSuffix(",") && parts[5] == "GMT":
+        case 6 where parts[0].ends(with: ",") && parts[5] == "gmt":
             return seconds(day: parts[1], month: parts[2], year: number(parts[3], digits: 4), time: parts[4])
-        case 4 where parts[0].hasSuffix(",") && parts[3] == "GMT":
-            let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        case 4 where parts[0].ends(with: ",") && parts[3] == "gmt":
+            let date = parts[1].split(at: "-", omittingEmpty: false).map(String.init)
             guard date.count == 3, let short = number(date[2], digits: 2) else { return nil }
             return seconds(day: date[0], month: date[1], year: year(short, now: now), time: parts[2])
         case 5 where !text.utf8.contains(UInt8(ascii: ",")):
@@ -26,11 +27,11 @@ package enum HTTPDate {
     }
 
     private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
     private static func seconds(day: String, month: String, year: Int?, time: String) -> Int64? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
+        let clock = time.split(at: ":", omittingEmpty: false).map { number(String($0), digits: 2) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
             let day = number(day, digits: 2), let year, let month = months.firstIndex(of: month),
             hour < 24, minute < 60, second <= 60, (1...length(of: month, year: year)).contains(day)

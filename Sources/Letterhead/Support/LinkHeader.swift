@@ -9,7 +9,7 @@ package struct LinkHeader: Sendable {
 
         /// The relation types in lower case. Only the first `rel` counts.
         package var relations: [String] {
-            (self["rel"] ?? "").split { $0 == " " || $0 == "\t" }.map { ASCII.lowercased(String($0)) }
+            (self["rel"] ?? "").split(at: " ").flatMap { $0.split(at: "\t") }.map(ASCII.keyword)
         }
 
         /// Returns the first value of a parameter.
@@ -61,12 +61,12 @@ package struct LinkHeader: Sendable {
             let name = read { Self.isBlank($0) || $0 == UInt8(ascii: "=") || Self.isEnd($0) }
             skipBlanks()
             guard next == UInt8(ascii: "=") else {
-                if !name.isEmpty { parameters.append((ASCII.lowercased(name), "")) }
+                if !name.isEmpty { parameters.append((ASCII.keyword(name), "")) }
                 continue
             }
             index += 1
             skipBlanks()
-            parameters.append((ASCII.lowercased(name), next == UInt8(ascii: "\"") ? readQuoted() : readPlain()))
+            parameters.append((ASCII.keyword(name), next == UInt8(ascii: "\"") ? readQuoted() : readPlain()))
         }
     }
 

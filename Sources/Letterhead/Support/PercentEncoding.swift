@@ -31,13 +31,23 @@ package enum PercentEncoding {
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
     }
 
+    /// Returns the names and the values of a form, decoded: `+` is a space. An item without `=` has an empty value.
+    package static func formItems(of text: String) -> [(name: String, value: String)] {
+        func decode(_ part: Substring) -> String {
+            String(decoding: decoded(part.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }), as: UTF8.self)
+        }
+        return text.split(at: "&").map { item in
+            let pair = item.cut(at: "=")
+            return (decode(pair?.head ?? item), decode(pair?.tail ?? ""))
+        }
+    }
+
     /// Returns the normal form that is the same for all strings that differ only in their escapes (RFC 3986, 6.2.2):
     /// unreserved bytes are not escaped, and every other byte is `%XX` in upper case.
-    package static func normalized(_ bytes: [UInt8]) -> String {
+    package static func normalized(_ bytes: some Sequence<UInt8>) -> String {
         let set = EscapeSet.unreserved
         var output: [UInt8] = []
-        output.reserveCapacity(bytes.count)
-        for byte in decoded(bytes) {
+        for byte in decoded(Array(bytes)) {
             if set.escapes(byte) { append(byte, to: &output) } else { output.append(byte) }
         }
         return String(decoding: output, as: UTF8.self)

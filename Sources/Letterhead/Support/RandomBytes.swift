@@ -11,6 +11,6 @@ package enum RandomBytes {
     /// Returns bytes as text for URLs, without padding (RFC 4648, 5).
     package static func base64URL(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+            .replacingBytes(of: "+", with: "-").replacingBytes(of: "/", with: "_").replacingBytes(of: "=", with: "")
     }
 }

@@ -64,7 +64,7 @@ extension StructuredField {
 
     private static func string(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
-        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        return ASCII.quoted(text)
     }
 
     private static func displayString(_ text: String) -> String {

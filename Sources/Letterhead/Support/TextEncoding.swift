@@ -4,7 +4,7 @@ package import Foundation
 package enum TextEncoding {
     /// Returns the encoding for a name, ignoring its case; nil for an unknown name.
     package static func encoding(of name: String) -> String.Encoding? {
-        switch ASCII.lowercased(name) {
+        switch ASCII.keyword(name) {
         case "utf-8", "utf8": .utf8
         case "us-ascii", "ascii": .ascii
         case "iso-8859-1", "latin1": .isoLatin1

@@ -1,5 +1,5 @@
 /// The parts of a URI reference as strings, byte for byte as ``URLRanges`` finds them.
-package struct URLParts: Hashable, Sendable {
+package struct URLParts: Sendable {
     package var scheme: String?
     package var authority: String?
     package var path = ""
@@ -54,7 +54,7 @@ extension URLParts {
                     target.query = reference.query ?? query
                     return target
                 }
-                if !reference.path.hasPrefix("/") { target.path = merged(with: reference.path) }
+                if !reference.path.begins(with: "/") { target.path = merged(with: reference.path) }
             }
         }
         target.path = Self.removingDotSegments(target.path)
@@ -83,22 +83,23 @@ extension URLParts {
     /// Returns this path with a relative path instead of its last segment (RFC 3986, 5.2.3).
     private func merged(with relative: String) -> String {
         if authority != nil, path.isEmpty { return "/" + relative }
-        guard let slash = path.lastIndex(of: "/") else { return relative }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return relative }
         return path[...slash] + relative
     }
 
     /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). Segments of `..` above the root are dropped.
     package static func removingDotSegments(_ path: String) -> String {
         var output: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = path.split(at: "/", omittingEmpty: false)
+        let root = path.begins(with: "/") ? 1 : 0
         for (index, segment) in segments.enumerated() {
             let isLast = index == segments.count - 1
-            guard segment == "." || segment == ".." else {
+            let isUp = segment.isSame(as: "..")
+            guard isUp || segment.isSame(as: ".") else {
                 output.append(segment)
                 continue
             }
-            let root = path.hasPrefix("/") ? 1 : 0
-            if segment == "..", output.count > root { output.removeLast() }
+            if isUp, output.count > root { output.removeLast() }
             if isLast { output.append("") }
         }
         return output.joined(separator: "/")
