@@ -52,6 +52,7 @@ extension CodingKey {
     /// One component of the path. Keys of a dictionary may come from the server, so control characters are escaped and
     /// the key is truncated to 64 characters.
     fileprivate var segment: String {
-        Redaction.visible(stringValue.count > 64 ? stringValue.prefix(64) + "…" : stringValue)
+        let scalars = stringValue.unicodeScalars
+        return Redaction.visible(scalars.count > 64 ? String(scalars.prefix(64)) + "…" : stringValue)
     }
 }

@@ -35,7 +35,7 @@ extension HTTPError {
     /// unknown.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
-        return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.prefix(500)))))
+        return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.unicodeScalars.prefix(500)))))
     }
 
     /// Returns the name of the type, and for an enum the case without its values.

@@ -127,7 +127,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         if !message.isEmpty { text += ": \(message)" }
         guard let underlying else { return text }
         let summary = Self.summary(of: underlying)
-        return message.contains(summary) ? text : text + ": \(summary)"
+        return message.holds(summary) ? text : text + ": \(summary)"
     }
 
     /// The same as ``description``, for `localizedDescription`.

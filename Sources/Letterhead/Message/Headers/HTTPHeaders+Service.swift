@@ -26,7 +26,7 @@ extension HTTPHeaders {
     /// or malformed. An HTTP date, as in earlier drafts, is accepted, too.
     public var deprecation: Date? {
         guard let text = self["Deprecation"] else { return nil }
-        if text.hasPrefix("@"), text.utf8.count <= 16, let seconds = Int64(text.dropFirst()) {
+        if let (head, digits) = text.cut(at: "@"), head.isEmpty, text.utf8.count <= 16, let seconds = Int64(digits) {
             return Date(timeIntervalSince1970: TimeInterval(seconds))
         }
         return HTTPDate.date(text)
@@ -48,18 +48,18 @@ extension HTTPDate {
 extension ServerTiming {
     /// Returns the entries of a field. Quotation marks and escapes of a description are removed.
     static func list(_ text: String) -> [ServerTiming] {
-        split(text, at: ",").compactMap { entry in
+        split(text.utf8[...], at: ",").compactMap { entry in
             var parts = split(entry, at: ";")[...]
             guard let name = parts.popFirst().map(trimmed), ASCII.isToken(name) else { return nil }
             var (duration, description): (Duration?, String?) = (nil, nil)
             for part in parts {
-                let pair = part.split(separator: "=", maxSplits: 1).map { trimmed(String($0)) }
-                guard pair.count == 2 else { continue }
-                switch ASCII.lowercased(pair[0]) {
+                guard let (name, value) = Substring(part).cut(at: "=") else { continue }
+                let text = unquoted(ASCII.trimmed(value))
+                switch ASCII.keyword(ASCII.trimmed(name)) {
                 case "dur" where duration == nil:
-                    guard let number = Double(unquoted(pair[1])), (0...1e12).contains(number) else { continue }
+                    guard let number = Double(text), (0...1e12).contains(number) else { continue }
                     duration = .milliseconds(number)
-                case "desc" where description == nil: description = unquoted(pair[1])
+                case "desc" where description == nil: description = text
                 default: continue
                 }
             }
@@ -68,34 +68,25 @@ extension ServerTiming {
     }
 
     /// Splits a field value at a separator outside of quoted strings.
-    private static func split(_ text: String, at separator: Character) -> [String] {
-        var (parts, current, isQuoted, isEscaped) = ([String](), "", false, false)
-        for character in text {
-            if character == separator, !isQuoted {
-                parts.append(current)
-                current = ""
-                continue
-            }
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && character == "\\" && !isEscaped
-            current.append(character)
+    private static func split(_ text: Substring.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
+        var (isQuoted, isEscaped) = (false, false)
+        return text.split(omittingEmptySubsequences: false) { byte in
+            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && byte == UInt8(ascii: "\\") && !isEscaped
+            return byte == UInt8(ascii: separator) && !isQuoted
         }
-        return parts + [current]
     }
 
     private static func unquoted(_ text: String) -> String {
-        guard text.count > 1, text.first == "\"", text.last == "\"" else { return text }
-        var (output, isEscaped) = ("", false)
-        for character in text.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
-                isEscaped = true
-                continue
-            }
-            output.append(character)
-            isEscaped = false
+        let bytes = text.utf8
+        guard bytes.count > 1, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return text }
+        var isEscaped = false
+        let inside = bytes.dropFirst().dropLast().filter { byte in
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+            return !isEscaped
         }
-        return output
+        return String(decoding: inside, as: UTF8.self)
     }
 
-    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespaces) }
+    private static func trimmed(_ text: Substring.UTF8View) -> String { ASCII.trimmed(Substring(text)) }
 }

@@ -46,13 +46,13 @@ public struct HTTPHeaders: Hashable, Sendable {
 
         /// Returns whether name and value are equal. ``isSecret`` is not compared.
         public static func == (first: Field, second: Field) -> Bool {
-            first.name == second.name && first.value == second.value
+            first.name == second.name && first.value.isSame(as: second.value)
         }
 
         /// Hashes name and value.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
-            hasher.combine(value)
+            hasher.combine(bytesOf: value)
         }
     }
 

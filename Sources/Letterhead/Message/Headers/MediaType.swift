@@ -48,7 +48,10 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     }
 
     /// Whether the media type is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
-    public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json") }
+    public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.ends(with: "+json") }
+
+    /// Whether the media type is that of a body with parts.
+    package var isMultipart: Bool { essence.begins(with: "multipart/") }
 
     /// Returns the same media type with a parameter added or replaced. The value is quoted if necessary.
     public func setting(_ parameter: String, to value: String) -> MediaType {
@@ -63,12 +66,8 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     }
 
     private static func text(of essence: String, _ parameters: [(name: String, value: String)]) -> String {
-        essence + parameters.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : quote($0.value))" }.joined()
-    }
-
-    private static func quote(_ value: String) -> String {
-        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        return "\"\(escaped)\""
+        essence
+            + parameters.map { "; \($0.name)=\(ASCII.isToken($0.value) ? $0.value : ASCII.quoted($0.value))" }.joined()
     }
 
     /// Unicode scalars instead of characters, because a combining mark would hide a separator.

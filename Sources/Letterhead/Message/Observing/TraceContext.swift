@@ -31,7 +31,7 @@ public struct TraceContext: Hashable, Sendable {
     ///
     /// - Returns: nil if `traceparent` is malformed. A load without a context begins a new trace.
     public init?(traceparent: String, tracestate: String? = nil, baggage: String? = nil) {
-        let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        let parts = traceparent.split(at: "-", omittingEmpty: false).map(String.init)
         guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
             Self.isIdentifier(parts[1], 32), Self.isIdentifier(parts[2], 16), Self.isHex(parts[3], 2)
         else { return nil }
@@ -98,7 +98,7 @@ extension TraceContext {
 
     /// Returns whether a string is a list of at most 32 entries with printable values (W3C Trace Context, 3.3.1).
     private static func isState(_ text: String) -> Bool {
-        let entries = text.split(separator: ",", omittingEmptySubsequences: true)
+        let entries = text.split(at: ",")
         guard text.utf8.count <= 512, !entries.isEmpty, entries.count <= 32 else { return false }
         return entries.allSatisfy { entry in
             let bytes = entry.utf8.drop { $0 == 0x20 || $0 == 0x09 }
@@ -113,19 +113,12 @@ extension TraceContext {
     /// The entries of a `baggage` header without their properties.
     private static func entries(_ header: String) -> [String: String] {
         var entries: [String: String] = [:]
-        for member in header.split(separator: ",").prefix(180) {
-            let parts = member.prefix { $0 != ";" }.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = parts[0].trimmingSpaces
-            guard parts.count == 2, ASCII.isToken(name) else { continue }
-            entries[name] = PercentEncoding.unescape(parts[1].trimmingSpaces)
+        for member in header.split(at: ",").prefix(180) {
+            guard let (name, value) = (member.cut(at: ";")?.head ?? member).cut(at: "=").map({ ($0, $1) }),
+                ASCII.isToken(ASCII.trimmed(name))
+            else { continue }
+            entries[ASCII.trimmed(name)] = PercentEncoding.unescape(ASCII.trimmed(value))
         }
         return entries
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: String {
-        String(self.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 }

@@ -61,7 +61,7 @@ extension Redaction {
         let shown = HTTPRequest.isHost(host) ? host : "(refused host)"
         let port = request.port.map { ":\($0)" } ?? ""
         return
-            "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.hasPrefix("/") ? "" : "/")\(path)"
+            "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.begins(with: "/") ? "" : "/")\(path)"
     }
 
     /// Escapes control characters and line separators, so that a value cannot forge a log line.

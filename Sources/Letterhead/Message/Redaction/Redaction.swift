@@ -14,7 +14,7 @@ public struct Redaction: Sendable, Hashable {
     public private(set) var headers: Set<HTTPHeaders.Name>
     /// Names whose values are secret in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
-    private let bareParameters: Set<String>
+    private let bareParameters: Set<[UInt8]>
     /// Whether names that contain a secret part are secret as well.
     private let knowsParts: Bool
 
@@ -67,8 +67,8 @@ public struct Redaction: Sendable, Hashable {
             || knowsParts && SecretName.matches(name.utf8)
     }
 
-    private static func bare(_ name: some Sequence<UInt8>) -> String {
-        String(decoding: name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }, as: UTF8.self)
+    private static func bare(_ name: some Sequence<UInt8>) -> [UInt8] {
+        name.filter { !"_-".utf8.contains($0) }.map { ASCII.lowercased($0) }
     }
 
     /// The replacement for a secret value.

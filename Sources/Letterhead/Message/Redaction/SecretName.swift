@@ -13,7 +13,7 @@ enum SecretName {
         var counted: Bool?
         /// Whether the name counts tokens. All parts are searched, and only once.
         func countsTokens() -> Bool {
-            let result = counted ?? parts.contains { counts.contains($0) }
+            let result = counted ?? parts.contains { isOne(of: counts, $0) }
             counted = result
             return result
         }
@@ -25,21 +25,27 @@ enum SecretName {
                 if joined.utf8.count > longest { break }
             }
         }
-        if let last = parts.last, lastParts.contains(last) { return true }
-        let whole = parts.first == "x" ? parts.dropFirst() : parts[...]
-        return whole.count <= 2 && wholeNames.contains(whole.joined())
+        if let last = parts.last, isOne(of: lastParts, last) { return true }
+        let whole = parts.first?.isSame(as: "x") == true ? parts.dropFirst() : parts[...]
+        return whole.count <= 2 && isOne(of: wholeNames, whole.joined())
     }
 
     private static func isSecret(_ word: String, _ countsTokens: () -> Bool) -> Bool {
         if isSecretSingular(word[...]) { return true }
-        guard word.utf8.last == UInt8(ascii: "s"), isSecretSingular(word.dropLast()) else { return false }
-        return !word.hasSuffix("tokens") || !countsTokens()
+        guard word.utf8.last == UInt8(ascii: "s"), isSecretSingular(Substring(word.utf8.dropLast())) else {
+            return false
+        }
+        return !word.ends(with: "tokens") || !countsTokens()
     }
 
     private static func isSecretSingular(_ word: Substring) -> Bool {
-        let length = word.utf8.count
-        if length <= longest, words.contains(String(word)) { return true }
-        return strongWords.contains { length > $0.utf8.count && word.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
+        isOne(of: words, word)
+            || strongWords.contains { word.utf8.count > $0.utf8.count && word.ends(with: $0) }
+    }
+
+    /// Returns whether a set contains a word. A name of a peer may be long, and the hash of a string normalizes it.
+    private static func isOne(of words: Set<String>, _ word: some StringProtocol) -> Bool {
+        word.utf8.count <= longest && words.contains(String(word))
     }
 
     /// Returns the words of a name in lower case.

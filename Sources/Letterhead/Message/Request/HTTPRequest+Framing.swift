@@ -45,10 +45,8 @@ extension HTTPRequest {
     }
 
     private static func contentType(asked: String, own: String) -> String {
-        guard own.utf8.count > 10, ASCII.lowercased(String(own.prefix(10))) == "multipart/",
-            let boundary = MediaType(own)?["boundary"]
-        else { return asked }
-        guard let type = MediaType(asked), type.essence.hasPrefix("multipart/") else { return own }
+        guard let own = MediaType(own), own.isMultipart, let boundary = own["boundary"] else { return asked }
+        guard let type = MediaType(asked), type.isMultipart else { return own.description }
         return type.setting("boundary", to: boundary).description
     }
 }

@@ -3,7 +3,7 @@ public import Foundation
 extension HTTPRequest {
     /// The path and the query for the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
     public var target: String {
-        var text = path.string.hasPrefix("/") ? path.string : "/" + path.string
+        var text = path.isAbsolute ? path.string : "/" + path.string
         if !query.isEmpty {
             text += "?"
             text += query.escaped

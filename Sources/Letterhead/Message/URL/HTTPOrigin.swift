@@ -17,8 +17,9 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
         self.port = port ?? (self.scheme == "http" ? 80 : 443)
     }
 
+    /// Returns nil if there is no host, or if it is not ASCII: no request is sent to such a host.
     init?(_ parts: URLParts) {
-        guard let (host, port) = parts.hostAndPort, !host.isEmpty else { return nil }
+        guard let (host, port) = parts.hostAndPort, !host.isEmpty, ASCII.isASCII(host) else { return nil }
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
     }
 

@@ -47,22 +47,22 @@ public struct QueryParameters: Hashable, Sendable {
 
         /// Returns whether both items are written the same way. ``isSecret`` is not compared.
         public static func == (first: Item, second: Item) -> Bool {
-            first.name == second.name && first.value == second.value && first.original == second.original
-                && first.refusal == second.refusal
+            first.name.isSame(as: second.name) && first.value.bytes == second.value.bytes
+                && first.original.bytes == second.original.bytes && first.refusal == second.refusal
         }
 
         /// Hashes name and value.
         public func hash(into hasher: inout Hasher) {
-            hasher.combine(name)
-            hasher.combine(value)
+            hasher.combine(bytesOf: name)
+            hasher.combine(value.bytes)
         }
 
         init(original text: Substring) {
-            let end = text.utf8.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
-            name = PercentEncoding.unescape(text[..<end])
-            value = end == text.endIndex ? nil : PercentEncoding.unescape(text[text.utf8.index(after: end)...])
+            let pair = text.cut(at: "=")
+            name = PercentEncoding.unescape(pair?.head ?? text)
+            value = pair.map { PercentEncoding.unescape($0.tail) }
             let written = Self(name, value).escaped
-            original = written.utf8.elementsEqual(text.utf8) ? nil : String(text)
+            original = written.isSame(as: text) ? nil : String(text)
             refusal = nil
             isSecret = false
         }
@@ -78,8 +78,7 @@ public struct QueryParameters: Hashable, Sendable {
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986.
     public init(escaped text: String) {
-        items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            .map { Item(original: Substring($0)) }
+        items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }
 
     /// The first value of a name; nil if the name is missing or a flag.
@@ -87,21 +86,21 @@ public struct QueryParameters: Hashable, Sendable {
     /// Setting a value replaces all items of the name by one item, at the position of the first. Setting nil removes
     /// them.
     public subscript(name: String) -> String? {
-        get { items.first { $0.name == name }?.value }
-        set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name == name } }
+        get { items.first { $0.name.isSame(as: name) }?.value }
+        set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name.isSame(as: name) } }
     }
 
     /// Replaces all values of a name by one value, which is redacted in the descriptions of the query, the item and the
     /// request.
     public mutating func setSecret(_ value: String, for name: String) {
-        items.replace(with: Item(name, value, isSecret: true)) { $0.name == name }
+        items.replace(with: Item(name, value, isSecret: true)) { $0.name.isSame(as: name) }
     }
 
     /// Returns all values of a name, in order; nil for each flag.
-    public func values(for name: String) -> [String?] { items.filter { $0.name == name }.map(\.value) }
+    public func values(for name: String) -> [String?] { items.filter { $0.name.isSame(as: name) }.map(\.value) }
 
     /// Returns whether there is an item with that name.
-    public func contains(_ name: String) -> Bool { items.contains { $0.name == name } }
+    public func contains(_ name: String) -> Bool { items.contains { $0.name.isSame(as: name) } }
 
     /// Appends an item. A value of nil creates a flag.
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name, value)) }
@@ -113,24 +112,24 @@ public struct QueryParameters: Hashable, Sendable {
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
         let names = names(for: other.items.count)
-        items += other.items.filter { !(names?.contains($0.name) ?? contains($0.name)) }
+        items += other.items.filter { !(names?.contains(Array($0.name.utf8)) ?? contains($0.name)) }
     }
 
     /// Replaces the items here by those of `other`, for each name in `other`.
     public mutating func replace(with other: QueryParameters) {
         let names = other.names(for: items.count)
-        items.removeAll { names?.contains($0.name) ?? other.contains($0.name) }
+        items.removeAll { names?.contains(Array($0.name.utf8)) ?? other.contains($0.name) }
         items += other.items
     }
 
     /// Returns the names as a set if there are so many that a set is faster than a linear search; otherwise nil.
-    private func names(for count: Int) -> Set<String>? {
-        items.count > 16 && count > 16 ? Set(items.lazy.map(\.name)) : nil
+    private func names(for count: Int) -> Set<[UInt8]>? {
+        items.count > 16 && count > 16 ? Set(items.lazy.map { Array($0.name.utf8) }) : nil
     }
 
     /// Removes all items of a name and appends the items of a value. A value of nil only removes them.
     public mutating func set(_ name: String, to value: (any QueryValue)?) {
-        items.removeAll { $0.name == name }
+        items.removeAll { $0.name.isSame(as: name) }
         value?.append(to: &self, name: name)
     }
 }

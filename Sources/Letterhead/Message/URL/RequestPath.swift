@@ -73,7 +73,7 @@ public struct RequestPath: Hashable, Sendable {
 
     /// The segments between the slashes, unescaped.
     public var segments: [String] {
-        string.split(separator: "/", omittingEmptySubsequences: true).map { PercentEncoding.unescape($0) }
+        string.split(at: "/").map { PercentEncoding.unescape($0) }
     }
 }
 
