@@ -17,17 +17,19 @@ struct PageURL: Hashable, Sendable {
     }
 
     private static func path(_ path: String) -> String {
-        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return URLParts.removingDotSegments(
-            segments.map { PercentEncoding.normalized(Array($0)) }.joined(separator: "/"))
+        URLParts.removingDotSegments(
+            path.split(at: "/", omittingEmpty: false).map { PercentEncoding.normalized($0.utf8) }.joined(separator: "/")
+        )
     }
 
     private static func items(of query: String) -> [String] {
-        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
-            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
-                PercentEncoding.normalized($0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
-            }
-            return parts.count == 2 && parts[1].isEmpty ? parts[0] : parts.joined(separator: "=")
+        query.split(at: "&").map { item in
+            guard let (name, value) = item.cut(at: "=") else { return normalized(item) }
+            return normalized(name) + (value.isEmpty ? "" : "=" + normalized(value))
         }.sorted()
+    }
+
+    private static func normalized(_ text: Substring) -> String {
+        PercentEncoding.normalized(text.utf8.lazy.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
     }
 }

@@ -1,10 +1,12 @@
+import Foundation
+
 /// The state of a page iteration: the current position and the visited pages. It makes decisions and loads nothing.
 struct PageWalker<Template: PaginatedTemplate>: Sendable {
     private let settings: PageWalk
     private(set) var template: Template?
     /// The error if the next page cannot be reached. The iterator throws it in place of that page.
     private(set) var fault: (any Error)?
-    private var seen: Set<PagePosition> = []
+    private var seen: Set<[UInt8]> = []
     private var emptyPages = 0
     private(set) var pages = 0
 
@@ -75,16 +77,22 @@ struct PageWalker<Template: PaginatedTemplate>: Sendable {
 }
 
 extension PagePosition {
-    /// The position by which a visited page is recognized: without carried values, and with a normalized URL.
-    fileprivate var seenKey: PagePosition {
-        guard case .url(let text) = withoutCarried else { return withoutCarried }
-        return .url(PageURL(URLParts(text))?.text ?? text)
+    /// The bytes by which a visited page is recognized: without carried values, and with a normalized URL.
+    fileprivate var seenKey: [UInt8] {
+        switch withoutCarried {
+        case .url(let text): return Array("url \(PageURL(URLParts(text))?.text ?? text)".utf8)
+        case .cursor(let value):
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return Array("cursor ".utf8) + ((try? encoder.encode(value)) ?? Data())
+        case let position: return Array(position.description.utf8)
+        }
     }
 }
 
 extension Page {
     /// The positions of this page as URLs: the URL of the request that was sent first, and those of its redirects.
-    fileprivate var ownPositions: [PagePosition] {
+    fileprivate var ownPositions: [[UInt8]] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in
             (try? request.urlString()).map { PagePosition.url($0).seenKey }

@@ -16,7 +16,8 @@ extension JSONValue {
             default: try JSONText.value(of: JSONEncoder().encode(cursor))
             }
         switch json {
-        case .null, .string(""), .array([]): return nil
+        case .null, .array([]): return nil
+        case .string(let text) where text.isEmpty: return nil
         default: self = json
         }
     }

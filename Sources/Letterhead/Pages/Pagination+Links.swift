@@ -93,7 +93,8 @@ extension Page {
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(
                 .invalidResponse,
-                "the link to the next page is not an http or https URL, or contains a user or password")
+                "the link to the next page is not an http or https URL, contains a user or password, or its host is not ASCII"
+            )
         }
         guard linked == origin else {
             throw error(

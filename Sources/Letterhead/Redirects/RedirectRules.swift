@@ -48,8 +48,8 @@ enum RedirectRules {
     private static func target(
         of response: HTTPResponse, for request: HTTPRequest
     ) throws(HTTPRedirect.Refusal) -> HTTPRequest {
-        let places = Set(response.headers.values(for: .location))
-        guard let place = places.first, places.count == 1, !place.isEmpty,
+        let places = response.headers.values(for: .location)
+        guard let place = places.first, places.allSatisfy({ $0.isSame(as: place) }), !place.isEmpty,
             !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let base = try? response.request.urlString()
         else { throw .location }
@@ -74,7 +74,7 @@ enum RedirectRules {
         hop.body = EmptyBody()
         hop.headers = HTTPHeaders(
             hop.headers.filter { field in
-                !ASCII.lowercased(field.name.rawValue).hasPrefix("content-")
+                !ASCII.lowercased(field.name.rawValue).begins(with: "content-")
                     && field.name != .transferEncoding && field.name != .trailer && field.name != .expect
             })
     }

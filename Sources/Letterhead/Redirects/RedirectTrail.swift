@@ -40,7 +40,7 @@ struct RedirectTrail {
         guard place == target else { return visited.contains(target) }
         let fields = response.headers.filter { $0.name != .date && $0.name != .age }
         lastToItself = fields
-        return previous.map { $0.elementsEqual(fields) { $0.name == $1.name && $0.value == $1.value } } ?? false
+        return previous == fields
     }
 
     /// Returns the method and the URL of a request, by which a loop is detected. The fragment is left out, because it
