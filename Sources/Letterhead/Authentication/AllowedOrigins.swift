@@ -81,9 +81,9 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether what is sent to an origin cannot be read on a network: the origin uses https or is this machine.
     static func isSafe(_ origin: HTTPOrigin) -> Bool {
         if origin.scheme == "https" || origin.host == "localhost" || origin.host == "[::1]" { return true }
-        let numbers = origin.host.split(separator: ".", omittingEmptySubsequences: false).map { number in
+        let numbers = origin.host.split(at: ".", omittingEmpty: false).map { number in
             // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
-            number.hasPrefix("0") && number.utf8.count > 1 ? nil : UInt8(number)
+            number.begins(with: "0") && number.utf8.count > 1 ? nil : UInt8(number)
         }
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }

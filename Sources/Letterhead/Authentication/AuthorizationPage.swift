@@ -77,7 +77,9 @@ struct AuthorizationCallback {
     /// (RFC 6749, 10.12).
     func code(state: String) throws(HTTPAuthentication.Failure) -> Secret {
         guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
-        guard try value(of: "state") == state else { throw refused("its state differs from the state of the request") }
+        guard try value(of: "state")?.isSame(as: state) == true else {
+            throw refused("its state differs from the state of the request")
+        }
         try checkIssuer()
         if let error = try value(of: "error") {
             throw HTTPAuthentication.Failure(
@@ -92,14 +94,17 @@ struct AuthorizationCallback {
     /// Whether scheme, authority and path equal those of the redirect URI byte for byte, and all query items of the
     /// redirect URI are present.
     private var isRedirectURI: Bool {
-        callback.scheme == expected.scheme && callback.authority == expected.authority && callback.path == expected.path
+        callback.scheme == expected.scheme && callback.authority.bytes == expected.authority.bytes
+            && callback.path.isSame(as: expected.path)
             && Set(Self.items(expected)).isSubset(of: Self.items(callback))
     }
 
     private func checkIssuer() throws(HTTPAuthentication.Failure) {
         let issuer = try value(of: "iss")
         if let known = page.issuer {
-            guard issuer == known else { throw refused("its issuer differs from the issuer of the grant (RFC 9207)") }
+            guard issuer?.isSame(as: known) == true else {
+                throw refused("its issuer differs from the issuer of the grant (RFC 9207)")
+            }
         } else if let issuer {
             guard let origin = HTTPOrigin(URLParts(issuer)),
                 origin == HTTPOrigin(URLParts(page.endpoint.absoluteString))
@@ -111,17 +116,14 @@ struct AuthorizationCallback {
 
     /// Returns the value of a parameter, or nil if there is none. A parameter that occurs twice is an error (RFC 6749, 3.1).
     private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
-        let values = Self.items(callback).compactMap { item -> String? in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                PercentEncoding.unescape($0.replacing("+", with: " "))
-            }
-            return parts.first == name ? parts.dropFirst().first ?? "" : nil
-        }
-        guard values.count < 2 else { throw refused("the parameter \(name) occurs more than once") }
-        return values.first
+        let items = PercentEncoding.formItems(of: callback.query ?? "").filter { $0.name.isSame(as: name) }
+        guard items.count < 2 else { throw refused("the parameter \(name) occurs more than once") }
+        return items.first?.value
     }
 
-    private static func items(_ parts: URLParts) -> [Substring] { parts.query?.split(separator: "&") ?? [] }
+    private static func items(_ parts: URLParts) -> [[UInt8]] {
+        parts.query?.split(at: "&").map { Array($0.utf8) } ?? []
+    }
 
     private func refused(_ rule: String) -> HTTPAuthentication.Failure {
         HTTPAuthentication.Failure(.malformed, "the callback of the sign-in was refused: \(rule)")

@@ -96,10 +96,12 @@ extension HTTPAuthentication.Failure {
     /// could be a secret.
     static func printable(_ code: String?) -> String {
         guard let code else { return "no error code" }
-        return registered.contains(code) ? code : "an unregistered error code"
+        return isRegistered(code) ? code : "an unregistered error code"
     }
 
-    static let registered: Set<String> = [
+    static func isRegistered(_ code: String) -> Bool { ASCII.isASCII(code) && registered.contains(code) }
+
+    private static let registered: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
         "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",

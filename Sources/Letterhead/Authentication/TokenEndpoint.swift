@@ -120,7 +120,7 @@ enum TokenAnswer {
         return TokenEndpoint.Grant(
             accessToken: token,
             refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : Secret($0) },
-            scope: answer.scope.map { Set($0.split(separator: " ").map(String.init)) },
+            scope: answer.scope.map { Set($0.split(at: " ").map(String.init).filter(ASCII.isPrintable)) },
             lifetime: answer.expires_in?.value)
     }
 
@@ -131,8 +131,8 @@ enum TokenAnswer {
     static func refusal(_ status: HTTPStatus, _ body: Data) -> HTTPAuthentication.Failure {
         let answer = try? JSONDecoder().decode(Refusal.self, from: body)
         let code = answer?.error
-        let isKnown = code.map { HTTPAuthentication.Failure.registered.contains($0) } ?? false
-        let endsSession = [400, 401].contains(status.code) && (!isKnown || code == "invalid_grant")
+        let isKnown = code.map(HTTPAuthentication.Failure.isRegistered) ?? false
+        let endsSession = [400, 401].contains(status.code) && (!isKnown || code?.isSame(as: "invalid_grant") == true)
         let isPassing = [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
         return HTTPAuthentication.Failure(
             isPassing ? .unavailable : .refused,

@@ -31,7 +31,7 @@ struct RetryLoad {
         self.timeline = timeline
         start = maximum > 0 ? timeline.now : .zero
         if let mark = request.idempotency, !request.headers.contains(.idempotencyKey) {
-            self.request.headers[.idempotencyKey] = mark.key ?? UUID().uuidString.lowercased()
+            self.request.headers[.idempotencyKey] = mark.key ?? ASCII.lowercased(UUID().uuidString)
         }
     }
 

@@ -25,7 +25,7 @@ struct RateReport: Equatable {
         let status = response.status.code
         var (remaining, reset): (Double?, Double?)
         var asksForPause = false
-        var budgets: [Substring: (remaining: Double?, reset: Double?)] = [:]
+        var budgets: [String: (remaining: Double?, reset: Double?)] = [:]
         for field in response.headers where Self.isCandidate(field.name.rawValue) {
             switch field.name {
             case "RateLimit": note(Self.windows(in: field.value))
@@ -58,41 +58,34 @@ struct RateReport: Equatable {
 
     /// Stores what is left of a budget of requests or tokens, by the name of the budget.
     private static func note(
-        _ field: HTTPHeaders.Field, in budgets: inout [Substring: (remaining: Double?, reset: Double?)],
+        _ field: HTTPHeaders.Field, in budgets: inout [String: (remaining: Double?, reset: Double?)],
         now: () -> Double
     ) {
-        let name = ASCII.lowercased(field.name.rawValue)
-        let budget: Substring
-        let isReset: Bool
-        if name.hasPrefix("x-ratelimit-") {
-            let rest = name.dropFirst("x-ratelimit-".count)
-            isReset = rest.hasPrefix("reset-")
-            guard isReset || rest.hasPrefix("remaining-") else { return }
-            budget = rest.dropFirst(isReset ? "reset-".count : "remaining-".count)
-        } else if name.hasPrefix("anthropic-ratelimit-") {
-            let rest = name.dropFirst("anthropic-ratelimit-".count)
-            isReset = rest.hasSuffix("-reset")
-            guard isReset || rest.hasSuffix("-remaining") else { return }
-            budget = rest.dropLast(isReset ? "-reset".count : "-remaining".count)
-        } else {
-            return
+        var words = ASCII.keyword(field.name.rawValue).split(at: "-")
+        guard words.count > 3, words[1] == "ratelimit" else { return }
+        let kind: Substring
+        switch words[0] {
+        case "x": kind = words.remove(at: 2)
+        case "anthropic": kind = words.removeLast()
+        default: return
         }
-        guard budgetNames.contains(budget) else { return }
-        if isReset {
+        let budget = words.dropFirst(2).joined(separator: "-")
+        guard budgetNames.contains(budget), kind == "reset" || kind == "remaining" else { return }
+        if kind == "reset" {
             budgets[budget, default: (nil, nil)].reset = time(field.value, now: now)
         } else {
             budgets[budget, default: (nil, nil)].remaining = number(field.value)
         }
     }
 
-    private static let budgetNames: Set<Substring> = ["requests", "tokens", "input-tokens", "output-tokens"]
+    private static let budgetNames: Set<String> = ["requests", "tokens", "input-tokens", "output-tokens"]
 
     /// Returns the number of seconds from now until a time. The text is a number, a duration such as `6m0.5s` or
     /// `20ms`, or a date (RFC 3339).
     private static func time(_ text: String, now: () -> Double) -> Double? {
         let text = ASCII.trimmed(text)
         if let number = number(text) { return delta(number, now: now) }
-        if text.contains("T"), let date = try? Date(text, strategy: .iso8601) {
+        if text.utf8.contains(UInt8(ascii: "T")), text.utf8.count < 64, let date = try? Date(text, strategy: .iso8601) {
             return max(0, date.timeIntervalSince1970 - now())
         }
         return duration(text)
@@ -101,12 +94,12 @@ struct RateReport: Equatable {
     /// Returns the seconds of a duration in hours, minutes, seconds and milliseconds, in this order, each with its
     /// unit.
     private static func duration(_ text: String) -> Double? {
-        var (rest, seconds) = (Substring(text), 0.0)
+        var (rest, seconds) = (text.utf8[...], 0.0)
         for (unit, factor) in [("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {
-            let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-            let name = rest.dropFirst(digits.count).prefix { $0.isASCII && $0.isLetter }
-            guard name == unit else { continue }
-            guard let number = number(String(digits)) else { return nil }
+            let digits = rest.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+            let name = rest.dropFirst(digits.count).prefix { (97...122).contains($0 | 0x20) }
+            guard name.elementsEqual(unit.utf8) else { continue }
+            guard let number = number(String(Substring(digits))) else { return nil }
             seconds += number * factor
             rest = rest.dropFirst(digits.count + name.count)
         }
@@ -124,16 +117,14 @@ struct RateReport: Equatable {
     }
 
     private static func windows(in value: String) -> [(remaining: Double, reset: Double)] {
-        let isEarly = value.contains("remaining=")
-        let policies = isEarly ? [Substring(value)] : value.split(separator: ",")
+        let policies = value.holds("remaining=") ? [value[...]] : value.split(at: ",")
         return policies.compactMap { policy in
             var (remaining, reset): (Double?, Double?)
-            for parameter in policy.split(whereSeparator: { $0 == ";" || $0 == "," }) {
-                let parts = parameter.split(separator: "=", maxSplits: 1).map { ASCII.trimmed(String($0)) }
-                guard parts.count == 2 else { continue }
-                switch parts[0] {
-                case "r", "remaining": remaining = number(parts[1])
-                case "t", "reset": reset = number(parts[1])
+            for parameter in policy.split(at: ";").flatMap({ $0.split(at: ",") }) {
+                guard let (name, value) = parameter.cut(at: "=") else { continue }
+                switch ASCII.keyword(ASCII.trimmed(name)) {
+                case "r", "remaining": remaining = number(String(value))
+                case "t", "reset": reset = number(String(value))
                 default: break
                 }
             }

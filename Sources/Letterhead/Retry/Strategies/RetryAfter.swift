@@ -41,7 +41,7 @@ extension HTTPHeaders {
     /// The value of `X-Should-Retry`, which some APIs send with an error; nil if the field is absent or neither `true`
     /// nor `false`.
     var shouldRetry: Bool? {
-        switch self["X-Should-Retry"] {
+        switch self["X-Should-Retry"].map(ASCII.keyword) {
         case "true": true
         case "false": false
         default: nil

@@ -38,12 +38,10 @@ public struct ContentTypeValidator: HTTPValidator {
 
     /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.
     private static func pattern(_ pattern: String, matches type: String) -> Bool {
-        let wanted = pattern.split(separator: "/", maxSplits: 1)
-        let given = type.split(separator: "/", maxSplits: 1)
-        guard wanted.count == 2, given.count == 2 else { return false }
-        guard wanted[0] == "*" || wanted[0] == given[0] else { return false }
-        if wanted[1] == "*" || wanted[1] == given[1] { return true }
-        return wanted[1].hasPrefix("*+") && given[1].hasSuffix(wanted[1].dropFirst())
-            && given[1].count > wanted[1].count - 1
+        guard let wanted = pattern.cut(at: "/"), let given = type.cut(at: "/") else { return false }
+        guard wanted.head == "*" || wanted.head == given.head else { return false }
+        if wanted.tail == "*" || wanted.tail == given.tail { return true }
+        return wanted.tail.begins(with: "*+") && given.tail.ends(with: wanted.tail.dropFirst())
+            && given.tail.count > wanted.tail.count - 1
     }
 }
