@@ -131,7 +131,7 @@ private struct EventValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
                     guard let sentinel, let ended = events.take() else { return nil }
                     throw ended.stream.missingEnd(sentinel)
                 }
-                guard event.data != sentinel else {
+                guard sentinel.map({ event.data.isSame(as: $0) }) != true else {
                     events = nil
                     return nil
                 }

@@ -32,8 +32,9 @@ struct LineSplitter: Sendable {
     private var piece = Data()
     /// The index of the next line in the chunk.
     private var offset = 0
-    /// A lower bound of the index of the next CR in the chunk. It prevents searching a byte twice.
-    private var carriageReturnOffset = 0
+    /// The indices of the next LF and the next CR in the chunk; the end of the chunk if there is none. They prevent
+    /// searching a byte twice.
+    private var nextOffsets = (lineFeed: -1, carriageReturn: -1)
     /// The beginning of an incomplete line, from previous chunks.
     private var partial: [UInt8] = []
     /// Whether the last chunk ended with CR, so that an LF at the beginning of the next one belongs to it.
@@ -46,7 +47,7 @@ struct LineSplitter: Sendable {
 
     /// Adds the next chunk. All lines of the previous chunk must have been read.
     mutating func append(_ next: Data) {
-        (piece, offset, carriageReturnOffset) = (next, 0, 0)
+        (piece, offset, nextOffsets) = (next, 0, (-1, -1))
         if skipsLineFeed, let first = next.first {
             skipsLineFeed = false
             if first == Self.lineFeed { offset = 1 }
@@ -124,14 +125,15 @@ struct LineSplitter: Sendable {
 
     /// Returns the end of the line, and the start of the next one.
     private mutating func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> (end: Int, next: Int)? {
-        let feed = Self.offset(of: Self.lineFeed, in: bytes, from: start)
-        guard ending == .carriageReturnToo else { return feed.map { ($0, $0 + 1) } }
-        if carriageReturnOffset < start || start == 0 {
-            carriageReturnOffset = Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
+        if nextOffsets.lineFeed < start {
+            nextOffsets.lineFeed = Self.offset(of: Self.lineFeed, in: bytes, from: start) ?? bytes.count
         }
-        let end = min(feed ?? bytes.count, carriageReturnOffset)
+        if ending == .carriageReturnToo, nextOffsets.carriageReturn < start {
+            nextOffsets.carriageReturn = Self.offset(of: Self.carriageReturn, in: bytes, from: start) ?? bytes.count
+        }
+        let end = ending == .lineFeed ? nextOffsets.lineFeed : min(nextOffsets.lineFeed, nextOffsets.carriageReturn)
         guard end < bytes.count else { return nil }
-        guard bytes[end] == Self.carriageReturn else { return (end, end + 1) }
+        guard end != nextOffsets.lineFeed else { return (end, end + 1) }
         // The line ends here, even if an LF follows, so that an event is not delayed until the next byte arrives.
         if end + 1 == bytes.count { skipsLineFeed = true }
         return (end, end + 1 < bytes.count && bytes[end + 1] == Self.lineFeed ? end + 2 : end + 1)

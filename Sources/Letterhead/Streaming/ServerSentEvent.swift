@@ -43,14 +43,15 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// Whether type, data, identifier and reconnection time are equal.
     public static func == (left: ServerSentEvent, right: ServerSentEvent) -> Bool {
-        left.event == right.event && left.data == right.data && left.id == right.id && left.retry == right.retry
+        left.event.isSame(as: right.event) && left.data.isSame(as: right.data) && left.id.bytes == right.id.bytes
+            && left.retry == right.retry
     }
 
     /// Hashes the type, the data, the identifier and the reconnection time.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(event)
-        hasher.combine(data)
-        hasher.combine(id)
+        hasher.combine(bytesOf: event)
+        hasher.combine(bytesOf: data)
+        hasher.combine(id.bytes)
         hasher.combine(retry)
     }
 }
