@@ -34,7 +34,7 @@ struct CacheDemand: Equatable, Sendable {
     private mutating func read(_ request: HTTPRequest) {
         let control = CacheControl(request.headers)
         if control.isEmpty {
-            validates = request.headers["Pragma"].map { ASCII.lowercased($0).contains("no-cache") } ?? false
+            validates = ASCII.members(of: request.headers.values(for: "Pragma")).map(ASCII.keyword).contains("no-cache")
             return
         }
         validates = control.contains("no-cache")

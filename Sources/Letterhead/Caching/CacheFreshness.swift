@@ -31,18 +31,18 @@ struct CacheFreshness: Equatable, Sendable {
 
     /// Returns the first value of `Age`; 0 if it is malformed (RFC 9111, 5.1).
     private static func ageValue(_ headers: HTTPHeaders) -> Int64 {
-        let first = headers.first { $0.name == .age }?.value.split(separator: ",").first
-        return first.flatMap { CacheControl.deltaSeconds(ASCII.trimmed(String($0))) } ?? 0
+        let first = headers.first { $0.name == .age }?.value.split(at: ",").first
+        return first.flatMap { CacheControl.deltaSeconds(ASCII.trimmed($0)) } ?? 0
     }
 
     private static func lifetime(of head: CachedHead, date: Int64) -> (Int64, isHeuristic: Bool) {
         if let seconds = head.control.seconds("max-age") { return (seconds, false) }
         if head.headers.contains(.expires) {
             // A malformed date counts as a date in the past (RFC 9111, 5.3).
-            let values = Set(head.headers.values(for: .expires))
-            guard values.count == 1, let value = values.first, let end = self.date(value, now: head.responseTime) else {
-                return (0, false)
-            }
+            let values = head.headers.values(for: .expires)
+            guard let value = values.first, values.allSatisfy({ $0.isSame(as: value) }),
+                let end = self.date(value, now: head.responseTime)
+            else { return (0, false) }
             return (max(0, end - date), false)
         }
         guard CacheRules.isHeuristicallyCacheable(head),
@@ -53,16 +53,8 @@ struct CacheFreshness: Equatable, Sendable {
         return (min((date - modified) / 10, 86_400), true)
     }
 
-    /// Parses a date. Names of days and months, and `GMT`, are accepted in any case; anything else must be exact.
+    /// Parses a date, whose spaces must be exact: only the day of the asctime format may have two before it.
     static func date(_ text: String, now: Int64) -> Int64? {
-        if let seconds = HTTPDate.seconds(of: text, now: now), !text.contains("  ") || text.utf8.count == 24 {
-            return seconds
-        }
-        guard !text.contains("  "), text.utf8.count < 40 else { return nil }
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word -> String in
-            let isZone = ASCII.equalIgnoringCase(String(word), "GMT")
-            return isZone ? "GMT" : word.prefix(1).uppercased() + ASCII.lowercased(String(word.dropFirst()))
-        }
-        return HTTPDate.seconds(of: words.joined(separator: " "), now: now)
+        text.utf8.count == 24 || !text.holds("  ") ? HTTPDate.seconds(of: text, now: now) : nil
     }
 }

@@ -115,8 +115,8 @@ enum CacheRules {
 
     /// Whether a 304 belongs to a stored response: a strong validator of the 304 must be the stored one.
     static func confirms(_ response: HTTPResponse, _ head: CachedHead) -> Bool {
-        guard let tag = response.headers[.eTag], !tag.hasPrefix("W/") else { return true }
-        return head.headers[.eTag] == tag
+        guard let tag = response.headers[.eTag], !tag.begins(with: "W/") else { return true }
+        return head.headers[.eTag]?.isSame(as: tag) == true
     }
 
     // MARK: Invalidating (RFC 9111, 4.4)

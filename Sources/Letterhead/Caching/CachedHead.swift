@@ -17,6 +17,12 @@ struct CachedHead: Equatable, Sendable {
         /// The name in lower case.
         let name: String
         let value: String?
+
+        static func == (left: VariedField, right: VariedField) -> Bool {
+            left.name == right.name && left.value.bytes == right.value.bytes
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
     var control: CacheControl { CacheControl(headers) }
@@ -32,9 +38,7 @@ extension CachedHead {
 
     /// Returns the fields, except those that belong to one connection and those that `Connection` names.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let named = Set(
-            headers.values(for: .connection).flatMap { $0.split(separator: ",") }
-                .map { HTTPHeaders.Name(ASCII.trimmed(String($0))) })
+        let named = Set(ASCII.members(of: headers.values(for: .connection)).map { HTTPHeaders.Name($0) })
         return HTTPHeaders(headers.filter { !connectionFields.contains($0.name) && !named.contains($0.name) })
     }
 
@@ -64,8 +68,7 @@ enum Vary {
     /// Returns the names of `Vary` in lower case, sorted and without duplicates; nil if the list contains `*`.
     static func names(in headers: HTTPHeaders) -> [String]? {
         guard headers.contains(.vary) else { return [] }
-        let names = headers.values(for: .vary).flatMap { $0.split(separator: ",") }
-            .map { ASCII.lowercased(ASCII.trimmed(String($0))) }.filter { !$0.isEmpty }
+        let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.keyword)
         return names.contains("*") ? nil : Set(names).sorted()
     }
 
@@ -79,10 +82,10 @@ enum Vary {
         if fieldName == .cookie || headers.contains(where: { $0.name == fieldName && request.isSecret($0) }) {
             return "#" + SHA256Hash.hash(Array(value.utf8)).map { String($0, radix: 16) }.joined(separator: ".")
         }
-        let members = value.split(separator: ",").map { ASCII.trimmed(String($0)) }.filter { !$0.isEmpty }
+        let members = ASCII.members(of: [value])
         guard fieldName == .acceptLanguage else { return members.joined(separator: ",") }
         // The order of languages with the same quality has no meaning, and neither has their case.
-        return members.map { ASCII.lowercased($0.replacing(" ", with: "")) }.sorted().joined(separator: ",")
+        return members.map { ASCII.lowercased($0.split(at: " ").joined()) }.sorted().joined(separator: ",")
     }
 
     /// Returns the fields of a request that have the given names.

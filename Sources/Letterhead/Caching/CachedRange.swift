@@ -25,11 +25,8 @@ struct CachedRange {
 
     /// Parses `bytes=first-last`, `bytes=first-` and `bytes=-length`.
     static func range(_ text: String, count: Int) -> Range<Int>? {
-        guard let mark = text.firstIndex(of: "="), ASCII.equalIgnoringCase(String(text[..<mark]), "bytes") else {
-            return nil
-        }
-        let ends = text[text.index(after: mark)...].split(separator: "-", omittingEmptySubsequences: false)
-            .map { ASCII.trimmed(String($0)) }
+        guard let (unit, ranges) = text.cut(at: "="), ASCII.keyword(unit) == "bytes" else { return nil }
+        let ends = ranges.split(at: "-", omittingEmpty: false).map { ASCII.trimmed($0) }
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
             return nil
         }

@@ -114,7 +114,7 @@ struct FileCacheFolder: Sendable {
     private func removeRemains(_ files: [String], heads: [Listed], folder: Int32, now: Int64) {
         let bodies = Set(heads.map(\.name.body))
         for file in files {
-            if file.hasSuffix(".body"), let body = UInt64(file.dropLast(5), radix: 16), bodies.contains(body) {
+            if file.ends(with: ".body"), let body = UInt64(file.dropLast(5), radix: 16), bodies.contains(body) {
                 continue
             }
             var facts = stat()
@@ -133,7 +133,9 @@ struct FileCacheFolder: Sendable {
                 let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                     tuple.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
                 }
-                if name.hasSuffix(".head") || name.hasSuffix(".body") || name.hasSuffix(".part") { names.append(name) }
+                if name.ends(with: ".head") || name.ends(with: ".body") || name.ends(with: ".part") {
+                    names.append(name)
+                }
             }
             // The descending order of the names does not separate heads from bodies. A body may therefore be removed
             // before its head, which is then visible without its body for a short time.

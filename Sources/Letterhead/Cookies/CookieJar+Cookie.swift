@@ -87,12 +87,13 @@ extension CookieJar {
         func isSaved(as old: Cookie, at now: Date) -> Bool {
             guard let expires, let saved = old.savedExpiry, !hasExpired(at: now) else { return false }
             let lifetime = expires.timeIntervalSince(now)
-            return abs(expires.timeIntervalSince(saved)) < min(3600, lifetime / 100) && value == old.value
+            return abs(expires.timeIntervalSince(saved)) < min(3600, lifetime / 100) && value.isSame(as: old.value)
                 && isSecure == old.isSecure && isHTTPOnly == old.isHTTPOnly
         }
 
         func hasSameKey(as other: Cookie) -> Bool {
-            name == other.name && domain == other.domain && path == other.path && isHostOnly == other.isHostOnly
+            name.isSame(as: other.name) && domain.isSame(as: other.domain) && path.isSame(as: other.path)
+                && isHostOnly == other.isHostOnly
         }
     }
 }

@@ -20,10 +20,10 @@ enum CookieRules {
         case host, secure
 
         init?(_ name: String) {
-            let start = ASCII.lowercased(String(decoding: name.utf8.prefix(9), as: UTF8.self))
-            if start.hasPrefix("__host-") {
+            let start = name.utf8.prefix(9).map { ASCII.lowercased($0) }
+            if start.starts(with: "__host-".utf8) {
                 self = .host
-            } else if start == "__secure-" {
+            } else if start == Array("__secure-".utf8) {
                 self = .secure
             } else {
                 return nil
@@ -39,7 +39,7 @@ enum CookieRules {
         if field.isSecure, !target.isSecure { throw .insecure }
         switch Prefix(field.name) {
         case .secure where !field.isSecure: throw .prefix
-        case .host where !field.isSecure || !scope.isHostOnly || field.path != "/": throw .prefix
+        case .host where !field.isSecure || !scope.isHostOnly || field.path?.isSame(as: "/") != true: throw .prefix
         default: break
         }
         return CookieJar.Cookie(
@@ -54,8 +54,8 @@ enum CookieRules {
         guard let domain, !domain.isEmpty else { return (host, true) }
         // A cookie for such a domain would be sent to hosts of other owners. If the domain equals the host of the
         // request, the cookie is accepted for that host only.
-        if !domain.contains(".") || isAddress(domain) || isPublicSuffix(domain) {
-            guard domain == host else { throw .publicSuffix }
+        if !domain.utf8.contains(UInt8(ascii: ".")) || isAddress(domain) || isPublicSuffix(domain) {
+            guard domain.isSame(as: host) else { throw .publicSuffix }
             return (host, true)
         }
         guard domainMatches(host, domain) else { throw .otherDomain }
@@ -78,35 +78,35 @@ enum CookieRules {
 
     /// Returns whether a host is a domain or one of its subdomains (RFC 6265bis, 5.1.3).
     static func domainMatches(_ host: String, _ domain: String) -> Bool {
-        if host == domain { return true }
-        return host.utf8.count > domain.utf8.count && host.hasSuffix(domain) && !isAddress(host)
+        if host.isSame(as: domain) { return true }
+        return host.utf8.count > domain.utf8.count && host.ends(with: domain) && !isAddress(host)
             && host.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
     /// Returns whether the path of a request is the path of a cookie or below it (RFC 6265bis, 5.1.4).
     static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-        return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.ends(with: "/")
             || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
     /// Returns the directory of the path of a request.
     static func defaultPath(of path: String) -> String {
-        guard path.hasPrefix("/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
+        guard path.begins(with: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
         else { return "/" }
         return String(path[..<slash])
     }
 
     /// Returns a domain in lower case, without a leading dot.
     static func canonical(domain: String) -> String {
-        ASCII.lowercased(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
+        ASCII.lowercased(domain.begins(with: ".") ? String(Substring(domain.utf8.dropFirst())) : domain)
     }
 
     /// Returns whether a host is an IPv4 address, or an IPv6 address in brackets.
     static func isAddress(_ host: String) -> Bool {
-        if host.hasPrefix("[") { return true }
+        if host.begins(with: "[") { return true }
         // The last label of a host name is not a number (WHATWG URL, 3.5).
-        guard let last = host.split(separator: ".").last else { return false }
+        guard let last = host.split(at: ".").last else { return false }
         return last.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
@@ -124,14 +124,14 @@ struct CookieTarget: Sendable {
         guard let host = request.host, !host.isEmpty else { return nil }
         let path = request.path.string
         self.init(
-            host: host, path: path.hasPrefix("/") ? path : "/" + path,
+            host: host, path: path.begins(with: "/") ? path : "/" + path,
             isSecure: ASCII.equalIgnoringCase(request.scheme, "https"))
     }
 
     init(host: String, path: String, isSecure: Bool) {
         // A dot at the end of a host name is part of its DNS notation only.
         let name = ASCII.lowercased(host)
-        self.host = name.hasSuffix(".") ? String(name.dropLast()) : name
+        self.host = name.ends(with: ".") ? String(Substring(name.utf8.dropLast())) : name
         (self.path, self.isSecure) = (path, isSecure)
     }
 }

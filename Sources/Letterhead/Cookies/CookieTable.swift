@@ -46,7 +46,7 @@ struct CookieTable {
         domains.contains { domain, cookies in
             (CookieRules.domainMatches(domain, cookie.domain) || CookieRules.domainMatches(cookie.domain, domain))
                 && cookies.contains {
-                    $0.isSecure && $0.name == cookie.name && CookieRules.pathMatches(cookie.path, $0.path)
+                    $0.isSecure && $0.name.isSame(as: cookie.name) && CookieRules.pathMatches(cookie.path, $0.path)
                 }
         }
     }
@@ -111,8 +111,8 @@ extension CookieTarget {
         var domains = [host]
         var rest = Substring(host)
         // A host name has at most 127 labels.
-        while domains.count < 128, let dot = rest.firstIndex(of: ".") {
-            rest = rest[rest.index(after: dot)...]
+        while domains.count < 128, let (_, tail) = rest.cut(at: ".") {
+            rest = tail
             if !rest.isEmpty { domains.append(String(rest)) }
         }
         return domains
@@ -121,7 +121,7 @@ extension CookieTarget {
 
 extension CookieJar.Cookie {
     fileprivate func isSent(to target: CookieTarget) -> Bool {
-        (isHostOnly ? target.host == domain : CookieRules.domainMatches(target.host, domain))
+        (isHostOnly ? target.host.isSame(as: domain) : CookieRules.domainMatches(target.host, domain))
             && CookieRules.pathMatches(target.path, path) && (!isSecure || target.isSecure)
     }
 }

@@ -45,9 +45,8 @@ enum CookieText {
             ]
             let line = fields.joined(separator: "\t")
             // A tab or a line break in a field would turn the line into different cookies.
-            guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.name == cookie.name,
-                copy.value == cookie.value, copy.domain == cookie.domain, copy.path == cookie.path,
-                copy.isHostOnly == cookie.isHostOnly, copy.isSecure == cookie.isSecure
+            guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.hasSameKey(as: cookie),
+                copy.value.isSame(as: cookie.value), copy.isSecure == cookie.isSecure
             else { return }
             text += line + "\n"
         }
@@ -55,12 +54,14 @@ enum CookieText {
 
     static func cookies(of text: String, at now: Date) throws(CookieJar.TextError) -> [CookieJar.Cookie] {
         var cookies: [CookieJar.Cookie] = []
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let lines = text.split(at: "\n", omittingEmpty: false)
         for (index, line) in lines.enumerated() {
-            var line = String(Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line))
-            let isHTTPOnly = line.hasPrefix(httpOnly)
-            if isHTTPOnly { line.removeFirst(httpOnly.count) }
-            if line.isEmpty || !isHTTPOnly && line.hasPrefix("#") { continue }
+            var bytes = line.utf8
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            let isHTTPOnly = line.begins(with: httpOnly)
+            if isHTTPOnly { bytes.removeFirst(httpOnly.utf8.count) }
+            let line = Substring(bytes)
+            if line.isEmpty || !isHTTPOnly && line.begins(with: "#") { continue }
             guard let cookie = cookie(line, isHTTPOnly: isHTTPOnly, now: now) else {
                 throw CookieJar.TextError(line: index + 1)
             }
@@ -69,12 +70,13 @@ enum CookieText {
         return cookies
     }
 
-    private static func cookie(_ line: String, isHTTPOnly: Bool, now: Date) -> CookieJar.Cookie? {
+    private static func cookie(_ line: Substring, isHTTPOnly: Bool, now: Date) -> CookieJar.Cookie? {
         let fields = line.utf8.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         // curl omits the last tab of a cookie without a value.
         guard fields.count >= 6, let isWide = flag(fields[1]), let isSecure = flag(fields[3]),
-            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[2].hasPrefix("/"), seconds.magnitude < 1 << 48,
+            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[2].begins(with: "/"),
+            seconds.magnitude < 1 << 48,
             line.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F })
         else { return nil }
         let cookie = CookieJar.Cookie(

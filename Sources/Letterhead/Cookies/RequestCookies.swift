@@ -39,8 +39,8 @@ extension HTTPRequest {
     /// Returns the cookies of a jar that the request does not set itself.
     func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
         guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
-        let names = Set(Self.cookieNames(of: own))
-        return cookies.filter { !names.contains($0.name) }
+        let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })
+        return cookies.filter { !names.contains(Array($0.name.utf8)) }
     }
 
     /// Returns the request with the cookies of a jar, followed by the request's own cookies.
@@ -50,12 +50,6 @@ extension HTTPRequest {
         let all = texts + (headers[.cookie].map { [$0] } ?? [])
         request.headers.setSecret(all.joined(separator: "; "), for: .cookie)
         return request
-    }
-
-    private static func cookieNames(of header: String) -> [String] {
-        header.split(separator: ";").compactMap { pair in
-            pair.firstIndex(of: "=").map { ASCII.trimmed(String(pair[..<$0])) }
-        }
     }
 }
 

@@ -22,9 +22,9 @@ struct SetCookie: Equatable {
     init?(_ text: String) {
         // Tabs are allowed, other control characters are not.
         guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-        var parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).makeIterator()
+        var parts = text.split(at: ";", omittingEmpty: false).makeIterator()
         guard let pair = parts.next() else { return nil }
-        (name, value) = Self.pair(pair) ?? ("", Self.trimmed(pair))
+        (name, value) = Self.pair(pair) ?? ("", ASCII.trimmed(pair))
         guard name.utf8.count + value.utf8.count <= Self.longest.pair, !name.isEmpty || !value.isEmpty else {
             return nil
         }
@@ -33,14 +33,14 @@ struct SetCookie: Equatable {
         while let attribute = parts.next() { read(attribute) }
     }
 
-    private mutating func read(_ text: Substring.UTF8View) {
-        let (name, value) = Self.pair(text) ?? (Self.trimmed(text), "")
+    private mutating func read(_ text: Substring) {
+        let (name, value) = Self.pair(text) ?? (ASCII.trimmed(text), "")
         guard value.utf8.count <= Self.longest.attribute else { return }
-        switch ASCII.lowercased(name) {
+        switch ASCII.keyword(name) {
         case "expires": if let date = CookieDate.seconds(of: value) { expires = date }
         case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
         case "domain": domain = CookieRules.canonical(domain: value)
-        case "path": path = value.hasPrefix("/") ? value : nil
+        case "path": path = value.begins(with: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
         case "samesite": sameSite = Self.sameSite(value)
@@ -48,22 +48,19 @@ struct SetCookie: Equatable {
         }
     }
 
-    private static func pair(_ text: Substring.UTF8View) -> (String, String)? {
-        guard let mark = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-        return (trimmed(text[..<mark]), trimmed(text[text.index(after: mark)...]))
+    private static func pair(_ text: Substring) -> (String, String)? {
+        text.cut(at: "=").map { (ASCII.trimmed($0.head), ASCII.trimmed($0.tail)) }
     }
-
-    private static func trimmed(_ text: Substring.UTF8View) -> String { ASCII.trimmed(String(Substring(text))) }
 
     /// Reads the value of `Max-Age`. Numbers that are too large count as the largest number.
     private static func seconds(_ text: String) -> Int64? {
-        let digits = text.hasPrefix("-") ? text.utf8.dropFirst() : text.utf8[...]
+        let digits = text.begins(with: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int64(text) ?? (text.hasPrefix("-") ? .min : .max)
+        return Int64(text) ?? (text.begins(with: "-") ? .min : .max)
     }
 
     private static func sameSite(_ text: String) -> CookieJar.Cookie.SameSite? {
-        switch ASCII.lowercased(text) {
+        switch ASCII.keyword(text) {
         case "strict": .strict
         case "lax": .lax
         case "none": .unrestricted
