@@ -112,7 +112,7 @@ struct HARMessage: Sendable {
         redaction = request.redaction
         method = request.method.shown
         // The mark contains characters that a URL must not contain.
-        url = redaction.url(of: request).replacing(Redaction.mark, with: "%3Credacted%3E")
+        url = redaction.url(of: request).replacingBytes(of: Redaction.mark, with: "%3Credacted%3E")
         query = request.query.map { [redaction] item in
             let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
             return HARFile.Pair(name: item.name, value: isSecret ? Redaction.mark : item.value ?? "")
@@ -147,7 +147,7 @@ struct HARMessage: Sendable {
             return (text, nil)
         }
         // A multipart body may contain secrets in any part, and a compressed or malformed text anywhere.
-        let isMultipart = source.mediaType?.essence.hasPrefix("multipart/") == true
+        let isMultipart = source.mediaType?.isMultipart == true
         if isMultipart || Redaction.hidesText(source) { return (Redaction.mark, nil) }
         return (body.base64EncodedString(), "base64")
     }

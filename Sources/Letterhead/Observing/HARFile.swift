@@ -108,9 +108,8 @@ extension HARFile.Entry {
 
     /// The address without the port, and without the brackets of IPv6.
     private static func host(_ address: String) -> String {
-        let host = address.prefix { $0 != "]" }
-        if host.count < address.count { return String(host.dropFirst()) }
-        return address.lastIndex(of: ":").map { String(address[..<$0]) } ?? address
+        if let (host, _) = address.cut(at: "]") { return String(host.dropFirst()) }
+        return address.utf8.lastIndex(of: UInt8(ascii: ":")).map { String(address[..<$0]) } ?? address
     }
 }
 

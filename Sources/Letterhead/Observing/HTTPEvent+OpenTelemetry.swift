@@ -29,7 +29,7 @@ extension HTTPEvent {
         attributes["url.template"] = route
         attributes["http.response.status_code"] = self[.status]
         attributes["error.type"] = self[.errorType]
-        attributes["network.protocol.version"] = self[.httpVersion].map { $0.replacing("HTTP/", with: "") }
+        attributes["network.protocol.version"] = self[.httpVersion].map { $0.replacingBytes(of: "HTTP/", with: "") }
         return attributes
     }
 

@@ -74,9 +74,9 @@ extension HTTPStatistics {
 extension HTTPStatistics.Entry {
     fileprivate mutating func count(_ event: HTTPEvent) {
         count += 1
-        if event.name.hasSuffix(".cancelled") || event[.errorType] == "cancelled" {
+        if event.name.ends(with: ".cancelled") || event[.errorType] == "cancelled" {
             cancelled += 1
-        } else if event.name.hasSuffix(".failed") || event[.status] ?? 0 >= 500 {
+        } else if event.name.ends(with: ".failed") || event[.status] ?? 0 >= 500 {
             failures += 1
         }
         if let duration = event[.duration] { latency.add(duration) }

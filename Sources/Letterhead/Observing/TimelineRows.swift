@@ -29,7 +29,7 @@ struct TimelineRows {
     ]
 
     private mutating func addPhase(_ event: HTTPEvent) {
-        let parts = event.name.split(separator: ".").map(String.init)
+        let parts = event.name.split(at: ".").map(String.init)
         guard parts.count == 2, let label = Self.phases[parts[0]] else { return }
         switch parts[1] {
         case "start", "entered", "needed": open[parts[0]] = event.time

@@ -101,7 +101,7 @@ extension HTTPResponse {
     var isConnectionClosed: Bool { facts?.details.isClosed == true }
 
     private var closingReason: String {
-        if headers.values(for: .connection).contains(where: { $0.lowercased().contains("close") }) {
+        if ASCII.members(of: headers.values(for: .connection)).map(ASCII.keyword).contains("close") {
             return "the server has requested it (Connection: close)"
         }
         if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }

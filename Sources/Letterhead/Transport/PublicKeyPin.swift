@@ -7,8 +7,9 @@ enum PublicKeyPin {
 
     /// Returns the pin of the first certificate in a text in PEM format; nil if it is malformed.
     static func pin(ofPEM text: String) -> String? {
-        let lines = text.split(whereSeparator: \.isNewline).drop { !$0.hasPrefix("-----BEGIN ") }.dropFirst()
-        let base64 = lines.prefix { !$0.hasPrefix("-----END ") }.joined()
+        let lines = text.split(at: "\n").flatMap { $0.split(at: "\r") }.drop { !$0.begins(with: "-----BEGIN ") }
+            .dropFirst()
+        let base64 = lines.prefix { !$0.begins(with: "-----END ") }.joined()
         guard let bytes = Data(base64Encoded: base64), let key = publicKey(of: [UInt8](bytes)) else { return nil }
         return Self.text(of: Data(SHA256Hash.hash([UInt8](key))))
     }

@@ -134,7 +134,7 @@ public struct TransportConfiguration: Sendable, Hashable {
             return "unixSocketPath is empty or longer than the 107 bytes that the system allows"
         }
         if let networkInterface,
-            networkInterface.isEmpty || networkInterface.contains(where: { $0 == "!" || $0.isWhitespace })
+            networkInterface.isEmpty || networkInterface.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "!") })
         {
             return "networkInterface is not the name of an interface or an IP address"
         }
@@ -156,17 +156,18 @@ public struct TransportConfiguration: Sendable, Hashable {
 
     private static func isResolver(_ url: URL) -> Bool {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else { return false }
-        return url.scheme?.lowercased() == "https" && (1...65535).contains(url.port ?? 443) && url.user == nil
+        return url.scheme.map(ASCII.lowercased) == "https" && (1...65535).contains(url.port ?? 443) && url.user == nil
             && url.password == nil && url.fragment == nil
     }
 
     private static func isHostAndPort(_ text: String) -> Bool {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = Int(text[text.utf8.index(after: colon)...]),
             (1...65535).contains(port)
         else { return false }
         let host = text[..<colon]
-        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
+        let isLiteral = host.begins(with: "[") && host.ends(with: "]")
         let isAllowed = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !"/?#@".utf8.contains(byte) }
-        return !host.isEmpty && host.utf8.allSatisfy(isAllowed) && (isLiteral || !host.contains(":"))
+        return !host.isEmpty && host.utf8.allSatisfy(isAllowed) && (isLiteral || !host.utf8.contains(UInt8(ascii: ":")))
     }
 }

@@ -125,7 +125,7 @@ public struct TransportProxy: Sendable, Hashable {
             return "the proxy's host is empty or malformed"
         }
         guard (1...65535).contains(port) else { return "the proxy's port is not in 1...65535" }
-        return credentials?.brokenRule(mayContainColon: scheme.hasPrefix("socks"))
+        return credentials?.brokenRule(mayContainColon: scheme.begins(with: "socks"))
     }
 }
 
@@ -145,7 +145,7 @@ extension TransportProxy {
                 case .direct: .path
                 case .environment: proxy.isInUse(isSecure: false) ? .libcurls : .path
                 case .server(let scheme, _, _):
-                    scheme.hasPrefix("socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
+                    scheme.begins(with: "socks") ? .path : proxy.exceptions.isEmpty ? .url : .libcurls
                 }
         }
     }

@@ -98,7 +98,7 @@ public struct TransportSecurity: Sendable, Hashable {
     }
 
     private static func pinnedName(of host: String) -> String {
-        let name = host.lowercased()
-        return String(name.hasSuffix(".") ? name.dropLast() : name[...])
+        let name = ASCII.lowercased(host)
+        return name.ends(with: ".") ? String(name.dropLast()) : name
     }
 }

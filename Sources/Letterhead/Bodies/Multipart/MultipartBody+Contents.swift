@@ -39,7 +39,7 @@ extension MultipartBody {
 extension HTTPBodyError {
     /// Returns the same error with the number of the part in its message.
     func inside(part index: Int) -> HTTPBodyError {
-        guard case .invalid(let message, let file) = self, !message.hasPrefix("the boundary ") else { return self }
+        guard case .invalid(let message, let file) = self, !message.begins(with: "the boundary ") else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)
     }
 }

@@ -103,7 +103,7 @@ public struct MultipartBody: HTTPBody {
     }
 
     /// Whether the body is a form, in which every part has a name. A subtype is not case-sensitive (RFC 2046, 5.1).
-    var isForm: Bool { subtype.lowercased() == "form-data" }
+    var isForm: Bool { ASCII.lowercased(subtype) == "form-data" }
 
     /// Returns the same body with further parts at its end. The type and the boundary are kept.
     func adding(_ added: [MultipartPart]) -> MultipartBody {
@@ -117,7 +117,7 @@ public struct MultipartBody: HTTPBody {
         guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
         var type = "multipart/\(subtype); boundary=\(isToken ? boundary : "\"\(boundary)\"")"
-        if subtype.lowercased() == "related", let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {
+        if ASCII.lowercased(subtype) == "related", let root = parts.first?.fields.type.flatMap({ MediaType($0) }) {
             type += "; type=\"\(root.essence)\""
         }
         return [.contentType: type]

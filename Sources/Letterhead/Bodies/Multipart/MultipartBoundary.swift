@@ -22,7 +22,7 @@ enum MultipartBoundary {
     static func brokenRule(of boundary: String) -> String? {
         if boundary.isEmpty { return "the boundary is empty" }
         if boundary.utf8.count > 70 { return "the boundary has more than 70 characters" }
-        if boundary.hasSuffix(" ") { return "the boundary ends with a space" }
+        if boundary.ends(with: " ") { return "the boundary ends with a space" }
         if !boundary.utf8.allSatisfy({ isAllowed($0) }) {
             return "the boundary has a character other than letters, digits, space and '()+_,-./:=? (RFC 2046, 5.1.1)"
         }

@@ -23,7 +23,7 @@
         /// Returns the failure that the code describes. `reason` is libcurl's own text.
         func failure(reason: String, wasSent: Bool) -> TransportFailure {
             // libcurl uses the same code for a broken connection and for malformed chunks.
-            if rawValue == 56, reason.contains("chunk") {
+            if rawValue == 56, reason.holds("chunk") {
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
             }
             let (code, text) = (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning

@@ -37,7 +37,9 @@
             if let name = configuration.networkInterface {
                 // Without the prefix, libcurl could mistake the name of an interface for that of a host, or the
                 // reverse.
-                let isAddress = name.utf8.contains(UInt8(ascii: ":")) || name.allSatisfy { $0.isNumber || $0 == "." }
+                let isAddress =
+                    name.utf8.contains(UInt8(ascii: ":"))
+                    || ASCII.allBytes(of: name) { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
                 results.append(lh_curl_set_string(easy, .interface, "\(isAddress ? "host" : "if")!\(name)"))
             }
             if let url = configuration.dnsOverHTTPS {
@@ -91,7 +93,7 @@
 
         /// Returns the text that must be passed to libcurl so that it sends `text`.
         private static func proxyText(_ text: String) -> String {
-            CurlQuirks.decodesProxyCredentials ? text.replacing("%", with: "%25") : text
+            CurlQuirks.decodesProxyCredentials ? text.replacingBytes(of: "%", with: "%25") : text
         }
 
         private func set(_ option: CurlOption, _ data: Data) -> CInt {

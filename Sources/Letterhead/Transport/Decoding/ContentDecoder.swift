@@ -17,10 +17,8 @@ struct ContentDecoder: Sendable {
     /// Returns nil if the body is not compressed, if a coding is not known, or if the response is partial (206).
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
         guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
-        let names = headers.values(for: .contentEncoding)
-            .flatMap { $0.split(separator: ",") }
-            .map { ASCII.lowercased(ASCII.trimmed(String($0))) }
-            .filter { !$0.isEmpty && $0 != "identity" }
+        let names = ASCII.members(of: headers.values(for: .contentEncoding)).map(ASCII.keyword)
+            .filter { $0 != "identity" }
         guard names.count <= Self.maximumCodings else {
             throw TransportFailure(.invalidResponse, "the body has more than \(Self.maximumCodings) content codings")
         }
@@ -34,7 +32,7 @@ struct ContentDecoder: Sendable {
     ///
     /// The `Content-Range` of a 416 has no range (RFC 9110, 14.4), and its body is complete.
     private static func arePartial(_ headers: HTTPHeaders) -> Bool {
-        if headers.values(for: .contentRange).contains(where: { !$0.contains("*/") }) { return true }
+        if headers.values(for: .contentRange).contains(where: { !$0.holds("*/") }) { return true }
         return headers.mediaType?.essence == "multipart/byteranges"
     }
 

@@ -25,7 +25,7 @@ extension HTTPURLResponse {
     }
 
     private static func areUndone(_ codings: String) -> Bool {
-        codings.split(separator: ",").allSatisfy { undoneCodings.contains(ASCII.lowercased(ASCII.trimmed(String($0)))) }
+        ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
     }
 
     /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a

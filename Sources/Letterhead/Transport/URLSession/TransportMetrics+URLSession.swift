@@ -26,14 +26,14 @@
                     + transaction.countOfResponseBodyBytesReceived)
             httpVersion = transaction.networkProtocolName.map { Self.version($0) }
             if let address = transaction.remoteAddress {
-                let host = address.contains(":") ? "[\(address)]" : address
+                let host = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
                 remoteAddress = transaction.remotePort.map { "\(host):\($0)" } ?? host
             }
         }
 
         /// Returns the version for a protocol name of ALPN (RFC 7301).
         private static func version(_ name: String) -> String {
-            switch name.lowercased() {
+            switch ASCII.lowercased(name) {
             case "h2": "HTTP/2"
             case "h3": "HTTP/3"
             case let other: other.uppercased()
