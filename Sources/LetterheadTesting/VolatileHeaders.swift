@@ -9,6 +9,6 @@ enum VolatileHeaders {
     ]
 
     static func contain(_ name: HTTPHeaders.Name) -> Bool {
-        names.contains(name) || name.rawValue.lowercased().hasPrefix("x-b3-")
+        names.contains(name) || ASCII.lowercased(name.rawValue).begins(with: "x-b3-")
     }
 }

@@ -54,7 +54,7 @@ struct CassetteKey: Equatable {
     let body: CassetteBody
 
     init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: CassetteRedaction) {
-        method = request.method.uppercased()
+        method = String(decoding: request.method.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
         var parts = URLParts(redaction.text(request.url))
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
         query = items.map { item in
@@ -113,8 +113,8 @@ extension Cassette.Matching {
             case .allExcept(let names): return !isNever && !names.contains(field.name)
             }
         }.map { field in
-            let isBoundary = field.name == .contentType && field.value.lowercased().hasPrefix("multipart/")
-            return "\(field.name.rawValue.lowercased()): \(isBoundary ? "multipart" : field.value)"
+            let isBoundary = field.name == .contentType && MediaType(field.value)?.isMultipart == true
+            return "\(ASCII.lowercased(field.name.rawValue)): \(isBoundary ? "multipart" : field.value)"
         }.sorted()
     }
 }

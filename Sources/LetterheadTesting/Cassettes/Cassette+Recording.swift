@@ -33,7 +33,8 @@ extension Cassette {
     func archived(_ request: HTTPRequest) async -> HAR.Request {
         let redaction = redaction.adding(request.redaction)
         let headers = request.framedHeaders()
-        let url = redaction.text(request.redaction.url(of: request).replacing(Redaction.mark, with: "REDACTED"))
+        let url = redaction.text(
+            request.redaction.url(of: request).replacingBytes(of: Redaction.mark, with: "REDACTED"))
         var archived = HAR.Request(method: "\(request.method)", url: url, headers: redaction.fields(headers))
         archived.queryString = HAR.queryItems(of: url)
         guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }

@@ -5,7 +5,6 @@ import Letterhead
 enum CassetteBody: Equatable {
     case none
     case json(JSONValue)
-    case text(String)
     case bytes(Data)
 
     init(_ request: HAR.Request, _ ignoredPaths: Set<String>, _ redaction: CassetteRedaction) {
@@ -15,19 +14,14 @@ enum CassetteBody: Equatable {
         }
         let type = post.mimeType.flatMap { MediaType($0) }
         let body = redaction.body(data, mediaType: type, isSecret: false)
-        if type?.essence.hasPrefix("multipart/") != true,
+        if type?.isMultipart != true,
             var json = try? JSONDecoder().decode(JSONValue.self, from: body)
         {
             for path in ignoredPaths { json.remove(Self.steps(of: path)[...]) }
             self = .json(json)
             return
         }
-        guard var text = String(data: body, encoding: .utf8) else {
-            self = .bytes(body.replacing(type?["boundary"]))
-            return
-        }
-        if let boundary = type?["boundary"], !boundary.isEmpty { text = text.replacing(boundary, with: "boundary") }
-        self = .text(text)
+        self = .bytes(body.replacingBoundary(type?["boundary"]))
     }
 
     /// Describes the difference from the body of an entry; nil if the bodies are equal.
@@ -38,14 +32,18 @@ enum CassetteBody: Equatable {
             let path =
                 JSONSubset.difference(recorded, in: sent) ?? JSONSubset.difference(sent, in: recorded) ?? "$"
             return "the body differs at \(path): \(sent.text(at: path)), not \(recorded.text(at: path))"
-        case (.text(let sent), .text(let recorded)):
-            let common = sent.commonPrefix(with: recorded).count
-            let (here, there) = (sent.dropFirst(common).prefix(40), recorded.dropFirst(common).prefix(40))
-            return "the body differs after \(common) characters: \"\(here)\", not \"\(there)\""
+        case (.bytes(let sent), .bytes(let recorded)):
+            let common = zip(sent, recorded).prefix { $0 == $1 }.count
+            let (here, there) = (Self.text(sent.dropFirst(common)), Self.text(recorded.dropFirst(common)))
+            return "the body differs after \(common) bytes: \"\(here)\", not \"\(there)\""
         case (.none, _): return "the body is missing"
         case (_, .none): return "the entry has no body"
         default: return "the body differs"
         }
+    }
+
+    private static func text(_ rest: Data) -> String {
+        Redaction.visible(String(decoding: rest.prefix(40), as: UTF8.self))
     }
 
     /// Returns the steps of a path: `$.items[*].id` has the steps `items`, `*`, `id`.
@@ -56,15 +54,9 @@ enum CassetteBody: Equatable {
 
 extension Data {
     /// Returns the bytes with every occurrence of a boundary replaced by `boundary`.
-    func replacing(_ boundary: String?) -> Data {
+    func replacingBoundary(_ boundary: String?) -> Data {
         guard let boundary, !boundary.isEmpty else { return self }
-        var output = Data()
-        var rest = self[...]
-        while let found = rest.range(of: Data(boundary.utf8)) {
-            output += rest[..<found.lowerBound] + Data("boundary".utf8)
-            rest = rest[found.upperBound...]
-        }
-        return output + rest
+        return replacing(Data(boundary.utf8), with: Data("boundary".utf8))
     }
 }
 

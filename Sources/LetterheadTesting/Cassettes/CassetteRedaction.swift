@@ -27,7 +27,7 @@ struct CassetteRedaction: Sendable {
     /// - Parameter isSecret: whether the whole body is secret, as in the response of a token endpoint. The members of a
     ///   JSON body that are never secret in such a response, such as `token_type`, are kept.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
-        if mediaType?.essence.hasPrefix("multipart/") == true {
+        if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType?["boundary"])
         }
         guard let text = String(data: data, encoding: .utf8) else { return isSecret ? Data(Self.mark.utf8) : data }
@@ -44,7 +44,7 @@ struct CassetteRedaction: Sendable {
         return Data((isSecret ? Self.mark : plain(names.redactURLs(names.redactJSON(text)))).utf8)
     }
 
-    private func plain(_ text: String) -> String { text.replacing(Redaction.mark, with: Self.mark) }
+    private func plain(_ text: String) -> String { text.replacingBytes(of: Redaction.mark, with: Self.mark) }
 
     private func cookie(_ value: String) -> String {
         let pair = value.prefix { $0 != ";" }

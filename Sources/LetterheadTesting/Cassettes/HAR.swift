@@ -143,7 +143,7 @@ extension HAR.PostData {
 extension HAR {
     fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
         guard let text else { return nil }
-        return encoding?.lowercased() == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+        return encoding.map(ASCII.keyword) == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
     }
 
     /// Returns the query items of a URL, in the order of the URL.
@@ -162,6 +162,7 @@ extension HAR {
 extension [HAR.Field] {
     /// The fields as headers, without the pseudo-header fields of HTTP/2.
     var headers: HTTPHeaders {
-        HTTPHeaders(filter { !$0.name.hasPrefix(":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })
+        HTTPHeaders(
+            filter { !$0.name.begins(with: ":") }.map { HTTPHeaders.Field(HTTPHeaders.Name($0.name), $0.value) })
     }
 }

@@ -28,7 +28,7 @@ struct OAuth2Endpoint: Sendable {
         }
         var query = QueryParameters()
         for (name, value) in answer where value != nil { query.append(name, value) }
-        let separator = redirect.contains("?") ? "&" : "?"
+        let separator = redirect.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return MockServer.Response(status: .found, headers: [.location: "\(redirect)\(separator)\(query.escaped)"])
     }
 
@@ -93,11 +93,9 @@ struct OAuth2Endpoint: Sendable {
     }
 
     private static func form(_ body: Data) -> [String: String] {
-        let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { PercentEncoding.unescape($0.replacing("+", with: " ")) }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
+        let items = PercentEncoding.formItems(of: String(decoding: body, as: UTF8.self)).filter {
+            ASCII.isASCII($0.name)
         }
-        return Dictionary(pairs) { first, _ in first }
+        return Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
     }
 }

@@ -94,9 +94,12 @@ final class OAuth2Tokens: Sendable {
     }
 
     func isValid(_ authorization: String?) -> Bool {
-        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else { return false }
+        guard let authorization, let (scheme, token) = authorization.cut(at: " "), ASCII.keyword(scheme) == "bearer"
+        else {
+            return false
+        }
         let now = timeline.now
-        return state.withLock { $0.access[String(authorization.dropFirst(7))].map { $0.end > now } ?? false }
+        return state.withLock { $0.access[String(token)].map { $0.end > now } ?? false }
     }
 
     func addDevice(scope: String?) -> (device: String, user: String) {

@@ -85,8 +85,9 @@ private struct ContentOrigin {
 
     private func isNotModified(_ conditions: HTTPHeaders) -> Bool {
         if let tags = conditions[.ifNoneMatch] {
-            let known = tags.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            return known.contains("*") || known.contains { $0 == tag || $0 == "W/\(tag)" }
+            return ASCII.members(of: [tags]).contains {
+                $0.isSame(as: "*") || $0.isSame(as: tag) || $0.isSame(as: "W/\(tag)")
+            }
         }
         guard let modified, let since = conditions[.ifModifiedSince],
             let seconds = HTTPDate.seconds(of: since, now: Int64(Date().timeIntervalSince1970))

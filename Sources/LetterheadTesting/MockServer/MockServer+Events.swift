@@ -53,7 +53,7 @@ extension ServerSentEvent {
         if let retry {
             text += "retry: \(retry.components.seconds * 1000 + retry.components.attoseconds / 1_000_000_000_000_000)\n"
         }
-        for line in data.split(separator: "\n", omittingEmptySubsequences: false) { text += "data: \(line)\n" }
+        for line in data.split(at: "\n", omittingEmpty: false) { text += "data: \(line)\n" }
         return text + "\n"
     }
 }

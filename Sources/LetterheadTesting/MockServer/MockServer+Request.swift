@@ -40,14 +40,10 @@ extension MockServer {
         }
 
         /// The escaped path of the target, without the query.
-        public var path: String { String(origin.prefix { $0 != "?" }) }
+        public var path: String { origin.cut(at: "?").map { String($0.head) } ?? origin }
 
         /// The escaped query of the target, without the `?`; nil if the target has no `?`.
-        public var query: String? {
-            let target = origin
-            guard let mark = target.firstIndex(of: "?") else { return nil }
-            return String(target[target.index(after: mark)...])
-        }
+        public var query: String? { origin.cut(at: "?").map { String($0.tail) } }
 
         /// Returns the first value of a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
         ///
@@ -56,22 +52,14 @@ extension MockServer {
 
         /// Returns all values of a name in the query, decoded and in order.
         public func queryValues(_ name: String) -> [String] {
-            (query ?? "").split(separator: "&").compactMap { item in
-                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard let first = parts.first, Self.decoded(first) == name else { return nil }
-                return parts.count > 1 ? Self.decoded(parts[1]) : ""
-            }
+            PercentEncoding.formItems(of: query ?? "").filter { $0.name.isSame(as: name) }.map(\.value)
         }
 
         /// The target without the scheme and the authority, which a client sends only to a proxy.
-        private var origin: Substring {
-            guard let scheme = target.range(of: "://"), !target.hasPrefix("/") else { return target[...] }
-            let rest = target[scheme.upperBound...]
-            return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? "/"
-        }
-
-        private static func decoded(_ text: Substring) -> String {
-            PercentEncoding.unescape(text.replacing("+", with: " "))
+        private var origin: String {
+            let parts = URLParts(target)
+            guard parts.scheme != nil, parts.authority != nil else { return target }
+            return (parts.path.isEmpty && parts.query == nil ? "/" : parts.path) + (parts.query.map { "?" + $0 } ?? "")
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import Letterhead
 
 extension RequestSnapshot {
     /// Compares the snapshot with a file.
@@ -71,8 +72,8 @@ enum TestFile {
 enum LineDifference {
     /// Returns all lines: removed ones with `-`, added ones with `+`, others with a space.
     static func text(from old: String, to new: String) -> String {
-        let old = old.split(separator: "\n", omittingEmptySubsequences: false)
-        let new = new.split(separator: "\n", omittingEmptySubsequences: false)
+        let old = old.split(at: "\n", omittingEmpty: false)
+        let new = new.split(at: "\n", omittingEmpty: false)
         let difference = new.difference(from: old)
         var removed: Set<Int> = []
         var inserted: Set<Int> = []

@@ -68,13 +68,13 @@ struct SnapshotParts {
         let redaction = redaction.adding(request.redaction)
         method = "\(request.method)"
         let shown = request.redaction.url(of: request)
-        url = redaction.text(shown.replacing(Redaction.mark, with: CassetteRedaction.mark))
+        url = redaction.text(shown.replacingBytes(of: Redaction.mark, with: CassetteRedaction.mark))
         let headers = request.framedHeaders()
         boundary = headers[.contentType].flatMap { MediaType($0) }?["boundary"]
         fields = redaction.fields(headers).map { [boundary] field in
             var field = field
             if VolatileHeaders.contain(HTTPHeaders.Name(field.name)) { field.value = Self.volatile }
-            if let boundary { field.value = field.value.replacing(boundary, with: "boundary") }
+            if let boundary { field.value = field.value.replacingBytes(of: boundary, with: "boundary") }
             return field
         }
         guard !request.body.isEmpty else {
@@ -88,21 +88,21 @@ struct SnapshotParts {
         let type = headers[.contentType].flatMap { MediaType($0) }
         let clean = redaction.body(
             data, mediaType: type, isSecret: request.isSecret || headers.contains(.contentEncoding))
-        let (text, encoding) = HAR.text(of: clean.replacing(boundary))
+        let (text, encoding) = HAR.text(of: clean.replacingBoundary(boundary))
         self.encoding = encoding
         body = Self.indented(clean, type) ?? text
     }
 
     var http: String {
         var lines = ["\(method) \(url) HTTP/1.1"] + fields.map { "\($0.name): \($0.value)" }
-        if !body.isEmpty { lines += ["", body.replacing("\r\n", with: "\n")] }
+        if !body.isEmpty { lines += ["", body.replacingBytes(of: "\r\n", with: "\n")] }
         return lines.joined(separator: "\n") + "\n"
     }
 
     var har: String {
         var request = HAR.Request(method: method, url: url, headers: fields)
         if !body.isEmpty {
-            let type = fields.first { $0.name.lowercased() == "content-type" }?.value
+            let type = fields.first { ASCII.keyword($0.name) == "content-type" }?.value
             request.postData = HAR.PostData(mimeType: type ?? "", text: body, encoding: encoding)
         }
         request.queryString = HAR.queryItems(of: url)

@@ -17,14 +17,14 @@ extension SnapshotParts {
             request.body = DataBody(Data(json.utf8), contentType: .json)
         }
         var command = request.curlCommand()
-        if let boundary, !boundary.isEmpty { command = command.replacing(boundary, with: "boundary") }
-        return Self.lines(of: command.replacing(Redaction.mark, with: CassetteRedaction.mark)) + "\n"
+        if let boundary, !boundary.isEmpty { command = command.replacingBytes(of: boundary, with: "boundary") }
+        return Self.lines(of: command.replacingBytes(of: Redaction.mark, with: CassetteRedaction.mark)) + "\n"
     }
 
     /// Breaks a command before each option and before the URL. A space inside quotes does not end a word.
     private static func lines(of command: String) -> String {
         var words: [Substring] = []
-        var rest = command[...]
+        var rest = command.unicodeScalars[...]
         while !rest.isEmpty {
             var (isQuoted, isEscaped) = (false, false)
             let end = rest.indices.first { index in
@@ -33,12 +33,13 @@ extension SnapshotParts {
                 if character == "'", !isEscaped { isQuoted.toggle() }
                 return character == " " && !isQuoted && !isEscaped
             }
-            words.append(rest[..<(end ?? rest.endIndex)])
-            rest = end.map { rest[rest.index(after: $0)...] } ?? ""
+            words.append(Substring(rest[..<(end ?? rest.endIndex)]))
+            rest = end.map { rest[rest.index(after: $0)...] } ?? rest.suffix(0)
         }
         var text = ""
         for (index, word) in words.enumerated() {
-            let beginsLine = word.hasPrefix("--") || index == words.count - 1 && !words[index - 1].hasPrefix("--url")
+            let beginsLine =
+                word.begins(with: "--") || index == words.count - 1 && !words[index - 1].begins(with: "--url")
             text += index == 0 ? "" : beginsLine ? " \\\n  " : " "
             text += word
         }

@@ -41,7 +41,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     public static func any(_ path: String = "**") -> StubRoute { StubRoute(nil, path) }
 
     /// Returns the route, restricted to a host. Case is ignored.
-    public func host(_ host: String) -> StubRoute { with { $0.host = host.lowercased() } }
+    public func host(_ host: String) -> StubRoute { with { $0.host = ASCII.lowercased(host) } }
 
     /// Returns the route, restricted to requests with a query item. A value of nil matches an item without a value.
     public func query(_ name: String, _ value: String?) -> StubRoute {
@@ -77,9 +77,9 @@ extension StubRoute {
         for part in Self.segments(of: pattern) {
             if part == "**" { return captured }
             guard let segment = segments.popFirst() else { return nil }
-            if part.hasPrefix("{"), part.hasSuffix("}") {
-                captured[String(part.dropFirst().dropLast())] = segment
-            } else if part != "*", part != segment {
+            if part.begins(with: "{"), part.ends(with: "}") {
+                captured[String(Substring(part.utf8.dropFirst().dropLast()))] = segment
+            } else if part != "*", !part.isSame(as: segment) {
                 return nil
             }
         }
@@ -94,7 +94,7 @@ extension StubRoute {
         if captures(in: input.path) == nil {
             found.append(.init(weight: 6, text: "the path \(input.path) does not match \(pattern)"))
         }
-        if let host, request.host?.lowercased() != host {
+        if let host, request.host.map(ASCII.lowercased) != host {
             found.append(.init(weight: 3, text: "the host is not \(host)"))
         }
         for item in items where !request.query.values(for: item.name).contains(item.value) {
@@ -117,7 +117,7 @@ extension StubRoute {
     }
 
     private static func segments(of path: String) -> [String] {
-        path.split(separator: "/").map { PercentEncoding.unescape($0) }
+        path.split(at: "/").map { PercentEncoding.unescape($0) }
     }
 }
 

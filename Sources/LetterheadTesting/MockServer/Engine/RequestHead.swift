@@ -18,11 +18,11 @@ struct RequestHead {
     let framing: Framing
 
     init(line: String, headers: HTTPHeaders) throws(RequestFault) {
-        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+        let parts = line.split(at: " ", omittingEmpty: false)
         guard parts.count == 3, ASCII.isToken(parts[0]), !parts[1].isEmpty else {
             throw .malformed("the request line is not METHOD SP TARGET SP VERSION")
         }
-        guard parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0" else {
+        guard parts[2].isSame(as: "HTTP/1.1") || parts[2].isSame(as: "HTTP/1.0") else {
             throw RequestFault(status: 505, description: "the version is neither HTTP/1.1 nor HTTP/1.0")
         }
         guard parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -40,7 +40,7 @@ struct RequestHead {
 
     /// Whether the client waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool {
-        version == "HTTP/1.1" && framing != .none && headers[.expect].map(ASCII.lowercased) == "100-continue"
+        version == "HTTP/1.1" && framing != .none && headers[.expect].map(ASCII.keyword) == "100-continue"
     }
 
     /// Whether the client may send another request on this connection (RFC 9112, 9.3).
@@ -50,16 +50,15 @@ struct RequestHead {
     }
 
     static func tokens(_ value: String?) -> [String] {
-        (value ?? "").split(separator: ",").map { ASCII.lowercased(ASCII.trimmed(String($0))) }
+        ASCII.members(of: value.map { [$0] } ?? []).map(ASCII.keyword)
     }
 
     /// Parses one `Name: value` line.
     static func field(_ line: String) throws(RequestFault) -> HTTPHeaders.Field {
-        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), ASCII.isToken(line[..<colon]) else {
+        guard let (name, value) = line.cut(at: ":"), ASCII.isToken(name) else {
             throw .malformed("a header line is not NAME: VALUE, or is folded")
         }
-        return HTTPHeaders.Field(
-            HTTPHeaders.Name(String(line[..<colon])), String(line[line.utf8.index(after: colon)...]))
+        return HTTPHeaders.Field(HTTPHeaders.Name(String(name)), String(value))
     }
 
     private static func framing(of headers: HTTPHeaders) throws(RequestFault) -> Framing {
