@@ -11,7 +11,7 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     public let description: String
 
     /// Erases the type of a loader. A reset is passed on to the loader. If the loader is a chain, ``HTTPLoader/tree``
-    /// and links that check the order of a chain still find its links.
+    /// still shows its links.
     public init(_ loader: any HTTPLoader) {
         chain = loader as? any LinkedLoader
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
@@ -41,6 +41,4 @@ extension AnyLoader: LinkedLoader {
 
     /// The end of the erased chain. A loader without links is its own end.
     var end: any HTTPLoader { chain.flatMap { $0.links.isEmpty ? nil : $0.end } ?? self }
-
-    var hasLinksOfItsType: Bool { false }
 }

@@ -108,19 +108,12 @@ protocol LinkedLoader: HTTPLoader {
     var links: [any LoaderLink] { get }
     /// The loader at the end of the chain.
     var end: any HTTPLoader { get }
-    /// Whether the type of the chain determines the types of its links. It is false if another chain of this type can
-    /// have other links.
-    var hasLinksOfItsType: Bool { get }
 }
 
 extension LoaderChain: LinkedLoader {
     var links: [any LoaderLink] { ((link as? LinkChain)?.links ?? [link]) + ((next as? any LinkedLoader)?.links ?? []) }
 
     var end: any HTTPLoader { (next as? any LinkedLoader)?.end ?? next }
-
-    var hasLinksOfItsType: Bool {
-        !(link is LinkChain) && !(link is any CompositeLink) && (next as? any LinkedLoader)?.hasLinksOfItsType ?? true
-    }
 }
 
 /// A link that consists of two links. It is created with `-->`.

@@ -16,15 +16,14 @@ import Synchronization
 /// Requests with ``Throttling/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
-/// host. If a ``Throttle`` for all requests is above a ``LimitRate`` for each host, each request fails with
-/// `.invalidRequest`.
+/// host.
 public final class LimitRate: LoaderLink {
     // This type is a class because all chains that contain the link share its buckets.
 
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<RateState<Turn>>
-    let scope: Throttling.Scope
+    private let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -150,5 +149,3 @@ public final class LimitRate: LoaderLink {
         for turn in state.withLock({ $0.learn(report, key, at: time) }) { turn.set(.tooLate) }
     }
 }
-
-extension LimitRate: ScopedLimit {}

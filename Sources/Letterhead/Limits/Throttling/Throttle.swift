@@ -15,20 +15,17 @@ import Synchronization
 /// request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
 ///
 /// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
-/// throttles, put the one with the narrower scope first. If a throttle for all requests is above a ``Throttle`` or
-/// ``LimitRate`` with a narrower scope, each request fails with `.invalidRequest`, because requests that wait for one
-/// host would occupy the slots of all hosts. If the upper throttle has any other scope, the order is not checked.
+/// throttles, put the one with the narrower scope first: below a throttle for all requests, requests that wait for one
+/// host would occupy the slots of all hosts.
 public final class Throttle: LoaderLink {
     // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
 
     private typealias Turn = OneShot<TurnOutcome>
 
     private let state: Mutex<ThrottleState<Turn>>
-    let scope: Throttling.Scope
+    private let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
-    /// The type of the last next loader that was found to have no limits, so that it is not inspected again.
-    private let unlimitedNext = Atomic<UInt>(0)
 
     /// Creates the link.
     ///
@@ -73,16 +70,11 @@ public final class Throttle: LoaderLink {
 
     /// Sends the request when a slot is free.
     ///
-    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid or the throttles are in the wrong
-    ///   order; `.queueFull` if the queue is full; `.timedOut` or `.cancelled` if the request leaves the queue without
-    ///   a slot; and the errors of the next loader.
+    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid; `.queueFull` if the queue is full;
+    ///   `.timedOut` or `.cancelled` if the request leaves the queue without a slot; and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
-        if scope.isClient, isBrokenOrder(before: next) {
-            throw HTTPError(
-                .invalidRequest, request: request, message: ThrottleOrder.rule, mayHaveBeenSent: false)
-        }
         let key = try scope.key(of: request)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
@@ -100,17 +92,6 @@ public final class Throttle: LoaderLink {
     public func reset(next: any HTTPLoader) async {
         for turn in state.withLock({ $0.clearLines() }) { turn.set(.reset) }
         await next.reset()
-    }
-
-    private func isBrokenOrder(before next: any HTTPLoader) -> Bool {
-        let type = UInt(bitPattern: ObjectIdentifier(type(of: next)))
-        guard type != unlimitedNext.load(ordering: .relaxed) else { return false }
-        switch ThrottleOrder(below: next) {
-        case .unlimited: unlimitedNext.store(type, ordering: .relaxed)
-        case .allowed: break
-        case .broken: return true
-        }
-        return false
     }
 
     private static let negative = TurnOutcome.refused("limit or queueLimit of the Throttle is negative; use 0 or more")
@@ -161,8 +142,6 @@ public final class Throttle: LoaderLink {
         state.withLock { $0.leave(key) }?.set(.turn)
     }
 }
-
-extension Throttle: ScopedLimit {}
 
 extension Throttle: CustomStringConvertible {
     /// The name and the limit.

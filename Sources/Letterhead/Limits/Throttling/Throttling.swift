@@ -73,9 +73,6 @@ extension Throttling {
         /// Whether the key is a custom one, whose closure may throw.
         var isOwn: Bool { if case .key = kind { true } else { false } }
 
-        /// Whether all requests share the limit.
-        var isClient: Bool { if case .client = kind { true } else { false } }
-
         func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
             switch kind {
             case .client: return .client

@@ -49,6 +49,15 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
         #expect(gate.peak == 3 && throttle.running == 0 && throttle.waiting == 0)
     }
 
+    @Test func `limits may follow each other in any order`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let (total, narrow) = (Throttle(limit: 4), Throttle(limit: 2, per: .host))
+        for chain in [total --> narrow --> LimitRate(10) --> mock, narrow --> LimitRate(10) --> total --> mock] {
+            #expect(try await chain.load(request("/")).status == .ok)
+        }
+        #expect(mock.requests.count == 2 && total.running == 0 && narrow.running == 0)
+    }
+
     @Test func `the queue is in order of arrival`() async throws {
         let throttle = Throttle(limit: 1)
         let paths = (0..<20).map { "/\($0)" }
