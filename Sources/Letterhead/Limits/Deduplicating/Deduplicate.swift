@@ -124,9 +124,10 @@ extension Deduplicate {
         } catch {
             result = .failure(error)
         }
-        let waiters = state.withLock { $0.finish(load) }
-        waiters.first?.set(.result(result))
-        for waiter in waiters.others { waiter.set(result.isStreamed ? .notShared : .result(result)) }
+        let ended = state.withLock { $0.finish(load) }
+        for (index, waiter) in ended.waiters.enumerated() {
+            waiter.set(result.isStreamed && index > 0 ? .notShared : .result(result))
+        }
     }
 }
 

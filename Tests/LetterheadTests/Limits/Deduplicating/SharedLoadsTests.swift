@@ -19,7 +19,7 @@ import Testing
         var expected: [ObjectIdentifier: Expected] = [:]
         var kept: [ObjectIdentifier: OwnedWork] = [:]
         var order: [ObjectIdentifier] = []
-        // One at a time or few, and many at a time: a load that is alone is kept apart from the others.
+        // Few loads at a time, and many.
         let (paths, finishing) = seed % 2 == 0 ? (UInt64(1), UInt64(5)..<8) : (3, 7..<8)
         for _ in 0..<2_000 {
             order.removeAll { expected[$0] == nil }
@@ -41,9 +41,9 @@ import Testing
             case (finishing, let id?):
                 let (keptLoad, expectedLoad) = (kept.removeValue(forKey: id), expected.removeValue(forKey: id))
                 let (load, ended) = (try #require(keptLoad), try #require(expectedLoad))
-                let told = loads.finish(load)
-                let all = [told.first].compactMap { $0 } + told.others
-                #expect(all.map { ObjectIdentifier($0) } == ended.waiting.map { ObjectIdentifier($0.waiter) })
+                #expect(
+                    loads.finish(load).waiters.map { ObjectIdentifier($0) }
+                        == ended.waiting.map { ObjectIdentifier($0.waiter) })
                 for gone in ended.waiting { #expect(loads.leave(gone.place).waiter == nil) }
             case (_, let id?):
                 guard let count = expected[id]?.waiting.count, count > 0 else { break }
