@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable {
         var headers: HTTPHeaders
         var body: HTTPResponseBody
         var attempts: [HTTPAttempt] = []
-        var values = HTTPResponseValues()
+        var values = HTTPRequestOptions()
     }
 
     @CopyOnWrite private var parts: Parts
@@ -112,37 +112,5 @@ extension HTTPResponseBody {
         while bytes.count < limit, let chunk = try? await chunks.next(), bytes.append(chunk.prefix(limit - bytes.count))
         {}
         return bytes.take()
-    }
-}
-
-/// The values of a response, by type. The first value is stored inline: most responses have only the transport's, and
-/// need no table.
-struct HTTPResponseValues: Sendable {
-    private var firstKey: ObjectIdentifier?
-    private var first: any Sendable = ()
-    private var others: [ObjectIdentifier: any Sendable] = [:]
-
-    subscript<Key: HTTPRequestOption>(_ key: Key.Type) -> Key.Value {
-        get {
-            let key = ObjectIdentifier(key)
-            let stored = firstKey == key ? first : others[key]
-            return (stored as? Stored<Key.Value>)?.value ?? Key.defaultOptionValue
-        }
-        set {
-            let key = ObjectIdentifier(key)
-            if firstKey == nil || firstKey == key {
-                (firstKey, first) = (key, Stored(value: newValue))
-            } else {
-                others[key] = Stored(value: newValue)
-            }
-        }
-    }
-
-    /// A box that distinguishes an explicit nil from an absent value.
-    /// It is a class, because responses are copied more often than their values are set.
-    private final class Stored<Value: Sendable>: Sendable {
-        let value: Value
-
-        init(value: Value) { self.value = value }
     }
 }
