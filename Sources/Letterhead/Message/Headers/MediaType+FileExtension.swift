@@ -7,30 +7,10 @@ extension MediaType {
 
     /// Returns the name of the media type that belongs to a filename.
     static func name(ofFile filename: String) -> String {
-        var bytes = filename.utf8[...]
-        guard let key = packed(&bytes), let last = bytes.last, last != UInt8(ascii: "/") else { return octetStreamName }
-        return byPackedExtension[key] ?? octetStreamName
+        let dot = filename.utf8.lastIndex(of: UInt8(ascii: "."))
+        guard let dot, let last = filename.utf8[..<dot].last, last != UInt8(ascii: "/") else { return octetStreamName }
+        return byExtension[ASCII.lowercased(String(Substring(filename.utf8[dot...].dropFirst())))] ?? octetStreamName
     }
-
-    /// Removes the extension and its dot. Returns the lower-case bytes of the extension, packed into one number; nil if
-    /// it does not fit, or if the filename has no dot.
-    private static func packed(_ bytes: inout Substring.UTF8View) -> UInt64? {
-        var key: UInt64 = 0
-        for _ in 0...8 {
-            guard let byte = bytes.popLast(), byte != 0 else { return nil }
-            if byte == UInt8(ascii: ".") { return key }
-            let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-            key = key << 8 | UInt64(isUpper ? byte | 0x20 : byte)
-        }
-        return nil
-    }
-
-    /// The table with packed extensions as keys, which are faster to look up than strings.
-    private static let byPackedExtension = Dictionary(
-        uniqueKeysWithValues: byExtension.map { name, type in
-            var bytes = ".\(name)".utf8[...]
-            return (packed(&bytes) ?? 0, type)
-        })
 
     private static let octetStreamName = "application/octet-stream"
 
