@@ -20,10 +20,8 @@
 /// position in the chain, including those of redirects and of token endpoints.
 ///
 /// The closure is not called after an error; use ``result(_:)`` to handle errors as well. The closure may be
-/// async and may throw, which ends the request with its error. It may change everything except the request of the
-/// response: if it returns the response to another request, the error is `.invalidResponse`. The body of a streamed
-/// response has not been read yet. The closure may wrap the body; bytes that the closure reads are not available to the
-/// caller.
+/// async and may throw, which ends the request with its error. The body of a streamed response has not been read yet. The
+/// closure may wrap the body; bytes that the closure reads are not available to the caller.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -47,8 +45,7 @@ public struct ModifyResponse: LoaderLink {
     /// ```
     ///
     /// - Parameter modify: receives the response or the error. The value that it returns or the error that it throws is
-    ///   the result. If that belongs to another request, the error is `.invalidResponse`. In a transformer, the closure
-    ///   receives only responses.
+    ///   the result. In a transformer, the closure receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -64,25 +61,17 @@ public struct ModifyResponse: LoaderLink {
         }
         let result: Result<HTTPResponse, HTTPError>
         do throws(HTTPError) { result = .success(try await next.load(request)) } catch { result = .failure(error) }
-        let response: HTTPResponse
-        do {
-            response = try await modify(result)
-        } catch {
-            let error = HTTPError(error, request: request)
-            guard error.request.id == request.id else { throw .replacedError(error, for: request) }
-            throw error
-        }
-        return try response.answering(request, by: "ModifyResponse")
+        do { return try await modify(result) } catch { throw HTTPError(error, request: request) }
     }
 
     private func changed(_ response: HTTPResponse, to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = response
         do {
             try await transform(&response)
+            return response
         } catch {
             throw HTTPError(error, request: request, response: await response.keptInMemory())
         }
-        return try response.answering(request, by: "ModifyResponse")
     }
 
     /// Changes a response.
@@ -93,24 +82,5 @@ public struct ModifyResponse: LoaderLink {
         case .response(let modify): try await modify(&response)
         case .result(let modify): response = try await modify(.success(response))
         }
-    }
-}
-
-extension HTTPResponse {
-    /// Returns this response if it belongs to the request; otherwise throws an error.
-    func answering(_ asked: HTTPRequest, by link: String) throws(HTTPError) -> HTTPResponse {
-        if request.id == asked.id { return self }
-        throw HTTPError(
-            .invalidResponse, request: asked,
-            message: "\(link) returned the response to another request; modify the response that it receives")
-    }
-}
-
-extension HTTPError {
-    /// Returns the error for a closure that throws the error of another request.
-    fileprivate static func replacedError(_ error: HTTPError, for request: HTTPRequest) -> HTTPError {
-        HTTPError(
-            .invalidResponse, request: request, underlying: error,
-            message: "ModifyResponse threw the error of another request; use the request of the result it receives")
     }
 }

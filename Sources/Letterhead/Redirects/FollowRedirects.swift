@@ -129,15 +129,9 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
         do {
             guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }
             hop = chosen
-            if hop.id == proposal.id { try hop.validate() }
+            try hop.validate()
         } catch {
             throw HTTPError(error, request: proposal, response: await response.keptInMemory())
-        }
-        guard hop.id == proposal.id else {
-            throw HTTPError(
-                .invalidRequest, request: proposal, response: await response.keptInMemory(),
-                message:
-                    "the custom redirect policy replaced the request; modify the request that it receives")
         }
         guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
         if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }

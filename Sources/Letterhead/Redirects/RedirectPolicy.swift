@@ -71,8 +71,7 @@ public struct RedirectPolicy: Sendable {
     /// Calls a closure for each redirect that leads to an http or https URL.
     ///
     /// If the origin of the returned request differs from that of the proposal, its credentials are removed as for any
-    /// redirect to another origin. If the returned request has no host or another ``HTTPRequest/id``, the error is
-    /// `.invalidRequest`.
+    /// redirect to another origin. If the returned request has no host, the error is `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
     /// Returns the policy with another limit. With a limit of 0, the first redirect fails with `.tooManyRedirects`.

@@ -18,7 +18,7 @@ extension RetryLoad {
         let asked = response.request
         do {
             for transformer in transformers { try await transformer.transform(&response) }
-            result = .success(try response.answering(asked, by: "a response transformer"))
+            result = .success(response)
             return true
         } catch {
             response.request = asked

@@ -53,16 +53,6 @@ private struct Refused: Error {}
         #expect(error.code == .cannotConnect)
     }
 
-    @Test func `a response to another request is refused`() async throws {
-        let other = try HTTPRequest.to("https://other")
-        let request = try HTTPRequest.to("https://h")
-        let chain = ModifyResponse { $0 = HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(request) }
-        #expect(error.code == .invalidResponse)
-        #expect(error.request.id == request.id)
-        #expect(error.message.contains("ModifyResponse"))
-    }
-
     @Test func `an error of the closure is the underlying error, with the response`() async throws {
         let chain = ModifyResponse { _ in throw Refused() } --> MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
@@ -85,13 +75,6 @@ private struct Refused: Error {}
         let chain = ModifyResponse.result { _ in throw Refused() } --> MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
         #expect(error.underlying is Refused)
-    }
-
-    @Test func `a response to another request is refused`() async throws {
-        let other = try HTTPRequest.to("https://other")
-        let chain = ModifyResponse.result { _ in HTTPResponse(request: other, status: 200) } --> MockLoader { .ok($0) }
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
-        #expect(error.code == .invalidResponse)
     }
 }
 

@@ -106,12 +106,6 @@ private enum Note: HTTPRequestOption {
         #expect(journal.all == ["own"])
     }
 
-    @Test func `a response to another request is refused`() async {
-        let swap = ModifyResponse { $0 = HTTPResponse(request: .plain(), status: 200) }
-        let error = await failure { try await chain(.answering(200), transformers: [swap]).load(.plain()) }
-        #expect(error?.code == .invalidResponse && journal.all.isEmpty)
-    }
-
     @Test func `a transformer may wrap a body that is still arriving`() async throws {
         let chunks = Chunks(3)
         let mock = MockLoader {

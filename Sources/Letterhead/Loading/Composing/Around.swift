@@ -10,8 +10,7 @@ extension LoaderLink {
     /// ```
     ///
     /// - Parameter body: responds to a request. `inside` is the link followed by the next loader, `past` is the next
-    ///   loader alone. If the closure throws, the request fails with its error. If it returns the response to another
-    ///   request, the error is `.invalidResponse`.
+    ///   loader alone. If the closure throws, the request fails with its error.
     public func around(
         _ body:
             @escaping @Sendable (
@@ -44,15 +43,9 @@ struct Around: CompositeLink, CustomStringConvertible {
 
     /// Returns the response of the closure.
     ///
-    /// - Throws: the error of the closure; `.invalidResponse` if it returns the response to another request.
+    /// - Throws: the error of the closure.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let response: HTTPResponse
-        do {
-            response = try await body(request, part --> next, next)
-        } catch {
-            throw HTTPError(error, request: request)
-        }
-        return try response.answering(request, by: "Around")
+        do { return try await body(request, part --> next, next) } catch { throw HTTPError(error, request: request) }
     }
 
     /// The type with its part, such as `Around(Cache)`.

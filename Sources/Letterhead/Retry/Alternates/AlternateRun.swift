@@ -11,14 +11,7 @@ struct AlternateRun {
     /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func request(after alternate: RetryAlternate, of original: HTTPRequest) async throws(HTTPError) -> HTTPRequest {
         do {
-            let changed = try await changed(original, by: alternate)
-            guard changed.id == original.id else {
-                throw HTTPError(
-                    .invalidRequest, request: original,
-                    message: "a closure of the retry strategy replaced its request; modify the request that it receives"
-                )
-            }
-            return changed
+            return try await changed(original, by: alternate)
         } catch let error as EndOfLoad {
             throw error.error
         } catch {

@@ -19,9 +19,8 @@ extension HTTPRetryStrategy {
     ///     original is retried after the wait.
     ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
     ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
-    ///   - onResponse: receives the response, and may change the original for its next attempts. The identity of the
-    ///     original does not change. With `sharing`, it runs once for each load that waited, with the original of that
-    ///     load.
+    ///   - onResponse: receives the response, and may change the original for its next attempts. With `sharing`, it runs once
+    ///     for each load that waited, with the original of that load.
     ///   - onError: receives an error of the request or of another closure. Default: does nothing.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
@@ -40,7 +39,7 @@ extension HTTPRetryStrategy {
     ///
     /// - Parameters:
     ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
-    ///   - task: may change the original for its next attempts. The identity of the original does not change.
+    ///   - task: may change the original for its next attempts.
     ///   - onError: receives the error of the task; the original is then retried unchanged. Default: does nothing.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,

@@ -137,12 +137,6 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         await chain.reset()
         #expect(part.resets == 1 && below.resets == 1)
     }
-
-    @Test func `the response to another request fails the load`() async throws {
-        let chain = Around(part) { _, _, _ in .ok(request("other")) } --> MockLoader()
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
-        #expect(error?.code == .invalidResponse)
-    }
 }
 
 @Suite struct LinkGroupTests {
