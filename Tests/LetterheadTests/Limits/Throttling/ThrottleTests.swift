@@ -52,7 +52,10 @@ private func request(_ path: RequestPath, _ throttling: Throttling = .always) ->
     @Test func `limits may follow each other in any order`() async throws {
         let mock = MockLoader { .ok($0) }
         let (total, narrow) = (Throttle(limit: 4), Throttle(limit: 2, per: .host))
-        for chain in [total --> narrow --> LimitRate(10) --> mock, narrow --> LimitRate(10) --> total --> mock] {
+        let chains: [any HTTPLoader] = [
+            total --> narrow --> LimitRate(10) --> mock, narrow --> LimitRate(10) --> total --> mock,
+        ]
+        for chain in chains {
             #expect(try await chain.load(request("/")).status == .ok)
         }
         #expect(mock.requests.count == 2 && total.running == 0 && narrow.running == 0)
