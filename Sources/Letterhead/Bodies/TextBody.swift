@@ -58,10 +58,10 @@ public struct TextBody: HTTPBody {
 }
 
 extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The beginning of the text. In JSON and forms, the values of secret names are redacted.
-    public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
+    /// The media type and the length.
+    public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror with the redacted text, so that `dump` prints no secrets.
+    /// A mirror that contains only the description, so that `dump` prints no content.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -141,14 +141,7 @@ struct HARMessage: Sendable {
     var text: (text: String, encoding: String?)? {
         guard let body, !body.isEmpty else { return nil }
         if isSecret { return (Redaction.mark, nil) }
-        if let text = redaction.redacted(body, headers: source) { return (text, nil) }
-        // A truncated text may end in the middle of a character.
-        if isCut, let text = (1...3).lazy.compactMap({ redaction.redacted(body.dropLast($0), headers: source) }).first {
-            return (text, nil)
-        }
-        // A multipart body may contain secrets in any part, and a compressed or malformed text anywhere.
-        let isMultipart = source.mediaType?.isMultipart == true
-        if isMultipart || Redaction.hidesText(source) { return (Redaction.mark, nil) }
-        return (body.base64EncodedString(), "base64")
+        if let text = redaction.redacted(body, headers: source, isCut: isCut) { return (text, nil) }
+        return Redaction.hidesText(source) ? (Redaction.mark, nil) : (body.base64EncodedString(), "base64")
     }
 }

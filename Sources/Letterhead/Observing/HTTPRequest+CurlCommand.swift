@@ -93,21 +93,12 @@ extension CurlCommand {
             words += form
             return true
         }
-        if !showsSecrets, isOpaque {
-            add("--data-raw", Redaction.mark)
-        } else if body.isReplayable, let data = try? body.encode() {
+        if body.isReplayable, let data = try? body.encode() {
             addData(data)
         } else {
             add("--data-binary", "@-")
         }
         return false
-    }
-
-    /// Whether secrets in the body cannot be found: the body is compressed, or is a multipart body that cannot be
-    /// written as a form.
-    private var isOpaque: Bool {
-        let headers = request.framedHeaders()
-        return headers.contains(.contentEncoding) || headers.mediaType?.essence.hasPrefix("multipart/") == true
     }
 
     private mutating func addData(_ data: Data) {

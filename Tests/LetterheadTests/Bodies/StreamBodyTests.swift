@@ -29,7 +29,7 @@ import Testing
         var request = HTTPRequest()
         request.host = "example.com"
         request.body = StreamBody(once: stream(["ab"]))
-        #expect(request.description.contains("StreamBody"))
+        #expect(request.description.hasSuffix("(StreamBody, length unknown)"))
         #expect(try await request.body.walked() == Data("ab".utf8))
     }
 

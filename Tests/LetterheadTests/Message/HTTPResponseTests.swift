@@ -38,7 +38,7 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         let request = HTTPRequest(url: try #require(URL(string: "https://h/p?q=1")))
         let response = HTTPResponse(
             request: request, status: 404, headers: ["X": "1"], body: HTTPResponseBody(Data("nothing here".utf8)))
-        #expect("\(response)" == "404 Not Found for GET https://h/p?q=1\nX: 1\n\nnothing here")
+        #expect("\(response)" == "404 Not Found for GET https://h/p?q=1\nX: 1\n\n(no media type, 12 bytes)")
     }
 }
 

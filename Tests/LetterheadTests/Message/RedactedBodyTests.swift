@@ -7,20 +7,18 @@ import Testing
         var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
         request.headers[.contentType] = "application/x-www-form-urlencoded"
         request.body = TextBody("password=SECRET&q=MARKER")
-        expectRedacted(request, shows: "MARKER")
+        #expect(request.redaction.body(of: request) == "password=<redacted>&q=MARKER")
         request.headers[.contentType] = "multipart/form-data; boundary=b"
         request.body = DataBody(Data("--b\r\n\r\nSECRET".utf8))
-        expectRedacted(request, shows: "multipart/form-data")
+        #expect(request.redaction.body(of: request) == "(multipart/form-data, 11 bytes)")
     }
 
     @Test func `text with a content coding is not shown as text`() throws {
         var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://h/")))
         request.body = JSONBody(["password": "hunter2"]).compressed()
-        #expect(!"\(request)".contains("1f8b"))
+        #expect(request.redaction.body(of: request).hasPrefix("(application/json, "))
         request.body = DataBody(Data("{\"password\":\"hunter2\u{1}\"}".utf8), contentType: .json)
-        #expect("\(request)".contains("(application/json, 23 bytes)"))
-        request.body = DataBody(Data([0xFF, 0x00]), contentType: "image/png")
-        #expect("\(request)".contains("ff00"))
+        #expect(request.redaction.body(of: request) == "(application/json, 23 bytes)")
     }
 
     @Test func `the descriptions of parts do not contain their contents`() throws {

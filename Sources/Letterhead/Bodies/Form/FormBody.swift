@@ -115,11 +115,11 @@ public struct FormBody: HTTPBody {
 }
 
 extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The beginning of the form. The values of secret names are redacted.
-    public var description: String { Redaction.standard.text(of: self, headers: additionalHeaders) }
+    /// The media type and the length.
+    public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror with the redacted text, so that `dump` prints no secrets.
+    /// A mirror that contains only the description, so that `dump` prints no content.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 

@@ -1,97 +1,87 @@
 import Foundation
 
+/// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that
+/// asks for the content receives it with the values of secret names redacted.
 extension Redaction {
-    /// The maximum number of bytes of a body that a description or a log shows.
+    /// The maximum number of bytes of a body that a log shows.
     static let shownBytes = 512
 
-    /// Returns the beginning of the body of a request; empty if there is none.
+    /// Returns the beginning of the body of a request, for a log that asks for bodies; empty if there is none.
     ///
-    /// For a body in memory, the result contains the first 512 bytes: as text, with the values of secret names
-    /// redacted, or in hexadecimal. For a body that is not in memory, for a multipart body, and for compressed text, it
-    /// contains the type and the length. If ``HTTPRequest/isSecret`` is true, the result is `<redacted>`.
+    /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
+    /// other body, it contains the media type and the length, as the description of the request does. If
+    /// ``HTTPRequest/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
-        guard !request.body.isEmpty else { return "" }
-        return request.isSecret ? Self.mark : text(of: request.body, headers: request.headers)
+        guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.mark }
+        let headers = request.framedHeaders()
+        guard request.body.isReplayable, let data = try? request.body.chunks().data,
+            let text = excerpt(of: data, headers: headers)
+        else { return Self.outline(of: request.body, headers: headers) }
+        return text + Self.rest(of: data)
     }
 
     /// Returns the beginning of the body of a response, as ``body(of:)-(HTTPRequest)`` does for a request; empty if there
     /// is none, or if it is streamed.
     public func body(of response: HTTPResponse) -> String {
         guard let data = response.body.buffered, !data.isEmpty else { return "" }
-        return response.request.isSecret ? Self.mark : text(of: data, headers: response.headers)
+        if response.request.isSecret { return Self.mark }
+        guard let text = excerpt(of: data, headers: response.headers) else { return Self.outline(of: response) }
+        return text + Self.rest(of: data)
     }
 
-    /// Describes the body of a request: its content if it is in memory, otherwise its type and length.
-    func text(of body: any HTTPBody, headers: HTTPHeaders) -> String {
-        guard body.isReplayable, let data = try? body.chunks().data else {
-            return "(\(type(of: body)), \(body.contentLength.map { "\($0) bytes" } ?? "length unknown"))"
-        }
-        // The headers of the sent request: the type of the request takes precedence, except for a multipart boundary,
-        // which is the body's.
-        if let type = Self.multipart(body.additionalHeaders) { return "(\(type), \(data.count) bytes)" }
-        var merged = headers
-        merged.fill(from: body.additionalHeaders)
-        return text(of: data, headers: merged)
+    private static func rest(of data: Data) -> String { data.count > shownBytes ? "… (\(data.count) bytes)" : "" }
+
+    /// Returns the media type and the length of a body: `(application/json, 23 bytes)`.
+    static func outline(of body: any HTTPBody, headers: HTTPHeaders) -> String {
+        let length = body.contentLength ?? (body.isReplayable ? (try? body.chunks())?.data?.count : nil)
+        return outline(headers.mediaType?.essence ?? "\(type(of: body))", length)
     }
 
-    /// Returns the first 512 bytes as text with the values of secret names redacted, or in hexadecimal. For a multipart
-    /// body, whose part names decide what is secret, and for compressed text, it returns the type and the length.
-    func text(of data: Data, headers: HTTPHeaders) -> String {
-        if let type = Self.multipart(headers) { return "(\(type), \(data.count) bytes)" }
-        if !data.isEmpty, excerpt(of: data, headers: headers) == nil, Self.hidesText(headers) {
-            let type = headers.mediaType?.essence ?? "encoded"
-            return "(\(type), \(data.count) bytes)"
-        }
-        let rest = data.count > Self.shownBytes ? "… (\(data.count) bytes)" : ""
-        if let text = excerpt(of: data, headers: headers) { return text + rest }
-        return data.prefix(Self.shownBytes).map { String(format: "%02x", $0) }.joined() + rest
+    /// Returns the media type and the length of the body of a response.
+    static func outline(of response: HTTPResponse) -> String {
+        outline(response.headers.mediaType?.essence ?? "no media type", response.body.length)
+    }
+
+    private static func outline(_ type: String, _ length: Int?) -> String {
+        "(\(type), \(length.map { "\($0) bytes" } ?? "length unknown"))"
     }
 
     /// Returns the first 512 bytes as text, with the values of secret names redacted and control characters escaped;
     /// nil for binary data and for multipart bodies.
     func excerpt(of data: Data, headers: HTTPHeaders) -> String? {
-        let shown = data.prefix(Self.shownBytes)
-        guard Self.multipart(headers) == nil, let text = Self.utf8(shown, isCut: shown.count < data.count) else {
-            return nil
-        }
-        let isForm = headers.mediaType?.essence == MediaType.form.essence
-        return Self.visible(redactURLs(isForm ? redactForm(text) : redactJSON(text)))
+        let isCut = data.count > Self.shownBytes
+        return redacted(data.prefix(Self.shownBytes), headers: headers, isCut: isCut).map(Self.visible)
     }
 
-    /// Returns a whole text body with the values of secret names redacted; nil for binary data and for multipart bodies.
-    func redacted(_ data: Data, headers: HTTPHeaders) -> String? {
-        guard Self.multipart(headers) == nil, let text = Self.utf8(data, isCut: false) else { return nil }
+    /// Returns a text with the values of secret names redacted; nil for binary data, and for multipart bodies, in which
+    /// the names of the parts decide what is secret.
+    ///
+    /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
+    func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
+        guard !Self.isMultipart(headers), let text = Self.utf8(data, isCut: isCut) else { return nil }
         let isForm = headers.mediaType?.essence == MediaType.form.essence
         return redactURLs(isForm ? redactForm(text) : redactJSON(text))
     }
 
-    private static func multipart(_ headers: HTTPHeaders) -> String? {
-        let essence = headers.mediaType?.essence
-        return essence.flatMap { $0.hasPrefix("multipart/") ? $0 : nil }
+    private static func isMultipart(_ headers: HTTPHeaders) -> Bool {
+        headers.mediaType?.essence.hasPrefix("multipart/") == true
     }
 
-    /// Returns whether bytes that are not valid UTF-8 are likely to be text: compressed, in another charset, or with a
-    /// malformed byte.
+    /// Returns whether a body in which secrets cannot be found may contain them: it is multipart, compressed, or text in
+    /// another charset or with a malformed byte.
     static func hidesText(_ headers: HTTPHeaders) -> Bool {
-        if headers.contains(.contentEncoding) { return true }
+        if headers.contains(.contentEncoding) || isMultipart(headers) { return true }
         guard let type = headers.mediaType?.essence else { return false }
         return type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
             || type == MediaType.form.essence
     }
 
-    /// Returns the text if the bytes are UTF-8 without control characters. An incomplete character at the end of a
-    /// truncated text is left out.
+    /// Returns the text if the bytes are UTF-8 without control characters other than tabs and line breaks.
     private static func utf8(_ data: Data, isCut: Bool) -> String? {
-        for dropped in 0...(isCut ? 3 : 0) where dropped <= data.count {
-            if let text = String(data: data.dropLast(dropped), encoding: .utf8) {
-                return text.unicodeScalars.contains(where: isBinary) ? nil : text
-            }
-        }
-        return nil
+        (0...(isCut ? 3 : 0)).lazy.compactMap { String(data: data.dropLast($0), encoding: .utf8) }.first
+            .flatMap { $0.unicodeScalars.contains(where: isBinary) ? nil : $0 }
     }
 
-    /// Returns whether a scalar is a control character that does not occur in text. Line breaks and tabs occur in text;
-    /// they are shown as escapes.
     private static func isBinary(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: false

@@ -2,7 +2,7 @@
 ///
 /// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
 /// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` the first 512 bytes
-/// of a body. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
+/// of a text. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
 /// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. Other values are not
 /// redacted, so add your names to a request:
 ///

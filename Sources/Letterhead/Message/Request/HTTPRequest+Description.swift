@@ -1,9 +1,9 @@
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method, the URL, the headers and the body, as text or in hexadecimal. Secrets are redacted.
+    /// The method, the URL, the headers, and the media type and the length of the body. Secrets are redacted.
     public var description: String {
         var lines = [redaction.requestLine(of: self)]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
-        if !body.isEmpty { lines += ["", redaction.body(of: self)] }
+        if !body.isEmpty { lines += ["", Redaction.outline(of: body, headers: framedHeaders())] }
         return lines.joined(separator: "\n")
     }
 

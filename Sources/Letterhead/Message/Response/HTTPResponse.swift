@@ -68,14 +68,12 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The status, the request line, the headers, and the part of the body that has been received. Secrets are
-    /// redacted.
+    /// The status, the request line, the headers, and the media type and the length of the body. Secrets are redacted.
     public var description: String {
         let redaction = request.redaction
         var lines = ["\(status) for \(redaction.requestLine(of: request))"]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }
-        let shownBody = redaction.body(of: self)
-        if !shownBody.isEmpty { lines += ["", shownBody] }
+        if body.buffered?.isEmpty != true { lines += ["", Redaction.outline(of: self)] }
         return lines.joined(separator: "\n")
     }
 
