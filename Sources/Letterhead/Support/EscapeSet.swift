@@ -1,13 +1,16 @@
-/// A set of bytes that are escaped. In its text form, each byte has a character: `.` is kept, `x` becomes `%XX`.
+/// A set of bytes that are escaped.
 package struct EscapeSet: Sendable {
     /// The output for each byte: the first byte in the lowest bits, and the number of bytes in the highest eight bits.
     /// A byte thus costs one load and one store, without branches that depend on the string.
-    private var words: [UInt32]
+    private let words: [UInt32]
 
-    init(table: StaticString) {
-        words = table.withUTF8Buffer { marks in
-            marks.enumerated().map { byte, mark in
-                mark == UInt8(ascii: ".") ? UInt32(byte) | 1 << 24 : Self.escape(UInt8(byte)) | 3 << 24
+    /// Creates a set of all bytes except ASCII letters, digits, and the given characters.
+    private init(keeping others: String, spaceAsPlus: Bool = false) {
+        words = (UInt8.min...UInt8.max).map { byte in
+            switch byte {
+            case UInt8(ascii: " ") where spaceAsPlus: UInt32(UInt8(ascii: "+")) | 1 << 24
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: UInt32(byte) | 1 << 24
+            default: others.utf8.contains(byte) ? UInt32(byte) | 1 << 24 : Self.escape(byte) | 3 << 24
             }
         }
     }
@@ -15,13 +18,6 @@ package struct EscapeSet: Sendable {
     /// Returns whether a byte is escaped.
     @inline(__always)
     package func escapes(_ byte: UInt8) -> Bool { words[Int(byte)] >> 24 == 3 }
-
-    /// The same set with `+` for a space, as in forms.
-    private var spaceAsPlus: EscapeSet {
-        var set = self
-        set.words[Int(UInt8(ascii: " "))] = UInt32(UInt8(ascii: "+")) | 1 << 24
-        return set
-    }
 
     /// Calls a closure with the 256 words.
     func withWords<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
@@ -40,76 +36,17 @@ package struct EscapeSet: Sendable {
 
 extension EscapeSet {
     /// Everything except `ALPHA DIGIT - . _ ~` (RFC 3986, 2.3): for a single value anywhere in a URL.
-    package static let unreserved = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxx..x..........xxxxxx\
-            x..........................xxxx.\
-            x..........................xxx.x\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
+    package static let unreserved = EscapeSet(keeping: "-._~")
 
     /// The bytes that a path cannot contain unescaped (RFC 3986, 3.3). `/` is kept, and `%` is handled separately.
-    package static let pathLiteral = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            x.xx.x......................x.xx\
-            ...........................xxxx.\
-            x..........................xxx.x\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
+    package static let pathLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/")
 
     /// The bytes that a query or a fragment cannot contain unescaped (RFC 3986, 3.4). `%` is handled separately.
-    package static let queryLiteral = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            x.xx.x......................x.x.\
-            ...........................xxxx.\
-            x..........................xxx.x\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
+    package static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
 
     /// Everything except ASCII letters and digits: the strictest form encoding.
-    package static let alphanumeric = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxx..........xxxxxx\
-            x..........................xxxxx\
-            x..........................xxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
+    package static let alphanumeric = EscapeSet(keeping: "")
 
-    /// The set of the WHATWG serializer for `application/x-www-form-urlencoded` (URL Standard, 5.2).
-    package static let formSerializer = EscapeSet(
-        table: """
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxx.xx..x..........xxxxxx\
-            x..........................xxxx.\
-            x..........................xxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\
-            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            """)
-
-    /// Everything except ASCII letters and digits, with `+` for a space.
-    package static let alphanumericPlus = alphanumeric.spaceAsPlus
-
-    /// The set of the WHATWG serializer, with `+` for a space, as in its specification.
-    package static let formSerializerPlus = formSerializer.spaceAsPlus
-
-    /// The same as ``unreserved``, with `+` for a space.
-    package static let unreservedPlus = unreserved.spaceAsPlus
+    /// The same as ``alphanumeric``, with `+` for a space.
+    package static let alphanumericPlus = EscapeSet(keeping: "", spaceAsPlus: true)
 }

@@ -25,8 +25,4 @@ import Testing
     @Test func `the characters that RFC 3986 allows in a query are not escaped in a literal`() {
         expect(.queryLiteral, keeps: "-._~!$&'()*+,;=:@/?")
     }
-
-    @Test func `the form serializer of the URL Standard leaves four more characters unescaped`() {
-        expect(.formSerializer, keeps: "*-._")
-    }
 }

@@ -8,8 +8,7 @@ public import Foundation
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters and digits is percent-encoded, unless the encoder specifies another set. An item
-/// without a value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and
+/// Everything except ASCII letters and digits is percent-encoded. An item without a value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and
 /// the underlying `EncodingError`.
 public struct FormBody: HTTPBody {
     /// The headers of the body.
@@ -27,7 +26,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - items: strings, numbers, booleans, dates, or nested values. A value of nil is written as `name=`.
-    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         _ items: KeyValuePairs<String, (any Encodable & Sendable)?>, spaces: FormEncoder.Spaces? = nil,
@@ -40,7 +39,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - items: names and values. An item without a value is written as `name=`.
-    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are written.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
@@ -52,7 +51,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - dictionary: the items.
-    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
@@ -65,7 +64,7 @@ public struct FormBody: HTTPBody {
     ///
     /// - Parameters:
     ///   - value: a value with names at its top level: a value with properties, or a dictionary.
-    ///   - spaces: the way in which a space is written. Default: nil (the encoder's, which is `%20` by default).
+    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
     ///   - encoder: determines how values are named and written.
     public init(
         encoding value: some Encodable & Sendable, spaces: FormEncoder.Spaces? = nil,
@@ -83,7 +82,7 @@ public struct FormBody: HTTPBody {
             content = .pairs(FormPairs(texts, encoder))
         } else {
             content = .made {
-                let writer = FormWriter(encoder)
+                let writer = FormWriter(encoder, escaping: encoder.escapeSet)
                 for (name, value) in items {
                     let value: any Encodable & Sendable = value ?? ""
                     try writer.write(value, at: FormPath(nil, name: name))
@@ -142,10 +141,8 @@ extension QueryParameters {
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
     ) {
-        var encoder = encoder
-        (encoder.spaces, encoder.escaping) = (.percent, .unreserved)
         do {
-            let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+            let text = String(decoding: try encoder.encode(value, escaping: .unreserved), as: UTF8.self)
             if text.isEmpty { self.init() } else { self.init(escaped: text) }
         } catch {
             self.init([Item("\(type(of: value))", refused: HTTPError.summary(of: error))])

@@ -70,12 +70,7 @@ extension Date: FormScalar {
 }
 
 extension Data: FormScalar {
-    func text(_ style: FormEncoder, at path: FormPath) throws -> String {
-        switch style.bytes {
-        case .base64: base64EncodedString()
-        case .custom(let write): try write(self)
-        }
-    }
+    func text(_ style: FormEncoder, at path: FormPath) -> String { base64EncodedString() }
 }
 
 extension URL: FormScalar {

@@ -6,9 +6,9 @@ final class FormWriter {
     let style: FormEncoder
     private var bytes: FormBytes
 
-    init(_ style: FormEncoder) {
+    init(_ style: FormEncoder, escaping set: EscapeSet) {
         self.style = style
-        bytes = FormBytes(style.escapeSet, capacity: 512)
+        bytes = FormBytes(set, capacity: 512)
     }
 
     /// The bytes that were written.
@@ -76,8 +76,8 @@ final class FormWriter {
 
     private func name(_ key: String, isInside: Bool) {
         guard isInside else { return bytes.append(key) }
-        bytes.append(style.nesting == .dots ? "." : "[")
+        bytes.append("[")
         bytes.append(key)
-        if style.nesting == .brackets { bytes.append("]") }
+        bytes.append("]")
     }
 }

@@ -34,10 +34,10 @@ import Testing
 
     @Test func `every style can be changed`() throws {
         let encoder = FormEncoder(
-            arrays: .indexed, nesting: .dots, booleans: .words, dates: .milliseconds, nils: .empty)
+            arrays: .indexed, booleans: .words, dates: .milliseconds, nils: .empty)
         #expect(
-            try decoded(Order(), encoder) == "title=x y&isNew=true&items[0].name=a&items[0].count=1&items[1].name=b"
-                + "&items[1].count=2&tags[0]=r&tags[1]=s&extra.k=false&at=1500000000250&note=&level=high"
+            try decoded(Order(), encoder) == "title=x y&isNew=true&items[0][name]=a&items[0][count]=1&items[1][name]=b"
+                + "&items[1][count]=2&tags[0]=r&tags[1]=s&extra[k]=false&at=1500000000250&note=&level=high"
                 + "&link=https://example.com/a?b&total=1.5&bytes=AQI=")
     }
 
@@ -159,14 +159,12 @@ import Testing
         #expect(try decoded(Order(), FormEncoder(keys: .snakeCase))?.contains("&is_new=1&") == true)
     }
 
-    @Test func `dates and data are written by closures`() throws {
-        struct Values: Encodable, Sendable { var at = Date(timeIntervalSince1970: 5), bytes = Data([1, 255]) }
-        let encoder = FormEncoder(
-            dates: .custom { "d\(Int($0.timeIntervalSince1970))" },
-            bytes: .custom { $0.map { String($0, radix: 16) }.joined(separator: ".") })
-        #expect(try decoded(Values(), encoder) == "at=d5&bytes=1.ff")
+    @Test func `dates are written by a closure`() throws {
+        struct Event: Encodable, Sendable { var at = Date(timeIntervalSince1970: 5) }
+        let encoder = FormEncoder(dates: .custom { "d\(Int($0.timeIntervalSince1970))" })
+        #expect(try decoded(Event(), encoder) == "at=d5")
         struct Refusal: Error {}
-        #expect(throws: Refusal.self) { try decoded(Values(), FormEncoder(bytes: .custom { _ in throw Refusal() })) }
+        #expect(throws: Refusal.self) { try decoded(Event(), FormEncoder(dates: .custom { _ in throw Refusal() })) }
     }
 
     @Test(arguments: [
@@ -175,15 +173,6 @@ import Testing
     func `nil is omitted, empty or the word null`(nils: FormEncoder.Nils, form: String) throws {
         struct Values: Encodable, Sendable { var note: String?, level = Level.high }
         #expect(try decoded(Values(), FormEncoder(nils: nils)) == form)
-    }
-
-    @Test(arguments: [(FormEncoder.Spaces.percent, "%20"), (.plus, "+")])
-    func `the unreserved characters can be left unescaped`(spaces: FormEncoder.Spaces, space: String) throws {
-        let encoder = FormEncoder(spaces: spaces, escaping: .unreserved)
-        let form = try encoder.encode(["k": "aZ0-_.~* é"])
-        #expect(String(decoding: form, as: UTF8.self) == "k=aZ0-_.~%2A\(space)%C3%A9")
-        let standard = try FormEncoder().encode(["k": "-_.~"])
-        #expect(String(decoding: standard, as: UTF8.self) == "k=%2D%5F%2E%7E")
     }
 }
 
@@ -209,7 +198,7 @@ import Testing
     }
 
     @Test func `an encoder names and writes the values, and the query escapes them`() {
-        let encoder = FormEncoder(keys: .snakeCase, arrays: .brackets, spaces: .plus, escaping: .whatwg)
+        let encoder = FormEncoder(keys: .snakeCase, arrays: .brackets, spaces: .plus)
         #expect(
             QueryParameters(encoding: Filter(), encoder: encoder).escaped
                 == "text=a%20b%26%3D%C3%A9%2B&labels%5B%5D=x&labels%5B%5D=y&is_open=1&range%5Blow%5D=1.5"
