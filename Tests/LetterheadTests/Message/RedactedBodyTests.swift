@@ -10,7 +10,7 @@ import Testing
         #expect(request.redaction.body(of: request) == "password=<redacted>&q=MARKER")
         request.headers[.contentType] = "multipart/form-data; boundary=b"
         request.body = DataBody(Data("--b\r\n\r\nSECRET".utf8))
-        #expect(request.redaction.body(of: request) == "(multipart/form-data, 11 bytes)")
+        #expect(request.redaction.body(of: request) == "(multipart/form-data, 13 bytes)")
     }
 
     @Test func `text with a content coding is not shown as text`() throws {
