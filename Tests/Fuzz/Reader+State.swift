@@ -2,22 +2,8 @@ import Foundation
 import Letterhead
 
 extension Reader {
-    /// The readers of cookies, of cache headers, of structured fields and of the files of stores.
-    static let state = [structuredFields, cookies, cookieFiles, cacheHeaders, cacheFiles]
-
-    static let structuredFields = Reader(
-        name: "structured field",
-        samples: [
-            #"a;x=1, ("b" :aGk=: ?1);q=0.5, @1659578233, %"f%c3%bc""#, "a=1, b=(1 2);x, c", "1.5;a=*b/c:d",
-        ],
-        hostile: ["a,", "(", "( ", ";a", "\"", ":", "a;b=", "%\"%", "1", "a=(b c)", "a=1,"]
-    ) { bytes in
-        if let list = StructuredField.list([text(bytes)]), let written = StructuredField.text(of: list) {
-            guard StructuredField.list([written]) == list else { fatalError("a list differs after it was written") }
-        }
-        _ = StructuredField.dictionary([text(bytes)]).flatMap { StructuredField.text(of: $0) }
-        _ = StructuredField.item(text(bytes)).flatMap { StructuredField.text(of: $0) }
-    }
+    /// The readers of cookies, of cache headers and of the files of stores.
+    static let state = [cookies, cookieFiles, cacheHeaders, cacheFiles]
 
     static let cookies = Reader(
         name: "Set-Cookie",

@@ -48,18 +48,23 @@ extension HTTPResponse {
 extension CacheDecision {
     /// Returns the value of `Cache-Status` (RFC 9211) for a cache with a name.
     func status(of name: String) -> String? {
-        var parameters: StructuredField.Parameters = []
+        guard var text = Self.quoted(name) else { return nil }
         switch outcome {
-        case .hit, .stale: parameters.append(.init("hit", .boolean(true)))
-        case .revalidated, .stored: parameters.append(.init("fwd", .token(outcome == .stored ? "miss" : "stale")))
-        case .missed: parameters.append(.init("fwd", .token("miss")))
-        case .bypassed, .unused: parameters.append(.init("fwd", .token("bypass")))
+        case .hit, .stale: text += ";hit"
+        case .revalidated: text += ";fwd=stale"
+        case .stored: text += ";fwd=miss;stored"
+        case .missed: text += ";fwd=miss"
+        case .bypassed, .unused: text += ";fwd=bypass"
         }
-        if outcome == .stored { parameters.append(.init("stored", .boolean(true))) }
-        if let freshness, [.hit, .stale].contains(outcome) {
-            parameters.append(.init("ttl", .integer(freshness.lifetime - freshness.age)))
-        }
-        if !reason.isEmpty { parameters.append(.init("detail", .string(reason))) }
-        return StructuredField.text(of: [.item(.init(.string(name), parameters))])
+        if let freshness, [.hit, .stale].contains(outcome) { text += ";ttl=\(freshness.lifetime - freshness.age)" }
+        if !reason.isEmpty, let detail = Self.quoted(reason) { text += ";detail=\(detail)" }
+        return text
+    }
+
+    /// Returns a string of a structured field (RFC 9651, 3.3.3); nil for text with other than printable ASCII
+    /// characters.
+    private static func quoted(_ text: String) -> String? {
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }
