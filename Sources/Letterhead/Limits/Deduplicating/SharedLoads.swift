@@ -19,7 +19,7 @@ struct SharedLoads {
         let isFirst: Bool
     }
 
-    private struct Load {
+    private struct Entry {
         let key: DeduplicationKey
         let load: OwnedWork
         var waiters: [(number: UInt64, waiter: Waiter)] = []
@@ -27,7 +27,7 @@ struct SharedLoads {
 
     /// The loads that other requests may join: at least one request still waits for each of them.
     private var open: [DeduplicationKey: OwnedWork] = [:]
-    private var loads: [ObjectIdentifier: Load] = [:]
+    private var loads: [ObjectIdentifier: Entry] = [:]
     private var last: UInt64 = 0
 
     var running: Int { loads.count }
@@ -40,7 +40,7 @@ struct SharedLoads {
         let equal = open[key]
         let load = equal ?? make()
         open[key] = load
-        loads[ObjectIdentifier(load), default: Load(key: key, load: load)].waiters.append((last, waiter))
+        loads[ObjectIdentifier(load), default: Entry(key: key, load: load)].waiters.append((last, waiter))
         return Place(load: load, number: last, isFirst: equal == nil)
     }
 
@@ -67,7 +67,7 @@ struct SharedLoads {
         return (ended.waiters.map(\.waiter), ended.key)
     }
 
-    private mutating func close(_ load: Load) {
+    private mutating func close(_ load: Entry) {
         guard let index = open.index(forKey: load.key), open[index].value === load.load else { return }
         open.remove(at: index)
     }
