@@ -15,6 +15,27 @@ struct LatestArticle: RequestTemplate {
     var path: RequestPath { "articles/latest" }
 }
 
+/// Its conformance is isolated to the main actor, as everything in this module is. It must not be decoded elsewhere.
+struct Draft: Codable {
+    var title: String
+}
+
+/// The compiler refuses `Get<Draft>("drafts/1")` and `response.decode(Draft.self)`. It accepts this template, which fails
+/// when its response is decoded.
+struct LatestDraft: RequestTemplate {
+    typealias Response = Draft?
+    var path: RequestPath { "drafts/latest" }
+}
+
+/// A template that decodes on the main actor itself may have such a response.
+struct DecodedDraft: RequestTemplate {
+    var path: RequestPath { "drafts/latest" }
+    func decode(_ response: HTTPResponse) async throws -> Draft {
+        let data = try await response.body.data()
+        return try await MainActor.run { try JSONDecoder().decode(Draft.self, from: data) }
+    }
+}
+
 struct Stamp: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var request = request
@@ -37,6 +58,16 @@ final class ArticleModel {
             title = "failed: \(error)"
         }
     }
+
+    /// The message for a model that may only be decoded on the main actor.
+    func refusal() async -> String {
+        do {
+            let decoded = try await client.send(DecodedDraft()).title
+            return "decoded: \(try await client.send(LatestDraft().header("X-Draft", decoded))?.title ?? "none")"
+        } catch {
+            return "refused: \((error as? HTTPError)?.message ?? "\(error)")"
+        }
+    }
 }
 
 @main
@@ -49,7 +80,9 @@ struct MainActorApp {
             client: HTTPClient(environment: ServerEnvironment(baseURL: server.url), links: Stamp()))
         await model.refresh()
         print(model.title)
+        let refusal = await model.refusal()
+        print(refusal)
         await server.stop()
-        if model.title != "sent by main-actor" { exit(1) }
+        if model.title != "sent by main-actor" || !refusal.contains("isolated to an actor") { exit(1) }
     }
 }

@@ -1,89 +1,50 @@
 import Foundation
 
-/// Converts a response to a value. All conversions happen here, depending on the requested type.
+/// Converts a response to the response type of a template.
 enum ResponseDecoding {
-    static func decode<Value>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
-        if let value = withoutBody(type, of: response) { return value }
+    /// Decodes the body. The constraint guarantees that the conformance may be used outside of any actor.
+    static func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
         let data = try await response.body.data()
-        return try decode(type, from: data, of: response)
-    }
-
-    /// Returns the value of a type that needs no body: the response itself, or `Void`.
-    private static func withoutBody<Value>(_ type: Value.Type, of response: HTTPResponse) -> Value? {
-        // A Decodable type is neither of the two, and this check is faster than the two casts. Data is the most
-        // frequent case of all, and comparing types is faster still.
-        if type == Data.self || type is any Decodable.Type { return nil }
-        return response as? Value ?? () as? Value
-    }
-
-    /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
-    static func usesDecoder(for type: Any.Type) -> Bool {
-        if type == Data.self || type == String.self { return false }
-        if let optional = type as? any EmptyRepresentable.Type { return usesDecoder(for: optional.wrapped) }
-        return type is any Decodable.Type
-    }
-
-    /// Returns whether values of a type can be created from a response.
-    static func canDecode<Value>(_ type: Value.Type) -> Bool {
-        if type == Data.self || type is any Decodable.Type || type == HTTPResponse.self || type == Void.self {
-            return true
-        }
-        if let optional = type as? any EmptyRepresentable.Type { return canDecodeWrapped(optional.wrapped) }
-        // A response is also a value of types such as `any Sendable`.
-        return HTTPResponse(request: HTTPRequest(), status: .ok) is Value
-    }
-
-    private static func canDecodeWrapped(_ type: Any.Type) -> Bool {
-        func open<Value>(_ type: Value.Type) -> Bool { canDecode(type) }
-        return _openExistential(type, do: open)
-    }
-
-    private static func decode<Value>(_ type: Value.Type, from data: Data, of response: HTTPResponse) throws -> Value {
-        if type == Data.self, let value = data as? Value { return value }
-        if let optional = type as? any EmptyRepresentable.Type {
-            if data.isEmpty, let none = optional.empty as? Value { return none }
-            if !usesDecoder(for: type),
-                let value = try decodeWrapped(optional.wrapped, from: data, of: response) as? Value
-            {
-                return value
-            }
-        }
-        if type == String.self, let value = try text(data, of: response) as? Value { return value }
-        guard let decodable = type as? any Decodable.Type else {
-            throw HTTPError(
-                .cannotDecodeResponse, request: response.request, response: response,
-                message: "\(type) is not Decodable; implement decode(_:) in the template")
-        }
+        if data.isEmpty, let none = (type as? any EmptyRepresentable.Type)?.empty as? Value { return none }
+        if isData(type), let value = data as? Value { return value }
+        if isText(type), let value = try text(data, of: response) as? Value { return value }
         guard !data.isEmpty else {
             throw HTTPError(
                 .emptyResponse, request: response.request, response: response,
                 message: "the body is empty, and \(type) requires one; make Response optional to allow an empty body")
         }
-        let mediaType = response.headers.mediaType
-        let decoder = try decoder(for: mediaType, of: response)
-        guard let value = try decoder.value(of: decodable, from: data) as? Value else {
-            throw HTTPError(
-                .cannotDecodeResponse, request: response.request, response: response,
-                message: "the decoder returned a value that is not a \(type)")
-        }
-        return value
+        return try decoder(of: response).value(of: type, from: data)
     }
 
-    private static func decoder(
-        for mediaType: MediaType?, of response: HTTPResponse
-    ) throws -> any HTTPBodyDecoder {
+    /// Returns the value of a type that has no usable conformance to `Decodable`: the response, `Void`, or an optional
+    /// of them.
+    static func value<Value>(_ type: Value.Type, withoutDecoding response: HTTPResponse) throws -> Value {
+        if let value = response as? Value ?? () as? Value { return value }
+        let rule =
+            type is any Decodable.Type
+            ? "the conformance of \(type) to Decodable is isolated to an actor; declare the model nonisolated, or, in a "
+                + "generic template, require Decodable"
+            : "\(type) is not Decodable; implement decode(_:) in the template"
+        throw HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
+    }
+
+    /// Returns whether values of a type are decoded by a decoder, and not by the library itself.
+    static func usesDecoder(for type: Any.Type) -> Bool {
+        !isData(type) && !isText(type) && type is any Decodable.Type
+    }
+
+    private static func isData(_ type: Any.Type) -> Bool { type == Data.self || type == Data?.self }
+
+    private static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
+
+    private static func decoder(of response: HTTPResponse) throws -> any HTTPBodyDecoder {
         do {
-            return try (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
+            return try (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)
         } catch let error as HTTPBodyError {
             throw HTTPError(
                 .cannotDecodeResponse, request: response.request, response: response, underlying: error,
                 message: error.description)
         }
-    }
-
-    private static func decodeWrapped(_ type: Any.Type, from data: Data, of response: HTTPResponse) throws -> Any {
-        func open<Value>(_ type: Value.Type) throws -> Any { try decode(type, from: data, of: response) }
-        return try _openExistential(type, do: open)
     }
 
     /// Decodes the body as text in the charset of the response, or as UTF-8 if the response declares no charset.
@@ -104,12 +65,10 @@ enum ResponseDecoding {
 /// A type that has a value for an empty body: an optional.
 private protocol EmptyRepresentable {
     static var empty: Any { get }
-    static var wrapped: Any.Type { get }
 }
 
 extension Optional: EmptyRepresentable {
     fileprivate static var empty: Any { Wrapped?.none as Any }
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension HTTPBodyDecoder {

@@ -12,8 +12,9 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// An endpoint has no ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``. For custom decoding, or for a
-/// `Failure` type, declare a type that conforms to ``RequestTemplate``.
+/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. An endpoint has no ``RequestTemplate/Failure`` type:
+/// use ``HTTPError/failure(as:)``. For custom decoding, or for a `Failure` type, declare a type that conforms to
+/// ``RequestTemplate``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// The method.
     public let method: HTTPMethod
@@ -25,8 +26,11 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     public let headers: HTTPHeaders
     /// The body.
     public let body: any HTTPBody
+    /// How a response is decoded. The initializers choose it, because only the compiler can see whether a conformance
+    /// to `Decodable` is isolated to an actor.
+    private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    /// Creates a template.
+    /// Creates a template whose response is decoded.
     ///
     /// - Parameters:
     ///   - method: the method.
@@ -37,11 +41,34 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.headers = headers
-        self.body = body
+    ) where Response: Decodable {
+        self.init(method, path, query, headers, body) { try await ResponseDecoding.decode(Response.self, from: $0) }
     }
+
+    /// Creates a template whose response has no value. The body of the response is ignored.
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == Void {
+        self.init(method, path, query, headers, body) { _ in }
+    }
+
+    /// Creates a template that returns the response itself.
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
+        body: any HTTPBody = EmptyBody()
+    ) where Response == HTTPResponse {
+        self.init(method, path, query, headers, body) { $0 }
+    }
+
+    private init(
+        _ method: HTTPMethod, _ path: RequestPath, _ query: QueryParameters, _ headers: HTTPHeaders,
+        _ body: any HTTPBody, decoding: @escaping @Sendable (HTTPResponse) async throws -> Response
+    ) {
+        (self.method, self.path, self.query, self.headers, self.body) = (method, path, query, headers, body)
+        self.decoding = decoding
+    }
+
+    /// Decodes the response type that the initializer has chosen.
+    public func decode(_ response: HTTPResponse) async throws -> Response { try await decoding(response) }
 }

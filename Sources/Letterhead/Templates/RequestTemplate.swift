@@ -49,8 +49,11 @@ public protocol RequestTemplate<Response>: Sendable {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
-    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, sending the template fails with
-    /// `.cannotDecodeResponse`, and the message names the type.
+    /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
+    /// `.cannotDecodeResponse`.
+    ///
+    /// Responses are decoded outside the main actor. In a module whose default isolation is the main actor, declare
+    /// the model `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 
     /// The type to which ``HTTPError/failure(of:)`` decodes the body of an error response. Default: `Never` (error
@@ -90,8 +93,8 @@ public protocol RequestTemplate<Response>: Sendable {
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. Default: decodes the type ``Response``, with the decoder of the
-    /// request or else of the client.
+    /// Decodes a response with an accepted status. Default: decodes the type ``Response`` if it is `Decodable`, with the
+    /// decoder of the request or else of the client; returns the response or `Void` otherwise.
     ///
     /// The function is asynchronous because the body may still be arriving. It never runs on the main actor of the
     /// caller. If it throws an ``HTTPError``, the caller receives that error. Any other error is the underlying error
@@ -124,18 +127,26 @@ extension RequestTemplate {
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
 }
 
-extension RequestTemplate {
-    /// Decodes the type ``Response`` with the decoder of the request.
+// The compiler chooses one of two defaults for `decode(_:)`. A conformance to `Decodable` that is isolated to an actor
+// does not satisfy the constraint of the first one. A cast at run time would find it, and would run it outside the actor.
+
+extension RequestTemplate where Response: Decodable {
+    /// Decodes the type ``Response`` with the decoder of the request, or else of the client.
     ///
-    /// - Throws: ``HTTPError``; `.invalidRequest` if the function is called for a type other than ``Response``.
-    @_disfavoredOverload
-    public func decode<Value>(_ response: HTTPResponse) async throws -> Value {
-        guard Value.self == Response.self else {
-            throw HTTPError(
-                .invalidRequest, request: response.request, response: response,
-                message: "\(Self.self) decodes \(Response.self), but \(Value.self) was requested")
-        }
-        return try await ResponseDecoding.decode(Value.self, from: response)
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` or `.emptyResponse`, or with the code of an error in
+    ///   receiving a streamed body; and the error of a decoder.
+    public func decode(_ response: HTTPResponse) async throws -> Response {
+        try await ResponseDecoding.decode(Response.self, from: response)
+    }
+}
+
+extension RequestTemplate {
+    /// Returns the response, for the types ``HTTPResponse`` and `Void` and for optionals of them.
+    ///
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` for any other type. The message contains the type and the
+    ///   remedy.
+    public func decode(_ response: HTTPResponse) async throws -> Response {
+        try ResponseDecoding.value(Response.self, withoutDecoding: response)
     }
 
     /// Returns the response or throws the error.

@@ -18,8 +18,24 @@ struct Endpoint<Response: Sendable>: RequestTemplate {
     var baseURL: URL?
     var boundary: String?
     var options = HTTPRequestOptions()
+    private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    init(_ path: RequestPath = "a", answering response: Response.Type = HTTPResponse.self) { self.path = path }
+    init(_ path: RequestPath = "a") where Response == HTTPResponse { self.init(path, Letterhead.Endpoint(.get, path)) }
+
+    init(_ path: RequestPath = "a", answering response: Response.Type) where Response: Decodable {
+        self.init(path, Letterhead.Endpoint(.get, path))
+    }
+
+    init(_ path: RequestPath = "a", answering response: Response.Type) where Response == Void {
+        self.init(path, Letterhead.Endpoint(.get, path))
+    }
+
+    private init(_ path: RequestPath, _ endpoint: Letterhead.Endpoint<Response>) {
+        self.path = path
+        decoding = { try await endpoint.decode($0) }
+    }
+
+    func decode(_ response: HTTPResponse) async throws -> Response { try await decoding(response) }
 
     /// The same with something changed.
     func with(_ change: (inout Self) -> Void) -> Self {

@@ -113,12 +113,6 @@ private struct OwnNames: RequestTemplate {
         #expect(mock.requests.first?.target == "/a?timeout=3&decoder=x")
     }
 
-    @Test func `the default decoding creates only the response type`() async throws {
-        let response = HTTPResponse(request: HTTPRequest(), status: 200, body: HTTPResponseBody(Data("1".utf8)))
-        #expect(try await Get<Int>("a").decode(response) == 1)
-        await #expect(throws: HTTPError.self) { let _: String = try await Get<Int>("a").decode(response) }
-    }
-
     @Test(
         arguments: [
             SomeBody(), AnyBody(), StoredBody(), OptionalBody(body: TextBody("text")),
