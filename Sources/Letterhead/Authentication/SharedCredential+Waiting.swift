@@ -58,10 +58,10 @@ extension SharedCredential {
                 do throws(CredentialRefusal) {
                     held = try await wait(for: flight, ticket, atMost: request.timeLeft)
                 } catch {
-                    need?.end("credentials.failed")
+                    need?.end(.credentialsFailed)
                     throw error
                 }
-                need?.end("credentials.obtained")
+                need?.end(.credentialsObtained)
                 waits += 1
                 if waits > 2 || provider.freshness(of: held.credential, for: request) != .insufficient { return held }
             }

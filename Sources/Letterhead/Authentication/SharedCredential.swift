@@ -42,7 +42,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         case .answered(let response): return response
         case .refused(let response):
             if let observation = request.observation {
-                observation.record("credentials.refused") { $0[.status] = response.status.code }
+                observation.record(.credentialsRefused) { $0[.status] = response.status.code }
             }
             let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
             return try await next.load(try signed(request, with: newer))

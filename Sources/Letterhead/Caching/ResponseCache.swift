@@ -62,7 +62,7 @@ public final class ResponseCache: LoaderLink {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
         if let observation = request.observation {
             let decision = response.cacheDecision
-            observation.record("cache.\(decision.outcome.rawValue)") { event in
+            observation.record(HTTPEvent.Name(rawValue: "cache.\(decision.outcome.rawValue)")) { event in
                 if !decision.reason.isEmpty { event[.reason] = Redaction.visible(decision.reason) }
             }
         }

@@ -10,11 +10,11 @@ struct CookieDecision: Sendable, CustomStringConvertible {
     func record(for request: HTTPRequest, at time: Date) {
         switch result {
         case .success(let cookie):
-            request.record(cookie.hasExpired(at: time) ? "cookie.removed" : "cookie.stored") { event in
+            request.record(cookie.hasExpired(at: time) ? .cookieRemoved : .cookieStored) { event in
                 event[.name] = Redaction.visible(name)
             }
         case .failure(let refusal):
-            request.record("cookie.refused") { event in
+            request.record(.cookieRefused) { event in
                 event[.name] = Redaction.visible(name)
                 event[.reason] = refusal.rawValue
             }

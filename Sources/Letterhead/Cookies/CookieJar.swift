@@ -111,7 +111,7 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let target = CookieTarget(request) else { return try await next.load(request) }
         let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
-        if !cookies.isEmpty { request.record("cookie.sent") { $0[.count] = cookies.count } }
+        if !cookies.isEmpty { request.record(.cookieSent) { $0[.count] = cookies.count } }
         do throws(HTTPError) {
             var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
             store(&response, of: request)

@@ -22,7 +22,7 @@ struct HAREntry: Sendable {
     private(set) var wireBytes: Int?
     private(set) var bytes: Int?
     /// The time of the last event of each name, by which the phases are measured.
-    private(set) var ends: [String: Duration] = [:]
+    private(set) var ends: [HTTPEvent.Name: Duration] = [:]
     private let bodyLimit: Int
 
     init(_ event: HTTPEvent, date: Date, bodyLimit: Int) {
@@ -35,8 +35,8 @@ struct HAREntry: Sendable {
         httpVersion = event[.httpVersion] ?? httpVersion
         address = event[.address] ?? address
         switch event.name {
-        case "response.head", "exchange.failed": status = event[.status] ?? status
-        case "body.end": (wireBytes, bytes) = (event[.wireBytes], event[.bytes])
+        case .responseHead, .exchangeFailed: status = event[.status] ?? status
+        case .bodyEnd: (wireBytes, bytes) = (event[.wireBytes], event[.bytes])
         default: break
         }
         error = event[.error] ?? error
@@ -53,15 +53,15 @@ struct HAREntry: Sendable {
     /// The phases in milliseconds. `blocked`, `dns`, `connect` and `ssl` are -1 if they did not occur; the other phases
     /// are never negative.
     var timings: HARFile.Timings {
-        let end = ends["exchange.end"] ?? ends["exchange.failed"] ?? ends["body.end"] ?? ends["response.head"] ?? start
-        let connected = ends["tls.end"] ?? ends["connect.end"] ?? ends["lookup.end"] ?? ends["queue.left"] ?? start
-        let sent = max(ends["request.sent"] ?? connected, connected)
-        let head = max(ends["response.head"] ?? end, sent)
+        let end = ends[.exchangeEnd] ?? ends[.exchangeFailed] ?? ends[.bodyEnd] ?? ends[.responseHead] ?? start
+        let connected = ends[.tlsEnd] ?? ends[.connectEnd] ?? ends[.lookupEnd] ?? ends[.queueLeft] ?? start
+        let sent = max(ends[.requestSent] ?? connected, connected)
+        let head = max(ends[.responseHead] ?? end, sent)
         return HARFile.Timings(
-            blocked: span(start, ends["queue.left"]), dns: span(ends["lookup.start"], ends["lookup.end"]),
-            connect: span(ends["connect.start"], ends["tls.end"] ?? ends["connect.end"]),
+            blocked: span(start, ends[.queueLeft]), dns: span(ends[.lookupStart], ends[.lookupEnd]),
+            connect: span(ends[.connectStart], ends[.tlsEnd] ?? ends[.connectEnd]),
             send: (sent - connected).inMilliseconds, wait: (head - sent).inMilliseconds,
-            receive: max(end - head, .zero).inMilliseconds, ssl: span(ends["tls.start"], ends["tls.end"]))
+            receive: max(end - head, .zero).inMilliseconds, ssl: span(ends[.tlsStart], ends[.tlsEnd]))
     }
 
     private func span(_ begin: Duration?, _ end: Duration?) -> Double {

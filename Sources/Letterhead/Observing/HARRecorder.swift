@@ -53,7 +53,7 @@ public final class HARRecorder: HTTPObserver {
         guard let exchange = event[.exchange] else { return }
         let key = Key(load: event.load, exchange: exchange)
         state.withLock { state in
-            if event.name == "exchange.start" { add(key, event, to: &state) }
+            if event.name == .exchangeStart { add(key, event, to: &state) }
             state.entries[key]?.note(event)
         }
     }

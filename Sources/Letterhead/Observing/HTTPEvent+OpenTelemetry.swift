@@ -49,7 +49,7 @@ extension HTTPRequest {
     public var spanAttributes: [String: any Sendable] { spanEvent.spanAttributes }
 
     private var spanEvent: HTTPEvent {
-        var event = HTTPEvent("exchange.start", route: observation?.route ?? path.route)
+        var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)
         event[.resendCount] = observation.map { max(0, $0.exchange.number - 1) }
         return event
@@ -59,7 +59,7 @@ extension HTTPRequest {
 extension HTTPResponse {
     /// The attributes that this response adds to the span of its request. Values are `String` or `Int`.
     public var spanAttributes: [String: any Sendable] {
-        var event = HTTPEvent("exchange.end")
+        var event = HTTPEvent(.exchangeEnd)
         event[.status] = status.code
         if status.code >= 400 { event[.errorType] = "\(status.code)" }
         event[.httpVersion] = metrics.httpVersion

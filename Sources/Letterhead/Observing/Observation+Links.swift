@@ -68,7 +68,7 @@ extension HTTPResponse {
 
 extension Observation {
     /// Records a step of decoding a type.
-    func recordDecoding(_ name: String, _ type: Any.Type, _ error: HTTPError? = nil) {
+    func recordDecoding(_ name: HTTPEvent.Name, _ type: Any.Type, _ error: HTTPError? = nil) {
         record(name) { event in
             event[.type] = String(describing: type)
             if let error { event.describe(error) }
@@ -77,13 +77,13 @@ extension Observation {
 
     /// Records that the request waits in a queue.
     func enterQueue(_ queue: String) -> ObservedWait {
-        record("queue.entered") { $0[.queue] = queue }
+        record(.queueEntered) { $0[.queue] = queue }
         return ObservedWait(observation: self, queue: queue)
     }
 
     /// Records that the request waits for credentials.
     func needCredentials(isRefused: Bool) -> ObservedWait {
-        record("credentials.needed") { $0[.reason] = isRefused ? "refused" : "missing or expired" }
+        record(.credentialsNeeded) { $0[.reason] = isRefused ? "refused" : "missing or expired" }
         return ObservedWait(observation: self, queue: nil)
     }
 }
@@ -99,9 +99,9 @@ struct ObservedWait: Sendable {
     }
 
     /// Records that the request has left the queue.
-    func leave() { end("queue.left") }
+    func leave() { end(.queueLeft) }
 
-    func end(_ name: String) {
+    func end(_ name: HTTPEvent.Name) {
         observation.record(name) { event in
             event[.queue] = queue
             event[.duration] = observation.hub.now - start

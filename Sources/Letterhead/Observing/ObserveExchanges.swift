@@ -50,7 +50,7 @@ private final class ObservedExchange: Sendable {
     }
 
     func fail(_ error: HTTPError) {
-        record("exchange.failed") { event in
+        record(.exchangeFailed) { event in
             event.describe(self.request)
             event.describe(error)
             self.describe(&event)
@@ -61,7 +61,7 @@ private final class ObservedExchange: Sendable {
     /// Records the head, and the body as soon as it has arrived.
     func observing(_ response: HTTPResponse) -> HTTPResponse {
         let firstByte = response.metrics.firstByte
-        record("response.head", at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
+        record(.responseHead, at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
             event[.status] = response.status.code
             event[.httpVersion] = response.metrics.httpVersion
             event[.serverTiming] = response.headers["Server-Timing"].map(Redaction.visible)
@@ -74,7 +74,7 @@ private final class ObservedExchange: Sendable {
         }
         return response.observingBody { chunk in
             self.bytes.wrappingAdd(chunk.count, ordering: .relaxed)
-            self.record("body.piece", .piece(chunk)) { $0[.bytes] = chunk.count }
+            self.record(.bodyPiece, .piece(chunk)) { $0[.bytes] = chunk.count }
         } end: { isComplete, failure in
             let count = self.bytes.load(ordering: .relaxed)
             self.end(response, count: count, isComplete: isComplete, failure: failure)
@@ -83,18 +83,18 @@ private final class ObservedExchange: Sendable {
 
     private func end(_ response: HTTPResponse, count: Int, isComplete: Bool, failure: (any Error)?) {
         let metrics = response.metrics
-        record("body.end") { event in
+        record(.bodyEnd) { event in
             event[.bytes] = count
             event[.wireBytes] = metrics.bytesReceived == 0 ? nil : metrics.bytesReceived
             event[.isComplete] = isComplete
         }
         if !response.trailers.isEmpty {
-            record("response.trailers") { $0[.names] = response.trailers.map(\.name.rawValue) }
+            record(.responseTrailers) { $0[.names] = response.trailers.map(\.name.rawValue) }
         }
         if response.isConnectionClosed {
-            record("connection.closed") { response.describeClosing(&$0, after: failure) }
+            record(.connectionClosed) { response.describeClosing(&$0, after: failure) }
         }
-        record(failure == nil ? "exchange.end" : "exchange.failed") { event in
+        record(failure == nil ? .exchangeEnd : .exchangeFailed) { event in
             event.describe(self.request)
             self.describe(&event)
             event[.status] = response.status.code
@@ -114,7 +114,8 @@ private final class ObservedExchange: Sendable {
     }
 
     private func record(
-        _ name: String, at time: Duration? = nil, _ message: ObservedMessage? = nil, _ facts: (inout HTTPEvent) -> Void
+        _ name: HTTPEvent.Name, at time: Duration? = nil, _ message: ObservedMessage? = nil,
+        _ facts: (inout HTTPEvent) -> Void
     ) {
         observation.record(name, at: time, message: message) { event in
             event[.exchange] = number

@@ -32,21 +32,21 @@ public final class StatisticsRecorder: HTTPObserver {
 extension HTTPStatistics {
     fileprivate mutating func count(_ event: HTTPEvent, atMost limit: Int) {
         switch event.name {
-        case "load.start": loadsInProgress += 1
-        case "load.end", "load.failed", "load.cancelled":
+        case .loadStart: loadsInProgress += 1
+        case .loadEnd, .loadFailed, .loadCancelled:
             loadsInProgress -= 1
             Self.change(&routes, event.route ?? "(no route)", limit) { $0.count(event) }
-        case "exchange.end", "exchange.failed":
+        case .exchangeEnd, .exchangeFailed:
             guard let origin = event[.origin] else { return }
             Self.change(&origins, origin, limit) { entry in
                 entry.count(event)
                 if event[.resendCount] ?? 0 > 0 { entry.retries += 1 }
             }
-        case "retry.decided": countDecision(event, limit)
-        case "connection.opened": connectionsOpened += 1
-        case "connection.reused": connectionsReused += 1
-        case "cache.hit", "cache.stale", "cache.revalidated": cacheHits += 1
-        case "cache.missed", "cache.stored": cacheMisses += 1
+        case .retryDecided: countDecision(event, limit)
+        case .connectionOpened: connectionsOpened += 1
+        case .connectionReused: connectionsReused += 1
+        case .cacheHit, .cacheStale, .cacheRevalidated: cacheHits += 1
+        case .cacheMissed, .cacheStored: cacheMisses += 1
         default: break
         }
     }
@@ -74,9 +74,9 @@ extension HTTPStatistics {
 extension HTTPStatistics.Entry {
     fileprivate mutating func count(_ event: HTTPEvent) {
         count += 1
-        if event.name.ends(with: ".cancelled") || event[.errorType] == "cancelled" {
+        if event.name == .loadCancelled || event[.errorType] == "cancelled" {
             cancelled += 1
-        } else if event.name.ends(with: ".failed") || event[.status] ?? 0 >= 500 {
+        } else if event.name == .loadFailed || event.name == .exchangeFailed || event[.status] ?? 0 >= 500 {
             failures += 1
         }
         if let duration = event[.duration] { latency.add(duration) }

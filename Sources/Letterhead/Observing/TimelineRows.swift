@@ -1,44 +1,44 @@
 /// Turns the events of one load into rows.
 struct TimelineRows {
     private(set) var rows: [HTTPTimeline.Row] = []
-    /// The starts of phases that have not ended, by name.
+    /// The starts of phases that have not ended, by label.
     private var open: [String: Duration] = [:]
     private var sent: Duration?
     private var head: Duration?
 
     mutating func add(_ event: HTTPEvent) {
         switch event.name {
-        case "attempt.start": note("attempt \(event.attempt)", "")
-        case "exchange.start": (sent, head) = (event.time, nil)
-        case "request.sent":
+        case .attemptStart: note("attempt \(event.attempt)", "")
+        case .exchangeStart: (sent, head) = (event.time, nil)
+        case .requestSent:
             if let begin = sent, event.time - begin > .milliseconds(1) { bar("  send", begin, event) { _ in nil } }
             sent = event.time
-        case "response.head": addHead(event)
-        case "body.end":
+        case .responseHead: addHead(event)
+        case .bodyEnd:
             if let head, event.time > head { bar("  body", head, event) { $0[.bytes].map { "\($0) bytes" } } }
-        case "exchange.failed": addFailure(event)
-        case "retry.decided": addRetry(event)
-        case "redirect.decided": addRedirect(event)
+        case .exchangeFailed: addFailure(event)
+        case .retryDecided: addRetry(event)
+        case .redirectDecided: addRedirect(event)
         default: addPhase(event)
         }
     }
 
-    private static let phases = [
-        "queue": "  queue", "lookup": "  lookup", "connect": "  connect", "tls": "  TLS", "decoding": "  decode",
-        "credentials": "  credentials",
+    private static let starts: [HTTPEvent.Name: String] = [
+        .queueEntered: "  queue", .lookupStart: "  lookup", .connectStart: "  connect", .tlsStart: "  TLS",
+        .decodingStart: "  decode", .credentialsNeeded: "  credentials",
+    ]
+
+    private static let ends: [HTTPEvent.Name: String] = [
+        .queueLeft: "  queue", .lookupEnd: "  lookup", .connectEnd: "  connect", .tlsEnd: "  TLS",
+        .decodingEnd: "  decode", .decodingFailed: "  decode",
+        .credentialsObtained: "  credentials", .credentialsFailed: "  credentials",
     ]
 
     private mutating func addPhase(_ event: HTTPEvent) {
-        let parts = event.name.split(at: ".").map(String.init)
-        guard parts.count == 2, let label = Self.phases[parts[0]] else { return }
-        switch parts[1] {
-        case "start", "entered", "needed": open[parts[0]] = event.time
-        case "end", "left", "obtained", "failed":
-            guard let begin = open.removeValue(forKey: parts[0]) else { return }
-            bar(label, begin, event) { $0[.queue] ?? $0[.tlsVersion] ?? $0[.address] ?? $0[.errorType] }
-            if parts[0] == "connect" || parts[0] == "tls" { sent = event.time }
-        default: break
-        }
+        if let label = Self.starts[event.name] { open[label] = event.time }
+        guard let label = Self.ends[event.name], let begin = open.removeValue(forKey: label) else { return }
+        bar(label, begin, event) { $0[.queue] ?? $0[.tlsVersion] ?? $0[.address] ?? $0[.errorType] }
+        if event.name == .connectEnd || event.name == .tlsEnd { sent = event.time }
     }
 
     private mutating func addHead(_ event: HTTPEvent) {

@@ -1,7 +1,7 @@
 extension Observation {
     /// Records that a redirect is followed, where it leads, and which headers are not sent there.
     func follow(_ response: HTTPResponse, to hop: HTTPRequest) {
-        record("redirect.decided") { event in
+        record(.redirectDecided) { event in
             event.describe(hop)
             event[.status] = response.status.code
             event[.isFollowed] = true
@@ -12,7 +12,7 @@ extension Observation {
 
     /// Records that a redirect is not followed, and why.
     func refuse(_ response: HTTPResponse, _ refusal: HTTPRedirect.Refusal) {
-        record("redirect.decided") { event in
+        record(.redirectDecided) { event in
             event[.status] = response.status.code
             event[.isFollowed] = false
             event[.reason] = refusal.description

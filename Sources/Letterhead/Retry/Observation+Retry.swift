@@ -1,7 +1,7 @@
 extension Observation {
     /// Records the verdict of a validator.
     func judge(_ validator: any HTTPValidator, _ result: HTTPValidatorResult) {
-        record("validator.verdict") { event in
+        record(.validatorVerdict) { event in
             event[.type] = String(describing: Swift.type(of: validator))
             switch result {
             case .nextValidator: event[.verdict] = "next"
@@ -23,7 +23,7 @@ extension Retry {
             attempt.delay != nil || !attempt.reason.isEmpty
         else { return }
         let origin = origin(of: result)
-        observation.record("retry.decided") { event in
+        observation.record(.retryDecided) { event in
             event[.isRetried] = attempt.delay != nil
             event[.reason] = attempt.reason.isEmpty ? nil : Redaction.visible(attempt.reason)
             event[.wait] = attempt.delay

@@ -10,17 +10,17 @@ extension Observation {
         let step = Step(observation: self, number: exchange.number, start: exchange.start)
         step.recordQueue(details)
         if metrics.isReusedConnection {
-            step.record("connection.reused", at: details.queued) { $0.describe(metrics, details) }
+            step.record(.connectionReused, at: details.queued) { $0.describe(metrics, details) }
         } else {
             step.recordConnecting(metrics, details)
         }
         guard metrics.bytesSent > 0 else { return }
         let connected = max(metrics.secureConnect, metrics.connect, details.queued)
-        step.record("request.sent", at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
+        step.record(.requestSent, at: max(details.sent, connected)) { $0[.wireBytes] = metrics.bytesSent }
         for lines in details.interim {
             // A malformed interim response is not recorded here. It causes the load to fail.
             guard let head = try? ResponseHead(lines) else { continue }
-            step.record("response.interim", at: max(details.sent, connected)) { event in
+            step.record(.responseInterim, at: max(details.sent, connected)) { event in
                 event[.status] = head.status.code
                 event[.headers] = head.headers.map(redaction.text(of:))
             }
@@ -30,7 +30,7 @@ extension Observation {
     /// Records that the connection of the last exchange was closed, because the exchange failed.
     func recordClosing(_ facts: TransportFacts, after error: HTTPError) {
         guard facts.details.isClosed else { return }
-        record("connection.closed") { event in
+        record(.connectionClosed) { event in
             event[.exchange] = exchange.number
             event[.address] = facts.metrics.remoteAddress
             event[.reason] = "the exchange failed"
@@ -44,7 +44,7 @@ extension Observation {
         let number: Int
         let start: Duration
 
-        func record(_ name: String, at time: Duration, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
+        func record(_ name: HTTPEvent.Name, at time: Duration, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
             observation.record(name, at: start + time) { event in
                 event[.exchange] = number
                 facts(&event)
@@ -53,8 +53,8 @@ extension Observation {
 
         func recordQueue(_ details: TransportFacts.Details) {
             guard details.queued > .milliseconds(1) else { return }
-            record("queue.entered", at: .zero) { $0[.queue] = "connection" }
-            record("queue.left", at: details.queued) { event in
+            record(.queueEntered, at: .zero) { $0[.queue] = "connection" }
+            record(.queueLeft, at: details.queued) { event in
                 event[.queue] = "connection"
                 event[.duration] = details.queued
             }
@@ -62,26 +62,29 @@ extension Observation {
 
         func recordConnecting(_ metrics: TransportMetrics, _ details: TransportFacts.Details) {
             guard metrics.nameLookup > .zero || metrics.connect > .zero else { return }
-            recordPhase("lookup", from: details.queued, to: metrics.nameLookup)
-            recordPhase("connect", from: metrics.nameLookup, to: metrics.connect) { $0.describe(metrics, details) }
+            recordPhase(.lookupStart, .lookupEnd, from: details.queued, to: metrics.nameLookup)
+            recordPhase(.connectStart, .connectEnd, from: metrics.nameLookup, to: metrics.connect) {
+                $0.describe(metrics, details)
+            }
             if metrics.secureConnect > .zero {
-                recordPhase("tls", from: metrics.connect, to: metrics.secureConnect) { event in
+                recordPhase(.tlsStart, .tlsEnd, from: metrics.connect, to: metrics.secureConnect) { event in
                     event[.tlsVersion] = details.tlsVersion
                     event[.tlsCipher] = details.tlsCipher
                 }
             }
             guard metrics.connect > .zero else { return }
-            record("connection.opened", at: max(metrics.connect, metrics.secureConnect)) {
+            record(.connectionOpened, at: max(metrics.connect, metrics.secureConnect)) {
                 $0.describe(metrics, details)
             }
         }
 
         private func recordPhase(
-            _ name: String, from begin: Duration, to end: Duration, _ facts: (inout HTTPEvent) -> Void = { _ in }
+            _ startName: HTTPEvent.Name, _ endName: HTTPEvent.Name, from begin: Duration, to end: Duration,
+            _ facts: (inout HTTPEvent) -> Void = { _ in }
         ) {
             guard end > .zero else { return }
-            record("\(name).start", at: begin)
-            record("\(name).end", at: end) { event in
+            record(startName, at: begin)
+            record(endName, at: end) { event in
                 event[.duration] = max(end - begin, .zero)
                 facts(&event)
             }

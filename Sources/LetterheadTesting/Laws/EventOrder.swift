@@ -36,9 +36,9 @@ struct EventOrder {
     }
 
     private mutating func checkEnds(_ event: HTTPEvent) {
-        if (first == nil) != (event.name == "load.start") { note("start and end", "\(event.name) is out of place") }
+        if (first == nil) != (event.name == .loadStart) { note("start and end", "\(event.name) is out of place") }
         if isEnded { note("start and end", "\(event.name) follows the end of the load") }
-        if ["load.end", "load.failed", "load.cancelled"].contains(event.name) { isEnded = true }
+        if [.loadEnd, .loadFailed, .loadCancelled].contains(event.name) { isEnded = true }
         if let last, event.time < last.time { note("time", "\(event.name) is earlier than \(last.name) before it") }
     }
 
@@ -52,11 +52,11 @@ struct EventOrder {
 
     private mutating func checkAttempt(_ event: HTTPEvent) {
         switch event.name {
-        case "attempt.start":
+        case .attemptStart:
             if isInAttempt { note("attempts", "an attempt starts within another one") }
             if event.attempt != attempt + 1 { note("attempts", "attempt \(event.attempt) follows attempt \(attempt)") }
             (attempt, isInAttempt) = (event.attempt, true)
-        case "attempt.end":
+        case .attemptEnd:
             if !isInAttempt { note("attempts", "an attempt ends that has not started") }
             isInAttempt = false
         default: break
@@ -65,21 +65,21 @@ struct EventOrder {
 
     private mutating func checkExchange(_ event: HTTPEvent) {
         guard let number = event[.exchange] else { return }
-        if event.name == "exchange.start" {
+        if event.name == .exchangeStart {
             if number != exchange + 1 { note("exchanges", "exchange \(number) follows exchange \(exchange)") }
             exchange = number
         } else if number > exchange || number < 1 {
             note("exchanges", "\(event.name) belongs to an exchange that has not started")
         }
         if endedExchanges.contains(number) { note("exchanges", "\(event.name) follows the end of its exchange") }
-        if event.name == "exchange.end" || event.name == "exchange.failed" { endedExchanges.insert(number) }
+        if event.name == .exchangeEnd || event.name == .exchangeFailed { endedExchanges.insert(number) }
     }
 
     private mutating func checkConnection(_ event: HTTPEvent) {
         guard let number = event[.exchange] else { return }
         switch event.name {
-        case "connection.opened", "connection.reused": connectedExchanges.insert(number)
-        case "connection.closed":
+        case .connectionOpened, .connectionReused: connectedExchanges.insert(number)
+        case .connectionClosed:
             if !connectedExchanges.contains(number) { note("connections", "a connection closes that was not opened") }
             if !closedExchanges.insert(number).inserted { note("connections", "a connection closes twice") }
         default: break
@@ -87,7 +87,7 @@ struct EventOrder {
     }
 
     private mutating func checkPairs(_ event: HTTPEvent) {
-        let parts = event.name.split(separator: ".")
+        let parts = event.name.rawValue.split(separator: ".")
         guard parts.count == 2, ["lookup", "connect", "tls", "decoding", "queue"].contains(parts[0]) else { return }
         let phase = parts[0] + (event[.queue].map { " \($0)" } ?? "")
         if ["start", "entered"].contains(parts[1]) {

@@ -18,6 +18,19 @@ private struct ReadPerson: RequestTemplate {
         HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [log], transport: transport)
     }
 
+    @Test func `the name of an event is a constant or a literal, and a string where only a string fits`() {
+        let event = HTTPEvent(.exchangeEnd)
+        #expect(event.name == .exchangeEnd && event.name == "exchange.end" && event.name != "exchange.failed")
+        #expect("\(event.name)" == "exchange.end" && event.description.contains(" exchange.end"))
+        let names: [String] = [event, HTTPEvent("shard.chosen")].map(\.name)
+        #expect(names == ["exchange.end", "shard.chosen"] && event.name.hasPrefix("exchange."))
+        switch event.name {
+        case .exchangeFailed, "load.end": Issue.record("another event")
+        case .exchangeEnd: break
+        default: Issue.record("no event")
+        }
+    }
+
     @Test func `a load that is decoded has its events in order`() async throws {
         let server = try await MockServer.start { _ in .text(#"{"id":1,"login":"ada"}"#) }
         _ = try await client(server, transport: HTTPClient.makeTransport(.init())).send(ReadPerson(login: "ada"))

@@ -27,7 +27,7 @@ public struct LoggingObserver: HTTPObserver {
     /// Writes the event, if the logger has its level.
     public func record(_ event: HTTPEvent) {
         guard let level = level(event), level >= logger.logLevel else { return }
-        let name = [event.name, event.route].compactMap(\.self).joined(separator: " ")
+        let name = [event.name.rawValue, event.route].compactMap(\.self).joined(separator: " ")
         logger.log(level: level, "\(name)", metadata: Self.metadata(of: event), source: "Letterhead")
     }
 
@@ -36,12 +36,12 @@ public struct LoggingObserver: HTTPObserver {
     /// other events.
     public static func standardLevel(of event: HTTPEvent) -> Logger.Level? {
         switch event.name {
-        case "load.failed": .error
-        case "credentials.refused", "credentials.failed", "cookie.refused": .warning
-        case "retry.decided": event[.isRetried] == true ? .warning : .debug
-        case "load.end", "load.cancelled", "redirect.decided": .info
-        case "load.start", "attempt.start", "attempt.end", "exchange.end", "exchange.failed": .debug
-        case _ where event.name.hasPrefix("cache."): .debug
+        case .loadFailed: .error
+        case .credentialsRefused, .credentialsFailed, .cookieRefused: .warning
+        case .retryDecided: event[.isRetried] == true ? .warning : .debug
+        case .loadEnd, .loadCancelled, .redirectDecided: .info
+        case .loadStart, .attemptStart, .attemptEnd, .exchangeEnd, .exchangeFailed: .debug
+        case _ where event.name.rawValue.hasPrefix("cache."): .debug
         default: .trace
         }
     }

@@ -27,15 +27,15 @@ public struct MetricsObserver: HTTPObserver {
     /// Counts or measures the event.
     public func record(_ event: HTTPEvent) {
         switch event.name {
-        case "exchange.end", "exchange.failed":
+        case .exchangeEnd, .exchangeFailed:
             guard let duration = event[.duration] else { return }
             let dimensions = event.metricAttributes.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
             Timer(label: HTTPEvent.durationMetric, dimensions: dimensions, factory: factory)
                 .recordNanoseconds(Int64(duration / .nanoseconds(1)))
-        case "retry.decided" where event[.isRetried] == true:
+        case .retryDecided where event[.isRetried] == true:
             count("http.client.retries", [("url.template", event.route), ("error.type", Self.errorType(of: event))])
-        case "connection.opened", "connection.reused":
-            let isReused = event.name == "connection.reused"
+        case .connectionOpened, .connectionReused:
+            let isReused = event.name == .connectionReused
             count("http.client.connections", [("server.address", event[.address]), ("reused", "\(isReused)")])
         case let name where name.hasPrefix("cache."):
             count("http.client.cache", [("url.template", event.route), ("outcome", String(name.dropFirst(6)))])

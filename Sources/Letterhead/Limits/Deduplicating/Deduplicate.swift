@@ -57,7 +57,7 @@ public final class Deduplicate: LoaderLink {
             $0.join(key, waiter) { OwnedWork() }
         }
         if let observation = request.observation {
-            observation.record(place.isFirst ? "deduplication.led" : "deduplication.joined")
+            observation.record(place.isFirst ? .deduplicationLed : .deduplicationJoined)
         }
         if place.isFirst {
             let sent = request.withoutDeadline
@@ -102,7 +102,7 @@ public final class Deduplicate: LoaderLink {
                 if request.hasDeadline { response.request.shareDeadline(of: request) }
             } else {
                 if let observation = request.observation {
-                    observation.record("deduplication.shared") {
+                    observation.record(.deduplicationShared) {
                         $0[.sharedLoad] = response.request.observation?.load
                     }
                 }

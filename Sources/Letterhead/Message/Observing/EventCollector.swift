@@ -13,7 +13,7 @@ final class EventCollector: Sendable {
     func add(_ event: HTTPEvent) -> [HTTPEvent]? {
         loads.withLock { loads in
             var events = loads.removeValue(forKey: event.load) ?? []
-            if event.name == "load.start" ? loads.count < Self.mostLoads : !events.isEmpty {
+            if event.name == .loadStart ? loads.count < Self.mostLoads : !events.isEmpty {
                 if events.count < Self.mostEvents || event.isEndOfLoad { events.append(event) }
             }
             if event.isEndOfLoad { return events.isEmpty ? nil : events }
@@ -25,5 +25,5 @@ final class EventCollector: Sendable {
 
 extension HTTPEvent {
     /// Whether no event of the load follows.
-    var isEndOfLoad: Bool { name == "load.end" || name == "load.failed" || name == "load.cancelled" }
+    var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 }

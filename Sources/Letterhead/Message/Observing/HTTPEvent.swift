@@ -1,7 +1,7 @@
 /// One event of a load, with its facts. Secrets are redacted.
 ///
 /// ```swift
-/// if event.name == "exchange.end", let status = event[.status], let duration = event[.duration] {
+/// if event.name == .exchangeEnd, let status = event[.status], let duration = event[.duration] {
 ///     histogram.record(duration, route: event.route ?? "none", status: status)
 /// }
 /// ```
@@ -9,8 +9,8 @@
 /// Later versions of the library can add names and facts. A custom link records its own events with
 /// ``HTTPRequest/record(_:_:)``.
 public struct HTTPEvent: Sendable, CustomStringConvertible {
-    /// The name, such as `attempt.start`. <doc:ObservingAClient> lists the names and their facts.
-    public let name: String
+    /// The name, such as ``Name/exchangeEnd``. <doc:ObservingAClient> lists the names and their facts.
+    public let name: Name
     /// The number of the load, which is unique in the process.
     public let load: Int
     /// The number of the load on whose behalf this one is sent: the first page of a page sequence, or the load that
@@ -30,7 +30,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
 
     /// Creates an event without facts, for tests of observers.
     public init(
-        _ name: String, load: Int = 1, parent: Int? = nil, attempt: Int = 0, time: Duration = .zero,
+        _ name: Name, load: Int = 1, parent: Int? = nil, attempt: Int = 0, time: Duration = .zero,
         template: String? = nil, route: String? = nil
     ) {
         (self.name, self.load, self.parent, self.attempt) = (name, load, parent, attempt)
@@ -50,7 +50,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     public var description: String {
         var text = "\(time.milliseconds) load \(load)" + (parent.map { " of \($0)" } ?? "")
         if attempt > 0 { text += " attempt \(attempt)" }
-        text += " \(Redaction.visible(name))" + (route.map { " " + Redaction.visible($0) } ?? "")
+        text += " \(Redaction.visible(name.rawValue))" + (route.map { " " + Redaction.visible($0) } ?? "")
         for fact in facts { text += " \(fact.name)=\(Self.text(of: fact.value))" }
         return text
     }

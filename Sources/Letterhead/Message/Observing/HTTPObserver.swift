@@ -14,7 +14,7 @@ import Foundation
 /// ```swift
 /// struct CountRetries: HTTPObserver {
 ///     func record(_ event: HTTPEvent) {
-///         if event.name == "retry.decided", event[.isRetried] == true { retries.increment() }
+///         if event.name == .retryDecided, event[.isRetried] == true { retries.increment() }
 ///     }
 /// }
 /// ```

@@ -69,14 +69,14 @@ final class Observation: Sendable {
     ///   - message: the message that the event belongs to. Default: nil.
     ///   - facts: sets the facts.
     func record(
-        _ name: String, at time: Duration? = nil, message: ObservedMessage? = nil,
+        _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
         _ facts: (inout HTTPEvent) -> Void = { _ in }
     ) {
         record(name, at: time, message: message, changing: { _ in }, facts)
     }
 
     private func record(
-        _ name: String, at time: Duration? = nil, message: ObservedMessage? = nil,
+        _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
         changing change: (inout State) -> Void,
         _ facts: (inout HTTPEvent) -> Void
     ) {
@@ -100,7 +100,7 @@ final class Observation: Sendable {
 
 extension Observation {
     func begin(_ request: HTTPRequest) {
-        record("load.start") { event in
+        record(.loadStart) { event in
             event.describe(request)
             event[.kind] = kind
             event[.timeLeft] = request.timeLeft
@@ -108,7 +108,7 @@ extension Observation {
     }
 
     func end(_ response: HTTPResponse) {
-        finish("load.end") { event in
+        finish(.loadEnd) { event in
             event[.status] = response.status.code
             event[.bytes] = response.body.length
         }
@@ -117,13 +117,13 @@ extension Observation {
     func end(_ error: any Error) {
         let own = error as? HTTPError
         let isCancelled = error is CancellationError || own?.code == .cancelled
-        finish(isCancelled ? "load.cancelled" : "load.failed") { event in
+        finish(isCancelled ? .loadCancelled : .loadFailed) { event in
             event.describe(error)
             event[.status] = own?.response?.status.code
         }
     }
 
-    private func finish(_ name: String, _ facts: (inout HTTPEvent) -> Void) {
+    private func finish(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void) {
         let duration = hub.now - start
         record(name, changing: { $0.isEnded = true }) { event in
             facts(&event)
@@ -149,7 +149,7 @@ extension Observation {
         }
         guard isNew else { return false }
         record(
-            "attempt.start",
+            .attemptStart,
             changing: { state in
                 state.attempt += 1
                 state.attemptStart = now
@@ -163,7 +163,7 @@ extension Observation {
             state.isInAttempt = false
             return state.attemptStart
         }
-        record("attempt.end") { event in
+        record(.attemptEnd) { event in
             switch result {
             case .success(let response): event[.status] = response.status.code
             case .failure(let error): event.describe(error)
@@ -183,7 +183,7 @@ extension Observation {
             state.exchangeStart = now
             return state.exchange
         }
-        record("exchange.start", at: now, message: .request(request)) { event in
+        record(.exchangeStart, at: now, message: .request(request)) { event in
             event[.exchange] = number
             event.describe(request)
             event[.resendCount] = number - 1
@@ -217,14 +217,14 @@ extension HTTPRequest {
     /// Records an event of a custom link. It has no effect, and the closure is not called, if the load is not observed.
     ///
     /// ```swift
-    /// request.record("shard.chosen") { $0[.shard] = 3 }
+    /// request.record(.shardChosen) { $0[.shard] = 3 }
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the name of the event, such as `shard.chosen`.
+    ///   - name: the name of the event, a constant or a literal such as `shard.chosen`.
     ///   - facts: sets the facts. It must not set secrets.
     @inline(__always)
-    public func record(_ name: String, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
+    public func record(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
         if let observation { observation.record(name, facts) }
     }
 }
