@@ -33,8 +33,6 @@ public struct PrintLoader: LoaderLink {
 
     let write: @Sendable (String) -> Void
     let level: Level
-    /// Whether the output is printed to the standard output.
-    let writesToTerminal: Bool
     let collector = EventCollector()
     private let clock: any Clock<Duration>
 
@@ -52,7 +50,6 @@ public struct PrintLoader: LoaderLink {
         self.level = level
         self.clock = clock
         self.write = write ?? { print($0) }
-        writesToTerminal = write == nil
     }
 
     /// Prints the request, calls the next loader, and prints the result.

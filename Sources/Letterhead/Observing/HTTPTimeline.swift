@@ -42,54 +42,38 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
 
     /// Returns the timeline, with one line for each phase.
     ///
-    /// - Parameters:
-    ///   - width: the number of columns. Values below 40 count as 40. The title and the notes may exceed the width.
-    ///     Default: 80.
-    ///   - isUnicode: whether bars consist of blocks. Default: false (ASCII).
-    ///   - isColored: whether bars have the colors of a terminal (ECMA-48). Default: false.
-    public func text(width: Int = 80, isUnicode: Bool = false, isColored: Bool = false) -> String {
+    /// - Parameter width: the number of columns. Values below 40 count as 40. The title and the notes may exceed the
+    ///   width. Default: 80.
+    public func text(width: Int = 80) -> String {
         let columns = max(40, width) - Self.labelWidth - 16
         let lines = rows.map { row -> String in
             let label = row.label.padding(to: Self.labelWidth)
             guard let begin = row.start, let end = row.end else { return (label + " " + row.note).trimmingEnd }
-            var bar = bar(from: begin, to: end, columns, isUnicode ? "\u{2588}" : "#")
-            if isColored { bar = "\u{1B}[\(Self.color(of: row.label))m\(bar)\u{1B}[0m" }
-            let edge = isUnicode ? "\u{2502}" : "|"
             let time = (end - begin).milliseconds.padding(before: 11)
-            return (label + edge + bar + edge + time + "  " + row.note).trimmingEnd
+            return (label + "|" + bar(from: begin, to: end, columns) + "|" + time + "  " + row.note).trimmingEnd
         }
         return ([title] + lines).joined(separator: "\n")
     }
 
     private static let labelWidth = 12
 
-    private func bar(from begin: Duration, to end: Duration, _ columns: Int, _ mark: String) -> String {
+    private func bar(from begin: Duration, to end: Duration, _ columns: Int) -> String {
         let total = max(self.end - start, .microseconds(1))
         func column(_ time: Duration) -> Double {
             min(max((time - start) / total * Double(columns), 0), Double(columns))
         }
         let first = min(columns - 1, Int(column(begin)))
         let last = max(first + 1, Int(column(end).rounded()))
-        return String(repeating: " ", count: first) + String(repeating: mark, count: last - first)
+        return String(repeating: " ", count: first) + String(repeating: "#", count: last - first)
             + String(repeating: " ", count: columns - last)
-    }
-
-    private static func color(of label: String) -> Int {
-        switch label.trimmingStart {
-        case "queue", "credentials", "retry": 33
-        case "lookup", "connect", "TLS": 36
-        case "send", "wait": 32
-        case "decode": 35
-        default: 34
-        }
     }
 
     private static func title(_ events: [HTTPEvent]) -> String {
         guard let first = events.first, let last = events.last else { return "(no events)" }
         var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
         if let status = last[.status] { parts.append("\(status)") }
-        if last.name == "load.failed" { parts.append(last[.errorType] ?? "failed") }
-        if last.name == "load.cancelled" { parts.append("cancelled") }
+        if last.name == .loadFailed { parts.append(last[.errorType] ?? "failed") }
+        if last.name == .loadCancelled { parts.append("cancelled") }
         return Redaction.visible(parts.joined(separator: " ")) + " in " + (last.time - first.time).milliseconds
     }
 }
@@ -100,5 +84,4 @@ extension String {
         String(repeating: " ", count: max(0, width - count)) + self
     }
     fileprivate var trimmingEnd: String { String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)]) }
-    fileprivate var trimmingStart: String { String(drop { $0 == " " }) }
 }

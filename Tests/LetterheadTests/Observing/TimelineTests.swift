@@ -50,12 +50,6 @@ import Testing
                 """)
     }
 
-    @Test func `blocks and colors are optional`() {
-        let text = HTTPTimeline(events).text(isUnicode: true, isColored: true)
-        #expect(
-            text.contains("\u{2588}") && text.contains("\u{1B}[36m") && !HTTPTimeline(events).text().contains("\u{1B}"))
-    }
-
     @Test func `no event, and one event, have a picture`() {
         #expect(HTTPTimeline([]).text() == "(no events) in 0.0 ms" || HTTPTimeline([]).text().hasPrefix("(no events)"))
         #expect(HTTPTimeline([event("load.failed", at: 3) { $0[.errorType] = "timedOut" }]).text().contains("timedOut"))
