@@ -154,6 +154,32 @@
             _ = await slow.result
         }
 
+        @Test func `A server that sends chunks of one byte without end does not delay the timeout of another request`()
+            async throws
+        {
+            let chunks = Array(String(repeating: "1\r\nx\r\n", count: 100_000).utf8)
+            let server = RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                while connection.write(chunks) {}
+            }
+            let loader = CurlLoader()
+            var endless = HTTPRequest(url: server.url())
+            (endless.responseDelivery, endless.responseLimit) = (.streamed, .max)
+            let response = try await loader.load(endless)
+            let reader = Task { for try await _ in response.body {} }
+            var limited = HTTPRequest(url: stalling().url())
+            limited.timeout = .milliseconds(200)
+            let request = limited
+            let time = await elapsed {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                #expect(error?.code == .timedOut)
+            }
+            #expect(time < .seconds(3))
+            reader.cancel()
+            _ = await reader.result
+        }
+
         @Test func `The error of a time limit reports that the request was waiting for a connection`() async throws {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
             var configuration = TransportConfiguration()

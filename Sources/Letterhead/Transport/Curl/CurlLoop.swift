@@ -32,6 +32,7 @@
         @exclusivity(unchecked) private var idle: [CurlWire] = []
         private var commands: [CurlMailbox.Command] = []
         private var isStopped = false
+        private var piecesLeft = 0
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
             guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor), let multi = curl_multi_init()
@@ -64,6 +65,7 @@
             lh_curl_set_close_notify(Self.onCloseNotify, Unmanaged.passUnretained(self).toOpaque())
             defer { lh_curl_set_close_notify(nil, nil) }
             while true {
+                piecesLeft = Self.mostPieces
                 takeCommands()
                 if isStopped { break }
                 if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
@@ -74,6 +76,15 @@
                 sleep()
             }
             endAll(.exhausted)
+        }
+
+        /// Returns whether a transfer may receive a piece of a body before the loop next looks at the clock.
+        ///
+        /// libcurl reads from one socket as long as bytes arrive, up to 25 MiB at a time. If a server sends them in
+        /// chunks of one byte, the other transfers would have to wait for seconds.
+        func mayReceive() -> Bool {
+            piecesLeft -= 1
+            return piecesLeft >= 0
         }
 
         private func prepare() -> Bool {
@@ -95,6 +106,8 @@
 
         static let noSocket: CInt = -1
         private static let idleHandles = 64
+        /// 64 MiB in pieces of the usual size, or a few milliseconds.
+        private static let mostPieces = 4096
     }
 
     // MARK: Commands

@@ -84,10 +84,15 @@
         }
 
         /// Processes bytes of the body. Returns the number of bytes that were taken, CURL_WRITE_PAUSE if there is no
-        /// room yet, or 0 to end the transfer.
+        /// room yet or the loop must first look at the clock, or 0 to end the transfer.
         func received(body bytes: UnsafeRawBufferPointer) -> Int {
             progress.lastActivity = loop.now
             guard let transfer, progress.failure == nil else { return 0 }
+            guard loop.mayReceive() else {
+                progress.isReceivePaused = true
+                transfer.resume()
+                return Int(CURL_WRITE_PAUSE)
+            }
             if let pipe = transfer.pipe {
                 loop.noteUnread(pipe)
                 switch pipe.write(bytes) {
