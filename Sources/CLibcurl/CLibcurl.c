@@ -75,9 +75,8 @@ enum {
     ACTIVE_SOCKET = 0x500000 + 44,
     TLS_SESSION = 0x400000 + 45,
     CERTIFICATES = 0x400000 + 34,
-    // An alert that was read (SSL_CB_READ_ALERT), and the number of close_notify (RFC 8446, 6).
+    // An alert that was read (SSL_CB_READ_ALERT).
     READ_ALERT = 0x4004,
-    CLOSE_NOTIFY = 0,
     OPEN_SOCKET_DATA = 10164,
     OPEN_SOCKET_FUNCTION = 20163,
     CLOSE_SOCKET_DATA = 10209,
@@ -242,11 +241,12 @@ void lh_curl_get_tls_names(LHCurlEasy *easy, const char **version, const char **
 }
 
 // OpenSSL calls with the session alone, on the thread that reads: that thread's observer hears of it.
-static _Thread_local LHCurlCloseNotify observer;
+static _Thread_local LHCurlAlert observer;
 static _Thread_local void *observer_context;
 
 static void on_session_info(const void *session, int where, int value) {
-    if (where == READ_ALERT && (value & 0xFF) == CLOSE_NOTIFY && observer) observer(observer_context, session);
+    // Above the number of the alert is its level.
+    if (where == READ_ALERT && observer) observer(observer_context, session, value & 0xFF);
 }
 
 typedef void (*set_info_function)(void *context, void (*function)(const void *session, int where, int value));
@@ -258,7 +258,7 @@ static int on_tls_context(LHCurlEasy *easy, void *tls_context, void *context) {
     return 0;
 }
 
-int lh_curl_observe_close_notify(LHCurlEasy *easy) {
+int lh_curl_observe_alerts(LHCurlEasy *easy) {
     // Another library's context must not reach a function of OpenSSL that the process holds besides.
     if (lh_curl_tls_library() != LH_TLS_OPENSSL) return 0;
     if (!set_info) set_info = (set_info_function)tls_function("SSL_CTX_set_info_callback");
@@ -266,7 +266,7 @@ int lh_curl_observe_close_notify(LHCurlEasy *easy) {
     return set_callback(easy, TLS_CONTEXT_FUNCTION, (void (*)(void))on_tls_context, TLS_CONTEXT_DATA, NULL) == 0;
 }
 
-void lh_curl_set_close_notify(LHCurlCloseNotify function, void *context) {
+void lh_curl_set_alert(LHCurlAlert function, void *context) {
     observer = function;
     observer_context = context;
 }

@@ -64,9 +64,9 @@
             setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &count, socklen_t(MemoryLayout<CInt>.size))
         }
 
-        /// Ends the server's side of the connection.
-        package func endOutput() {
-            tls?.end()
+        /// Ends the server's side of the connection, with close_notify if it uses TLS and `isTruncated` is false.
+        package func endOutput(isTruncated: Bool = false) {
+            if !isTruncated { tls?.end() }
             Glibc.shutdown(descriptor, CInt(SHUT_WR))
         }
 
@@ -116,7 +116,10 @@
         }
 
         /// Carries bytes to a port of this machine and back, as a proxy does, until one of both ends.
-        package func relay(toPort port: Int) {
+        ///
+        /// - Parameter records: ends before the other side's TLS record after so many whole ones, and a part of it if
+        ///   `isInside`. Default: nil, never.
+        package func relay(toPort port: Int, records: Int? = nil, isInside: Bool = false) {
             let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             defer { Glibc.close(other) }
             var address = sockaddr_in()
@@ -130,6 +133,7 @@
             }
             guard isConnected else { return }
             var bytes = [UInt8](repeating: 0, count: 65536)
+            var cut = records.map { RecordCut(whole: $0, isInside: isInside) }
             while true {
                 var polled = [
                     pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -138,8 +142,35 @@
                 guard poll(&polled, 2, -1) > 0 else { return }
                 for (source, sink) in [(polled[0], other), (polled[1], descriptor)] where source.revents != 0 {
                     let count = recv(source.fd, &bytes, bytes.count, 0)
-                    guard count > 0, send(sink, bytes, count, 0) == count else { return }
+                    let kept = source.fd == other ? cut?.taken(of: bytes[..<max(0, count)]) ?? count : count
+                    guard count > 0, kept == 0 || send(sink, bytes, kept, 0) == kept, kept == count else { return }
                 }
+            }
+        }
+
+        /// Counts the TLS records of a side (RFC 8446, 5.1: five bytes before each, the last two its length).
+        private struct RecordCut {
+            let whole: Int
+            let isInside: Bool
+            private var number = 0
+            private var header: [UInt8] = []
+            private var left = 0
+
+            init(whole: Int, isInside: Bool) { (self.whole, self.isInside) = (whole, isInside) }
+
+            /// How many of the bytes come before the cut.
+            mutating func taken(of bytes: ArraySlice<UInt8>) -> Int {
+                for (index, byte) in bytes.enumerated() {
+                    if number == whole, !isInside || header.count == 5 { return index }
+                    if header.count < 5 {
+                        header.append(byte)
+                        if header.count == 5 { left = Int(header[3]) << 8 | Int(byte) }
+                    } else {
+                        left -= 1
+                    }
+                    if header.count == 5, left == 0 { (number, header) = (number + 1, []) }
+                }
+                return bytes.count
             }
         }
 

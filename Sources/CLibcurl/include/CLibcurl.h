@@ -144,8 +144,9 @@ typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCu
 typedef int (*LHCurlResolverStart)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 /// Closes a socket: 0 when it is closed.
 typedef int (*LHCurlCloseSocket)(void *_Nullable context, int socket);
-/// Called when a TLS session has received close_notify, the authenticated end of what its peer sends (RFC 8446, 6.1).
-typedef void (*LHCurlCloseNotify)(void *_Nullable context, const void *_Nonnull session);
+/// Called when a TLS session has received an alert (RFC 8446, 6). 0 is close_notify, the authenticated end of what its
+/// peer sends.
+typedef void (*LHCurlAlert)(void *_Nullable context, const void *_Nonnull session, int alert);
 /// Hears which sockets to watch for what.
 typedef int (*LHCurlSocket)(
     LHCurlEasy *_Nullable easy, int socket, int what, void *_Nullable context, void *_Nullable socketContext);
@@ -223,11 +224,11 @@ void lh_curl_get_tls_names(
 /// The certificate of the server of a transfer's last new connection, as PEM; NULL unless CurlOptionCertificateInfo is set, and
 /// if the TLS library does not support it. The text belongs to the handle, until its next transfer.
 const char *_Nullable lh_curl_get_certificate(LHCurlEasy *_Nonnull easy);
-/// Lets the TLS sessions of a transfer report close_notify to the thread that reads it; 0 when libcurl's TLS library is not
+/// Lets the TLS sessions of a transfer report alerts to the thread that reads them; 0 when libcurl's TLS library is not
 /// OpenSSL or a relative of it. GnuTLS reports a missing close_notify itself.
-int lh_curl_observe_close_notify(LHCurlEasy *_Nonnull easy);
+int lh_curl_observe_alerts(LHCurlEasy *_Nonnull easy);
 /// Sets what is called for the TLS sessions that the calling thread reads; NULL is nothing.
-void lh_curl_set_close_notify(LHCurlCloseNotify _Nullable function, void *_Nullable context);
+void lh_curl_set_alert(LHCurlAlert _Nullable function, void *_Nullable context);
 /// The TLS library that libcurl uses: OpenSSL or a relative of it with the same interface, GnuTLS, or another.
 int lh_curl_tls_library(void);
 enum { LH_TLS_OTHER = 0, LH_TLS_OPENSSL = 1, LH_TLS_GNUTLS = 2 };

@@ -18,11 +18,13 @@ extension HTTPError.Code {
     /// The request breaks a rule, or its body could not be encoded. Usually nothing was sent; see
     /// ``HTTPError/mayHaveBeenSent``.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The server could not be reached: its name was not found, it refused the connection, or no route exists.
+    /// The server could not be reached: its name was not found, it refused the connection, no route exists, or the
+    /// connection ended during the TLS handshake.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
     /// The connection was lost after it had been established.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// TLS failed: the certificate is not trusted, has expired or belongs to another host, or no common version exists.
+    /// TLS failed: the certificate is not trusted, has expired or belongs to another host, no common version exists, or
+    /// the server refused the certificate of the client. The underlying error contains the words of the TLS library.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
     /// The request could not be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or the
     /// error of a provider.

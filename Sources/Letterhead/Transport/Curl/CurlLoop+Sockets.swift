@@ -65,8 +65,8 @@
             return close(socket)
         }
 
-        static let onCloseNotify: LHCurlCloseNotify = { context, session in
-            CurlLoop.with(context) { $0.noteCloseNotify(session) }
+        static let onAlert: LHCurlAlert = { context, session, alert in
+            CurlLoop.with(context) { $0.note(alert: alert, of: session) }
         }
 
         static let onTimer: LHCurlTimer = { _, milliseconds, context in

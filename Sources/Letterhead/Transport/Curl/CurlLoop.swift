@@ -62,8 +62,8 @@
 
         /// Runs until the command `.stop`.
         func run() {
-            lh_curl_set_close_notify(Self.onCloseNotify, Unmanaged.passUnretained(self).toOpaque())
-            defer { lh_curl_set_close_notify(nil, nil) }
+            lh_curl_set_alert(Self.onAlert, Unmanaged.passUnretained(self).toOpaque())
+            defer { lh_curl_set_alert(nil, nil) }
             while true {
                 piecesLeft = Self.mostPieces
                 takeCommands()
@@ -196,14 +196,14 @@
         func noteSharing(of session: UnsafeRawPointer, by wire: CurlWire) -> Bool {
             var isShared = false
             for other in active where other !== wire && other.uses(session) {
-                other.progress.isConnectionShared = true
+                other.progress.connection.isShared = true
                 isShared = true
             }
             return isShared
         }
 
-        func noteCloseNotify(_ session: UnsafeRawPointer) {
-            for wire in active where wire.progress.tlsSession == session { wire.progress.hasCloseNotify = true }
+        func note(alert: CInt, of session: UnsafeRawPointer) {
+            for wire in active { wire.note(alert: alert, of: session) }
         }
 
         /// Ensures that deadlines are checked at this time at the latest.

@@ -20,13 +20,25 @@
         static let noResponse = Self(rawValue: 52)
         static let pinMismatch = Self(rawValue: 90)
 
-        /// Returns the failure that the code describes. `reason` is libcurl's own text.
-        func failure(reason: String, wasSent: Bool) -> TransportFailure {
+        /// Returns the failure that the code describes.
+        ///
+        /// - Parameters:
+        ///   - reason: libcurl's own text, which may contain the text of the TLS library.
+        ///   - alert: the last TLS alert that the connection has received.
+        func failure(reason: String, alert: CInt? = nil, wasSent: Bool) -> TransportFailure {
+            let words = reason.isEmpty ? nil : Words(description: Redaction.visible(reason))
+            // With TLS 1.3, the server reads the certificate after the request was sent (RFC 8446, 4.4.2.4).
+            if let alert, let name = Self.refusals[alert] {
+                return TransportFailure(
+                    .insecureConnection,
+                    "the server refused the certificate of the client (alert \(name)); set security.identity",
+                    mayHaveBeenSent: wasSent, underlying: words)
+            }
             // libcurl uses the same code for a broken connection and for malformed chunks.
             if rawValue == 56, reason.holds("chunk") {
                 return TransportFailure(.invalidResponse, "the response's chunks are malformed")
             }
-            let (code, text) = (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
+            let (code, text) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
             // contain bytes of the response.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
@@ -34,7 +46,26 @@
             // again.
             return TransportFailure(
                 code, isTold && !reason.isEmpty ? "\(text) (\(reason))" : text,
-                mayHaveBeenSent: wasSent && rawValue != 25)
+                mayHaveBeenSent: wasSent && rawValue != 25, underlying: isTold ? words : nil)
+        }
+
+        /// The words of libcurl and of its TLS library, as the underlying error.
+        private struct Words: SafelyDescribed { let description: String }
+
+        /// The alerts by which a server refuses a client's certificate, or the lack of one (RFC 8446, 6.2).
+        private static let refusals: [CInt: String] = [
+            42: "bad certificate", 43: "unsupported certificate", 44: "certificate revoked", 45: "certificate expired",
+            46: "certificate unknown", 48: "unknown CA", 49: "access denied", 116: "certificate required",
+        ]
+
+        /// libcurl uses the same code if TLS refuses the connection and if the connection ends during the handshake. In
+        /// the second case, the text is from the socket, or the TLS library has no text or reports the end.
+        private func handshakeEnd(_ reason: String) -> (HTTPError.Code, String)? {
+            let ends = [
+                "SSL_connect: ", "Recv failure: ", "Send failure: ", "unexpected eof", "non-properly terminated",
+            ]
+            guard rawValue == 35, ends.contains(where: reason.contains) else { return nil }
+            return (.cannotConnect, "the connection ended during the TLS handshake")
         }
 
         private var meaningOnceSent: (HTTPError.Code, String)? {

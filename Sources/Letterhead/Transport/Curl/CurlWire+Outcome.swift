@@ -12,15 +12,16 @@
                 let isWithoutResponse = result == .truncated && !progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
                 let reason = result == .pinMismatch ? pinMismatch : String(cString: reasonBuffer)
-                return outcome(failing: result.failure(reason: reason, wasSent: wasSent))
+                return outcome(
+                    failing: result.failure(reason: reason, alert: progress.connection.alert, wasSent: wasSent))
             }
             // If the connection is closed before the head is complete, libcurl reports a response without a body.
             guard progress.hasHead else {
                 let text = "the connection was closed before the head of the response was complete"
                 return outcome(failing: TransportFailure(.invalidResponse, text))
             }
-            if endsWithConnection, !progress.hasCloseNotify {
-                guard !observesCloseNotify else {
+            if endsWithConnection, !progress.connection.hasCloseNotify {
+                guard !observesAlerts else {
                     return outcome(
                         failing: TransportFailure(
                             .invalidResponse,

@@ -42,14 +42,14 @@
         /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
             // Before 7.80, libcurl does not call back before it sends, so the session is recorded here.
-            if !asksBeforeSending { progress.tlsSession = tlsSession.session }
+            if !asksBeforeSending { progress.connection.tlsSession = tlsSession.session }
             progress.status = line.statusCode ?? 0
             // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
             (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
             let fault: String? =
-                if line.claimsHTTP2 != progress.isMultiplexed {
-                    progress.isMultiplexed
+                if line.claimsHTTP2 != progress.connection.isMultiplexed {
+                    progress.connection.isMultiplexed
                         ? "the status line does not belong to HTTP/2 or HTTP/3, which the connection uses"
                         : "the status line claims HTTP/2 on an HTTP/1.1 connection"
                 } else {
@@ -118,7 +118,7 @@
         /// body. libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed,
         /// and its connection stays open.
         private func isAnsweredEarly() -> Bool {
-            guard isSending, progress.isMultiplexed, let transfer else { return false }
+            guard isSending, progress.connection.isMultiplexed, let transfer else { return false }
             var length: Int64 = -1
             let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
             progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)

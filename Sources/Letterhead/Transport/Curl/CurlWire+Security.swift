@@ -106,7 +106,7 @@
         /// have been truncated by anyone on the network path, and libcurl treats it as complete.
         var endsWithConnection: Bool {
             var length = Int64(0)
-            guard let plan = transfer?.plan, plan.isSecure, !progress.isMultiplexed,
+            guard let plan = transfer?.plan, plan.isSecure, !progress.connection.isMultiplexed,
                 lh_curl_get_offset(easy, .contentLength, &length) == 0, length < 0,
                 let head = transfer.flatMap({ try? ResponseHead($0.reply.head) })
             else { return false }

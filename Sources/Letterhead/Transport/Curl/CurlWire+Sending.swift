@@ -10,12 +10,14 @@
             loop.note(deadline)
             // If the previous connection was opened for this request and not shared, libcurl sends again only because
             // the server refused the stream.
-            let wasRefused = progress.isConnectionNew && progress.isMultiplexed && !progress.isConnectionShared
+            let last = progress.connection
+            let wasRefused = last.isNew && last.isMultiplexed && !last.isShared
             let connectionsMade = number(.connectionsMade)
-            progress.isConnectionNew = connectionsMade > progress.connectionsMade
+            progress.connection = Connection()
+            progress.connection.isNew = connectionsMade > progress.connectionsMade
             progress.connectionsMade = connectionsMade
             guard mayUseConnection() else { return false }
-            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.isMultiplexed)
+            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
         }
 
         /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
@@ -51,10 +53,11 @@
         private func mayUseConnection() -> Bool {
             guard let plan = transfer?.plan else { return true }
             let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
-            progress.tlsSession = session
-            progress.isMultiplexed = session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
+            progress.connection.tlsSession = session
+            progress.connection.isMultiplexed =
+                session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
             // Without a session, it is not known which transfers use the connection.
-            progress.isConnectionShared = session == nil
+            progress.connection.isShared = session == nil
             if let lane, session != nil { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
             guard let session, loop.noteSharing(of: session, by: self), !isMultiplexed else { return true }
             progress.failure = TransportFailure(
@@ -67,7 +70,17 @@
         /// Returns whether the transfer uses the connection of a TLS session. A transfer that has ended is detached
         /// from it.
         func uses(_ session: UnsafeRawPointer) -> Bool {
-            progress.tlsSession == session && tlsSession.session == session
+            progress.connection.tlsSession == session && tlsSession.session == session
+        }
+
+        /// Records an alert of a TLS session, if the transfer has used the session last or is connecting with it. An
+        /// alert during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
+        func note(alert: CInt, of session: UnsafeRawPointer) {
+            let isConnecting = progress.timesSent == 0 && !loop.configuration.proxy.mayBeSecure
+            guard progress.connection.tlsSession == session || isConnecting && tlsSession.session == session else {
+                return
+            }
+            progress.connection.alert = alert
         }
 
         var tlsSession: (session: UnsafeRawPointer?, isMultiplexed: Bool) {

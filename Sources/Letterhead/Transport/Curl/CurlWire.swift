@@ -15,9 +15,9 @@
         var hasNoDescriptor = false
         /// Whether libcurl calls back before it sends a request, and therefore also before it sends a request again.
         private(set) var asksBeforeSending = false
-        /// Whether close_notify can be observed. libcurl with OpenSSL does not require close_notify: it treats the end
-        /// of the connection as the end of the body.
-        private(set) var observesCloseNotify = false
+        /// Whether TLS alerts can be observed. libcurl with OpenSSL does not require close_notify: it treats the end of
+        /// the connection as the end of the body.
+        private(set) var observesAlerts = false
 
         /// The current transfer, and its index in the loop's list of active transfers.
         private(set) var transfer: CurlTransfer?
@@ -61,15 +61,9 @@
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
             /// Whether libcurl has begun to look up a host name or to open a socket for the transfer.
             var isConnecting = false
-            // How many connections were opened for the transfer, whether the current connection was opened for it, and
-            // whether another transfer has used the current connection since then.
-            var (connectionsMade, isConnectionNew, isConnectionShared) = (0, false, false)
-            /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
-            var isMultiplexed = false
-            /// The TLS session of the connection on which the request was sent. Only its address is used.
-            var tlsSession: UnsafeRawPointer?
-            /// Whether the TLS session has received close_notify.
-            var hasCloseNotify = false
+            /// How many connections were opened for the transfer.
+            var connectionsMade = 0
+            var connection = Connection()
             /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
             /// close_notify.
             var hasUnauthenticatedEnd = false
@@ -87,6 +81,20 @@
             var (isReceivePaused, isSendPaused) = (false, false)
         }
 
+        /// The connection of the current transfer. The value is replaced each time the request is sent, so that no fact
+        /// about an earlier connection remains.
+        struct Connection {
+            /// Whether it was opened for the transfer, and whether another transfer has used it since then.
+            var (isNew, isShared) = (false, false)
+            /// Whether it uses HTTP/2 or HTTP/3, regardless of what the status line claims.
+            var isMultiplexed = false
+            /// Its TLS session, when the request has been sent. Only the address is used.
+            var tlsSession: UnsafeRawPointer?
+            /// The last alert that its TLS session has received (RFC 8446, 6).
+            var alert: CInt?
+            var hasCloseNotify: Bool { alert == 0 }
+        }
+
         init?(loop: CurlLoop) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
@@ -95,7 +103,7 @@
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()
-            observesCloseNotify = lh_curl_observe_close_notify(easy) != 0
+            observesAlerts = lh_curl_observe_alerts(easy) != 0
             guard prepare() else { return nil }
         }
 
