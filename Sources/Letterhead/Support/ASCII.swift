@@ -28,6 +28,11 @@ package enum ASCII {
         return String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
     }
 
+    /// Returns the string with its ASCII letters in upper case.
+    package static func uppercased(_ text: String) -> String {
+        String(decoding: text.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
+    }
+
     /// Returns the string in lower case if all bytes are ASCII, and an empty string otherwise. The result can be
     /// compared with literals and be a key of a dictionary, because there is nothing in it to normalize.
     package static func keyword(_ text: some StringProtocol) -> String {

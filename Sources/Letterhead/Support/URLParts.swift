@@ -84,7 +84,7 @@ extension URLParts {
     private func merged(with relative: String) -> String {
         if authority != nil, path.isEmpty { return "/" + relative }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return relative }
-        return path[...slash] + relative
+        return path[..<path.utf8.index(after: slash)] + relative
     }
 
     /// Returns the path without `.` and `..` (RFC 3986, 5.2.4). Segments of `..` above the root are dropped.

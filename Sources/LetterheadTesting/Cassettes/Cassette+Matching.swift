@@ -54,7 +54,7 @@ struct CassetteKey: Equatable {
     let body: CassetteBody
 
     init(_ request: HAR.Request, _ matching: Cassette.Matching, _ redaction: CassetteRedaction) {
-        method = String(decoding: request.method.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
+        method = ASCII.uppercased(request.method)
         var parts = URLParts(redaction.text(request.url))
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
         query = items.map { item in

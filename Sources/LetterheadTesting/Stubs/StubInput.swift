@@ -13,7 +13,7 @@ struct StubInput: Sendable {
     /// The name of the endpoint, or the method and the path of a plain request.
     var name: String { request.template.map { Self.name(of: type(of: $0.root)) } ?? "\(request.method) \(path)" }
 
-    var path: String { request.target.prefix { $0 != "?" }.description }
+    var path: String { request.target.cut(at: "?").map { String($0.head) } ?? request.target }
 
     /// The request on one line, without values of its query.
     var outline: String {

@@ -36,7 +36,7 @@
             switch ASCII.lowercased(name) {
             case "h2": "HTTP/2"
             case "h3": "HTTP/3"
-            case let other: other.uppercased()
+            case let other: ASCII.uppercased(other)
             }
         }
     }

@@ -94,7 +94,7 @@ struct RequestParser {
         guard let line = try input.takeLine(limit: 4096, tooLong: .malformed("a chunk size is too long")) else {
             return false
         }
-        let digits = line.prefix { $0 != ";" }.utf8.filter { $0 != 0x20 && $0 != 0x09 }
+        let digits = (line.cut(at: ";")?.head ?? line[...]).utf8.filter { $0 != 0x20 && $0 != 0x09 }
         guard digits.first != UInt8(ascii: "+"), digits.count <= 15,
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0
         else { throw .malformed("a chunk size is not a hexadecimal number") }
