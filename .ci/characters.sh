@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Operations on characters find no delimiter before a combining mark, and normalizing text takes quadratic time. Text of a
+# peer is split, searched and compared as bytes instead, by the functions in Support/Bytes.swift and Support/ASCII.swift.
+set -euo pipefail
+
+calls=(
+    '\.split\(separator: "' '\.split\(whereSeparator' '\.split \{' '\.(first|last)Index\(of: "' '\.has(Prefix|Suffix)\('
+    '\.replacing\(' '\.trimmingCharacters' '\.components\(separatedBy' '\.range\(of: "' '\.(lower|upper)cased\(\)'
+    '\.is(Letter|Number|Whitespace|Newline)\b' '\bCharacter\b' 'for character in' '\[\.\.\.[a-z]'
+    '(prefix|drop|first|firstIndex|last|lastIndex|allSatisfy) \{ \$0 (==|!=) "'
+    # Not of headers, tokens or a cache control, whose names end in s and l.
+    '[a-km-rt-zA-Z0-9]\.contains\("'
+)
+# The beginnings of paths in a target, each with the reason that its text is not split or compared as that of a peer.
+exceptions() {
+    cat <<'LIST'
+Support/Bytes.swift                 the functions themselves
+Templates/                          names of Swift types
+Message/Body/BodyMembers            names of Swift types
+Message/Errors/HTTPError+Summary    names of cases of Swift errors
+Message/Errors/DecodingError        the words of Foundation's messages
+Message/Headers/MediaType.swift     Unicode scalars, and not characters
+Message/Redaction/Redaction+JSON    bytes
+Message/Redaction/Redaction+Body    the essence of a media type, which is ASCII
+Observing/HTTPRequest+CurlCommand   the words of a command
+Observing/Shell                     the words of a command
+Observing/HTTPTimeline.swift         the rows of a table
+Loading/Composing/ChainTree         names of links
+Decoding/                           names of members are converted as Foundation does; documents are parsed as bytes
+Bodies/Form/                        names of members are converted as Foundation does
+Cassettes/CassetteRedaction         the attributes of a recorded cookie
+Cassettes/Cassette+Audit            the entropy of recorded text
+Cassettes/CassetteBody.swift        the paths of a test
+Snapshots/RequestSnapshot+Check     names of test functions
+Laws/                               the Swift sources of a user
+LIST
+}
+
+found=$(grep -rnE "$(IFS='|' && echo "${calls[*]}")" Sources/Letterhead Sources/LetterheadTesting --include='*.swift' |
+    grep -vE ':[0-9]+: *//|utf8\.split' | grep -v -f <(exceptions | awk '{ print "^Sources/[^/]*/" $1 }') || true)
+[ -z "$found" ] && exit 0
+echo "$found"
+echo "Use the functions of Support/Bytes.swift and Support/ASCII.swift for text of a peer, or name an exception in $0."
+exit 1
