@@ -1,7 +1,10 @@
 /// Makes an input different from its sample in a few places. The same seed makes the same inputs.
 struct Mutator: RandomNumberGenerator {
     private var state: UInt64
-    private static let marks = Array("\"\\,;:=<>/?#&%[]{}()@\r\n\t\0 \u{FEFF}".utf8)
+    /// Delimiters, and what a character before it absorbs: combining marks, variation selectors, joiners, modifiers.
+    private static let marks = Array(
+        "\"\\,;:=<>/?#&%[]{}()@\r\n\t\0 \u{FEFF}\u{301}\u{316}\u{FE0F}\u{E0100}\u{200C}\u{200D}\u{1F3FD}\u{37E}"
+            .unicodeScalars)
 
     init(seed: UInt64) { state = seed }
 
@@ -23,7 +26,7 @@ struct Mutator: RandomNumberGenerator {
         let place = Int.random(in: 0...bytes.count, using: &self)
         let length = Int.random(in: 0...min(8, bytes.count - place), using: &self)
         switch Int.random(in: 0..<5, using: &self) {
-        case 0: bytes.insert(Self.marks.randomElement(using: &self) ?? 0, at: place)
+        case 0: bytes.insert(contentsOf: String(Self.marks.randomElement(using: &self) ?? "\0").utf8, at: place)
         case 1: bytes.insert(UInt8.random(in: 0...255, using: &self), at: place)
         case 2: bytes.removeSubrange(place..<(place + length))
         case 3: bytes.insert(contentsOf: bytes[place..<(place + length)], at: place)

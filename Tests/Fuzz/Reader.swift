@@ -10,7 +10,8 @@ struct Reader: Sendable {
     var nested: [(open: String, close: String)] = []
     let read: @Sendable ([UInt8]) -> Void
 
-    static let all = [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates, events, values] + state
+    static let all =
+        [links, mediaTypes, urls, queries, pages, propertyLists, headers, dates, events, values] + state + exchanges
 
     static let events = Reader(
         name: "event stream",
@@ -56,7 +57,7 @@ struct Reader: Sendable {
         hostile: ["<", "<>;", "<a>;a=\"", ",,,,", "\\\"", "<a>; rel=next,", ";;;;", "<a>;\t \t "]
     ) { bytes in
         let links = LinkHeader.links(in: [text(bytes)])
-        _ = links.map(\.relations)
+        _ = links.map { $0.relations.contains("next") }
     }
 
     static let mediaTypes = Reader(
