@@ -95,14 +95,14 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     @inline(__always)
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
-        response.request.observation?.recordDecoding("decoding.start", Template.Response.self)
+        response.request.observation?.recordDecoding(.decodingStart, Template.Response.self)
         do {
             let value = try await template.decode(response)
-            response.request.observation?.recordDecoding("decoding.end", Template.Response.self)
+            response.request.observation?.recordDecoding(.decodingEnd, Template.Response.self)
             return value
         } catch {
             let failure = HTTPError(ofDecoding: error, response: response)
-            response.request.observation?.recordDecoding("decoding.failed", Template.Response.self, failure)
+            response.request.observation?.recordDecoding(.decodingFailed, Template.Response.self, failure)
             throw failure
         }
     }
