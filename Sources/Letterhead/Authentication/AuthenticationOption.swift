@@ -1,36 +1,20 @@
 extension RequestTemplate {
     /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
-        option(AuthenticationOption.self, authentication)
+        settings { $0.authentication = authentication }
     }
 }
 
-/// The authentication of one request.
 enum AuthenticationOption: HTTPRequestOption {
     static let defaultOptionValue: HTTPAuthentication? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The authentication that signs the request, in place of the client's and of an `Authorization` header. Default:
     /// nil (the authentication of the client).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/authentication``.
-    public var authentication: HTTPAuthentication? {
-        get { self[AuthenticationOption.self] }
-        set { self[AuthenticationOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/authenticated(by:)``.
-    public func authenticated(by authentication: HTTPAuthentication) -> Self {
-        option(AuthenticationOption.self, authentication)
     }
 }
 
@@ -41,34 +25,18 @@ extension RequestTemplate {
     /// If the grant cannot request the scope or the server does not grant it, the request fails with
     /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
     public func authenticated(scopes: Set<String>) -> Modified<Self> {
-        option(RequiredScopesOption.self, scopes)
+        settings { $0.requiredScopes = scopes }
     }
 }
 
-/// The scopes that the token of a request must have.
 enum RequiredScopesOption: HTTPRequestOption {
     static let defaultOptionValue: Set<String> = []
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The scopes that the token of the request must have. Default: none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/requiredScopes``.
-    public var requiredScopes: Set<String> {
-        get { self[RequiredScopesOption.self] }
-        set { self[RequiredScopesOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/authenticated(scopes:)``.
-    public func authenticated(scopes: Set<String>) -> Self {
-        option(RequiredScopesOption.self, scopes)
     }
 }

@@ -100,7 +100,7 @@ extension HTTPAuthentication {
     ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see
     ///     ``HTTPAuthentication``).
     ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
-    ///     request's ``HTTPRequest/redaction``, are redacted in all descriptions.
+    ///     request's ``RequestSettings/redaction``, are redacted in all descriptions.
     public static func method(
         _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {

@@ -35,12 +35,11 @@ extension ResponseCache {
     }
 }
 
-/// How a request uses the cache.
 enum CachingOption: HTTPRequestOption {
     static let defaultOptionValue = ResponseCache.Policy.default
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// How the request uses the cache of its client. Default: ``ResponseCache/Policy/default``. This property has no
     /// effect if the client has no cache.
     public var caching: ResponseCache.Policy {
@@ -49,20 +48,7 @@ extension HTTPRequest {
     }
 }
 
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/caching``.
-    public var caching: ResponseCache.Policy {
-        get { self[CachingOption.self] }
-        set { self[CachingOption.self] = newValue }
-    }
-}
-
 extension RequestTemplate {
     /// Sets how the request uses the cache of its client.
-    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { option(CachingOption.self, policy) }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/caching(_:)``.
-    public func caching(_ policy: ResponseCache.Policy) -> Self { option(CachingOption.self, policy) }
+    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { settings { $0.caching = policy } }
 }

@@ -6,14 +6,9 @@ extension RequestTemplate {
     /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The
     /// value as a whole may be in double quotes.
     public func cookie(_ name: String, _ value: String) -> Modified<Self> {
-        option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/cookie(_:_:)``.
-    public func cookie(_ name: String, _ value: String) -> Self {
-        option(RequestCookies.self, options[RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
+        option(
+            RequestCookies.self,
+            options[option: RequestCookies.self] + [RequestCookie(name: name, value: Secret(value))])
     }
 }
 
@@ -31,7 +26,7 @@ extension HTTPRequest {
     /// Moves the cookies of the template to the header.
     mutating func addTemplateCookies() throws(HTTPError) {
         guard options.contains(RequestCookies.self) else { return }
-        let cookies = options[RequestCookies.self]
+        let cookies = options[option: RequestCookies.self]
         options.remove(RequestCookies.self)
         for cookie in cookies { try addCookie(cookie.name, cookie.value.reveal()) }
     }

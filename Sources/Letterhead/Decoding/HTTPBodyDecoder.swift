@@ -69,24 +69,15 @@ extension HTTPBodyDecoder {
     var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
 }
 
-/// The decoder of a request's response.
 enum ResponseDecoderOption: HTTPRequestOption {
     static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
     /// client).
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/decoder``.
-    public var decoder: (any HTTPBodyDecoder)? {
-        get { self[ResponseDecoderOption.self] }
-        set { self[ResponseDecoderOption.self] = newValue }
     }
 }

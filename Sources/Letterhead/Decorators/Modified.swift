@@ -4,98 +4,95 @@ extension RequestTemplate {
     /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment
     /// may still add a header that was removed.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
-        Modified(base: self).header(name, value)
+        Modified(base: self, value.map { .headers([name: $0], isReplacing: true) } ?? .noHeader(name))
     }
 
     /// Sets headers. They replace all values of the same names in the template.
-    public func headers(_ headers: HTTPHeaders) -> Modified<Self> { Modified(base: self).headers(headers) }
+    public func headers(_ headers: HTTPHeaders) -> Modified<Self> {
+        Modified(base: self, .headers(headers, isReplacing: true))
+    }
 
     /// Adds a header, and keeps other values of the same name. nil adds nothing.
     public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
-        Modified(base: self).addingHeader(name, value)
+        Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
     }
 
     /// Sets a query parameter. The value replaces all values of that name in the template; nil removes them.
     ///
     /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
     public func query(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
-        Modified(base: self).query(name, value)
+        Modified(base: self, .query([name: value], replacing: name))
     }
 
     /// Adds a query parameter, and keeps other values of the same name. nil adds nothing.
     public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
-        Modified(base: self).addingQuery(name, value)
+        Modified(base: self, .query([name: value], replacing: nil))
     }
 
     /// Sets an option for the links. It replaces the option of the template. If the value is nil, the option is set to
     /// nil; it is not removed.
     public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Modified<Self> {
-        Modified(base: self).option(option, value)
+        settings { $0[option: option] = value }
+    }
+
+    /// Sets options for the links: those that the closure sets. They replace the options of the template.
+    func settings(_ change: (inout HTTPRequestOptions) -> Void) -> Modified<Self> {
+        var options = HTTPRequestOptions()
+        change(&options)
+        return Modified(base: self, .options(options))
     }
 }
 
-/// A template whose headers, query or options have been changed. All modifiers that change them return this type.
-///
-/// Consecutive modifiers of this kind share one wrapper: `.header(…).query(…).timeout(…)` is a `Modified<Self>`, as is
-/// `.timeout(…)`.
+/// A template with a change of its headers, its query or its options. All modifiers that change them return this type.
 ///
 /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
 /// `.header("X", "1").addingHeader("X", "2")` sends both. Headers of the template take precedence over headers of its
 /// body, which take precedence over headers of the environment.
 public struct Modified<Base: RequestTemplate>: RequestDecorator {
-    /// A change of headers. Values are stored as `HTTPHeaders`, whose descriptions contain no secrets.
-    private enum HeaderChange: Sendable {
-        case replace(HTTPHeaders)
-        case remove(HTTPHeaders.Name)
-        case append(HTTPHeaders)
-    }
-
-    private struct QueryChange: Sendable {
-        let name: String
-        let added: QueryParameters
-        let isReplacing: Bool
+    /// Values are stored as `HTTPHeaders`, whose descriptions contain no secrets.
+    enum Change: Sendable {
+        case headers(HTTPHeaders, isReplacing: Bool)
+        case noHeader(HTTPHeaders.Name)
+        case query(QueryParameters, replacing: String?)
+        case options(HTTPRequestOptions)
     }
 
     /// The wrapped template.
     public var base: Base
-    private var headerChanges: [HeaderChange] = []
-    private var queryChanges: [QueryChange] = []
-    private var added = HTTPRequestOptions()
+    private let change: Change
 
-    init(base: Base) { self.base = base }
+    init(base: Base, _ change: Change) { (self.base, self.change) = (base, change) }
 
-    /// The headers of the base, with the changes of the modifiers.
+    /// The headers of the base, with the change.
     public var headers: HTTPHeaders {
         var headers = base.headers
-        for change in headerChanges {
-            switch change {
-            case .replace(let added): headers.replace(with: added)
-            case .remove(let name): headers[name] = nil
-            case .append(let added): added.forEach { headers.append($0.name, $0.value) }
-            }
+        switch change {
+        case .headers(let added, isReplacing: true): headers.replace(with: added)
+        case .headers(let added, isReplacing: false): added.forEach { headers.append($0.name, $0.value) }
+        case .noHeader(let name): headers[name] = nil
+        case .query, .options: break
         }
         return headers
     }
 
-    /// The query of the base, with the changes of the modifiers. If the position of the page is a URL, the modifiers do
-    /// not change the query, because the server has chosen the URL.
+    /// The query of the base, with the change. If the position of the page is a URL, the query is not changed, because
+    /// the server has chosen the URL.
     public var query: QueryParameters {
+        guard case .query(let added, let name) = change else { return base.query }
+        if case .url = (base as? any PaginatedTemplate)?.position { return base.query }
         var query = base.query
-        if queryChanges.isEmpty { return query }
-        if case .url = (base as? any PaginatedTemplate)?.position { return query }
-        for change in queryChanges {
-            if change.isReplacing {
-                query.set(change.name, to: nil)
-                query.replace(with: change.added)
-            } else {
-                change.added.forEach { query.append($0) }
-            }
+        if let name {
+            query.set(name, to: nil)
+            query.replace(with: added)
+        } else {
+            added.forEach { query.append($0) }
         }
         return query
     }
 
-    /// The options of the base, with those of the modifiers.
+    /// The options of the base, with the change.
     public var options: HTTPRequestOptions {
+        guard case .options(let added) = change else { return base.options }
         var options = base.options
         options.replace(with: added)
         return options
@@ -103,44 +100,10 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
 
     /// The statuses that `.accepting(_:)` has set, or else those of the base.
     public var acceptedStatuses: HTTPStatusSet? {
-        added.contains(AcceptedStatusesOption.self) ? added.acceptedStatuses : base.acceptedStatuses
-    }
-
-    private func changed(_ change: (inout Self) -> Void) -> Self {
-        var copy = self
-        change(&copy)
-        return copy
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/header(_:_:)``.
-    public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Self {
-        changed { $0.headerChanges.append(value.map { .replace([name: $0]) } ?? .remove(name)) }
-    }
-
-    /// See ``RequestTemplate/headers(_:)``.
-    public func headers(_ headers: HTTPHeaders) -> Self { changed { $0.headerChanges.append(.replace(headers)) } }
-
-    /// See ``RequestTemplate/addingHeader(_:_:)``.
-    public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Self {
-        guard let value else { return self }
-        return changed { $0.headerChanges.append(.append([name: value])) }
-    }
-
-    /// See ``RequestTemplate/query(_:_:)``.
-    public func query(_ name: String, _ value: (any QueryValue)?) -> Self {
-        changed { $0.queryChanges.append(QueryChange(name: name, added: [name: value], isReplacing: true)) }
-    }
-
-    /// See ``RequestTemplate/addingQuery(_:_:)``.
-    public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> Self {
-        changed { $0.queryChanges.append(QueryChange(name: name, added: [name: value], isReplacing: false)) }
-    }
-
-    /// See ``RequestTemplate/option(_:_:)``.
-    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Self {
-        changed { $0.added[option] = value }
+        guard case .options(let added) = change, added.contains(AcceptedStatusesOption.self) else {
+            return base.acceptedStatuses
+        }
+        return added.acceptedStatuses
     }
 }
 

@@ -5,7 +5,7 @@
 /// ApplyEnvironment { _ in await settings.environment }   // called for each attempt and redirect
 /// ```
 ///
-/// The ``HTTPRequest/serverEnvironment`` of a request replaces this environment entirely. If a request
+/// The ``RequestSettings/serverEnvironment`` of a request replaces this environment entirely. If a request
 /// explicitly sets it to nil, no environment is applied. See ``ServerEnvironment`` for the parts that are completed.
 ///
 /// The link also passes the origin of the client's environment to an ``Authenticate`` link below. The client's
@@ -27,7 +27,7 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     /// Applies only the environments of the requests.
     public init() { source = .own }
 
-    /// Calls a closure for each request that reaches the link without its own ``HTTPRequest/serverEnvironment``: in a
+    /// Calls a closure for each request that reaches the link without its own ``RequestSettings/serverEnvironment``: in a
     /// client, for each attempt and each redirect.
     ///
     /// If the closure throws, the request fails without being sent. The client's credentials without `allowedOrigins`

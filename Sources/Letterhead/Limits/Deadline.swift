@@ -8,7 +8,7 @@
 /// The deadline is a point in time on the clock of the link. The request carries it to the links below. The links below
 /// never wait longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a
 /// connection or the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link
-/// that waits must do the same. Of two deadlines, the earlier one applies. ``HTTPRequest/timeout``, the limit of a
+/// that waits must do the same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout``, the limit of a
 /// single attempt, is independent of the deadline.
 public struct Deadline: LoaderLink, CancelledFromOutside {
     private let standard: Duration?
@@ -17,7 +17,7 @@ public struct Deadline: LoaderLink, CancelledFromOutside {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - standard: the limit for requests that do not set ``HTTPRequest/deadline``. A request that sets it to nil has
+    ///   - standard: the limit for requests that do not set ``RequestSettings/deadline``. A request that sets it to nil has
     ///     no limit. Default: nil (no limit).
     ///   - clock: measures the time. Default: the continuous clock.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
@@ -65,11 +65,10 @@ extension RequestTemplate {
     /// A request that exceeds the limit is `.timedOut`, with the phase in the message. To limit a single attempt, use
     /// ``timeout(_:)``.
     public func deadline(in limit: Duration?) -> Modified<Self> {
-        option(DeadlineOption.self, limit)
+        settings { $0.deadline = limit }
     }
 }
 
-/// The time limit of a load.
 enum DeadlineOption: HTTPRequestOption {
     /// Not set: the default of the link ``Deadline`` applies. An option that is explicitly nil means no limit.
     static let defaultOptionValue: Duration? = nil
@@ -94,7 +93,7 @@ enum DeadlinePointOption: HTTPRequestOption {
     static let defaultOptionValue: DeadlinePoint? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
     /// Default: not set (the default of that link). If it is set to nil, the request has no deadline, even if the link
@@ -104,7 +103,9 @@ extension HTTPRequest {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
     }
+}
 
+extension HTTPRequest {
     /// The time until the deadline: zero or less if the deadline has passed, and nil if there is no deadline.
     ///
     /// Links and transports must not wait longer than this. If a wait would be longer, they fail at once with
@@ -145,7 +146,7 @@ extension HTTPRequest {
     /// Sets the deadline of this request to that of another request. Use it if this request is sent on behalf of the
     /// other one, for example to get a token.
     ///
-    /// This method changes the point in time that determines ``timeLeft``. It does not change the setting ``deadline``.
+    /// This method changes the point in time that determines ``timeLeft``. It does not change the setting ``RequestSettings/deadline``.
     /// The new point can be later than the previous one.
     ///
     /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, the deadline of this
@@ -155,20 +156,5 @@ extension HTTPRequest {
             return options.remove(DeadlinePointOption.self)
         }
         self[option: DeadlinePointOption.self] = point
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/deadline``.
-    public var deadline: Duration? {
-        get { self[DeadlineOption.self] }
-        set { self[DeadlineOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/deadline(in:)``.
-    public func deadline(in limit: Duration?) -> Self {
-        option(DeadlineOption.self, limit)
     }
 }

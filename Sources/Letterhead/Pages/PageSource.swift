@@ -110,7 +110,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         }
 
         /// Ends the progress updates of the template. The first request has done so, unless it was never sent.
-        func endProgress() { start.options[ProgressReportOption.self]?.finish() }
+        func endProgress() { start.options.progressReport?.finish() }
 
         private mutating func prefetch() {
             guard walk.prefetches, !isAtMaximum, let next = walker.template else { return }

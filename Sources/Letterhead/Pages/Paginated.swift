@@ -52,7 +52,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
         var options = base.options
-        if let origin = link.flatMap({ HTTPOrigin($0) }) { options[RequiredOriginOption.self] = origin }
+        if let origin = link.flatMap({ HTTPOrigin($0) }) { options[option: RequiredOriginOption.self] = origin }
         return options
     }
 

@@ -10,7 +10,7 @@
 /// the port changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the
 /// load. A username and password in a `Location` are never used. A header is secret because of its name
 /// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. The body of a request
-/// that is ``HTTPRequest/isSecret`` is not sent to another origin: the redirect is refused.
+/// that is ``RequestSettings/isSecret`` is not sent to another origin: the redirect is refused.
 ///
 /// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
 /// and https, or if a one-shot body would have to be sent again. The link then returns the redirect as the response,
@@ -20,7 +20,7 @@
 ///
 /// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
 /// URL is followed once, and again as long as the headers of the redirect change (other than `Date` and `Age`).
-/// ``HTTPRequest/responseLimit`` does not apply to the body of a redirect that is followed.
+/// ``RequestSettings/responseLimit`` does not apply to the body of a redirect that is followed.
 ///
 /// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
 public struct FollowRedirects: LoaderLink, CancelledFromOutside {

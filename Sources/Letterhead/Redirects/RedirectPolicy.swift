@@ -1,16 +1,15 @@
 extension RequestTemplate {
     /// Sets the redirect policy, in place of the client's.
     public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {
-        option(RedirectPolicyOption.self, policy)
+        settings { $0.redirectPolicy = policy }
     }
 }
 
-/// The redirect policy of one request.
 enum RedirectPolicyOption: HTTPRequestOption {
     static let defaultOptionValue: RedirectPolicy? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The redirect policy of the request. Default: nil (the policy of ``FollowRedirects``).
     ///
     /// It replaces the policy of the link. However, headers that the policy of the link withholds from other origins
@@ -100,19 +99,4 @@ public struct RedirectPolicy: Sendable {
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/redirectPolicy``.
-    public var redirectPolicy: RedirectPolicy? {
-        get { self[RedirectPolicyOption.self] }
-        set { self[RedirectPolicyOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/redirects(_:)``.
-    public func redirects(_ policy: RedirectPolicy) -> Self {
-        option(RedirectPolicyOption.self, policy)
-    }
 }

@@ -1,29 +1,24 @@
-/// The strategy of a request.
 enum RetryStrategyOption: HTTPRequestOption {
     static let defaultOptionValue: HTTPRetryStrategy? = nil
 }
 
-/// How many retries a request may have.
 enum MaximumRetriesOption: HTTPRequestOption {
     static let defaultOptionValue: Int? = nil
 }
 
-/// The validators of a request.
 enum ValidatorsOption: HTTPRequestOption {
     static let defaultOptionValue: [any HTTPValidator] = []
 }
 
-/// The response transformers of a request.
 enum ResponseTransformersOption: HTTPRequestOption {
     static let defaultOptionValue: [ModifyResponse] = []
 }
 
-/// The observer of the retries of a request.
 enum RetryObserverOption: HTTPRequestOption {
     static let defaultOptionValue: (@Sendable (RetryContext) async -> Void)? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``RetrySettings``, if
     /// any; otherwise only validators request retries).
     public var retryStrategy: HTTPRetryStrategy? {
@@ -59,34 +54,58 @@ extension HTTPRequest {
     }
 }
 
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/retryStrategy``.
-    public var retryStrategy: HTTPRetryStrategy? {
-        get { self[RetryStrategyOption.self] }
-        set { self[RetryStrategyOption.self] = newValue }
+extension RequestTemplate {
+    /// Retries the request after a temporary failure: after the statuses 408 (once), 425, 429, 500, 502, 503, 504 and
+    /// 529, and after failures of the network. If the strategy has a condition that selects other outcomes, the request
+    /// is retried after these instead.
+    ///
+    /// ```swift
+    /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
+    /// ```
+    ///
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. A request whose method is not
+    /// idempotent is retried only if it is marked ``idempotent(key:)`` or if no byte of it was sent; see ``Retry`` for
+    /// further exceptions.
+    ///
+    /// - Parameters:
+    ///   - strategy: the waits between attempts, and the condition for a retry.
+    ///   - maximumRetries: the maximum number of retries. Default: 3; a negative number is `.invalidRequest`.
+    public func retry(
+        _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
+    ) -> Modified<Self> {
+        settings {
+            $0.retryStrategy = strategy
+            $0.maximumRetries = maximumRetries
+        }
     }
 
-    /// See ``HTTPRequest/maximumRetries``.
-    public var maximumRetries: Int? {
-        get { self[MaximumRetriesOption.self] }
-        set { self[MaximumRetriesOption.self] = newValue }
+    /// Sets the maximum number of retries of a load, including the retries that validators request. With 2, there are
+    /// at most 3 attempts. If the count is nil, the maximum of the client applies.
+    public func maximumRetries(_ count: Int?) -> Modified<Self> {
+        settings { $0.maximumRetries = count }
     }
 
-    /// See ``HTTPRequest/validators``.
-    public var validators: [any HTTPValidator] {
-        get { self[ValidatorsOption.self] }
-        set { self[ValidatorsOption.self] = newValue }
+    /// Adds validators to this endpoint. They run in the order written, before those of the client.
+    public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
+        settings { $0.validators = options.validators + validators }
     }
 
-    /// See ``HTTPRequest/responseTransformers``.
-    public var responseTransformers: [ModifyResponse] {
-        get { self[ResponseTransformersOption.self] }
-        set { self[ResponseTransformersOption.self] = newValue }
+    /// Adds transformers that change the responses of this endpoint before validators run. The transformers run in the
+    /// order written, after those of the client.
+    public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
+        settings { $0.responseTransformers = options.responseTransformers + transformers }
     }
 
-    /// See ``HTTPRequest/onRetry``.
-    public var onRetry: (@Sendable (RetryContext) async -> Void)? {
-        get { self[RetryObserverOption.self] }
-        set { self[RetryObserverOption.self] = newValue }
+    /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
+    public func onRetry(
+        _ observer: @escaping @Sendable (RetryContext) async -> Void
+    ) -> Modified<Self> {
+        let earlier = options.onRetry
+        return settings {
+            $0.onRetry = { context in
+                await earlier?(context)
+                await observer(context)
+            }
+        }
     }
 }

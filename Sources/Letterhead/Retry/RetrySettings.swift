@@ -10,7 +10,7 @@ public struct RetrySettings: Sendable {
     ///
     /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
     /// suggests. It has no effect on requests whose maximum number of retries is 0. A request can set its own maximum
-    /// with ``HTTPRequest/maximumRetries``.
+    /// with ``RequestSettings/maximumRetries``.
     public var strategy: HTTPRetryStrategy?
 
     /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.

@@ -58,7 +58,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             let value = try await decode(response)
             return (value, try load.end(response))
         } catch {
-            throw load.fail(error, ending: template.options[ProgressReportOption.self])
+            throw load.fail(error, ending: template.options.progressReport)
         }
     }
 
@@ -73,7 +73,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
             let response = try await load.response(to: request) { try await template.finish($0) }
             return try load.end(response).namedInBody
         } catch {
-            throw load.fail(error, ending: template.options[ProgressReportOption.self])
+            throw load.fail(error, ending: template.options.progressReport)
         }
     }
 

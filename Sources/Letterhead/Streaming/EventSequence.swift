@@ -34,7 +34,7 @@ extension HTTPClient {
     ) -> EventSequence {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
-            progress: template.options[ProgressReportOption.self],
+            progress: template.options.progressReport,
             request: { try sendable(template).request() },
             connect: { id in try await stream(EventStreamTemplate(base: template, lastEventID: id)) })
     }

@@ -34,38 +34,29 @@ public protocol RequestDecorator<Base>: RequestTemplate {
     var base: Base { get }
 }
 
+// Each member is that of the base.
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator {
-    /// The path of the base.
     public var path: RequestPath { base.path }
-    /// The base URL of the base.
     public var baseURL: URL? { base.baseURL }
-    /// The method of the base.
     public var method: HTTPMethod { base.method }
-    /// The query of the base.
     public var query: QueryParameters { base.query }
-    /// The headers of the base.
     public var headers: HTTPHeaders { base.headers }
-    /// The parameters of the base.
     public var parameters: RequestParameters { base.parameters }
-    /// The boundary of the base.
     public var boundary: String? { base.boundary }
-    /// The accepted statuses of the base.
     public var acceptedStatuses: HTTPStatusSet? { base.acceptedStatuses }
-    /// The options of the base.
     public var options: HTTPRequestOptions { base.options }
-
-    /// Calls `finish` of the base.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         try await base.finish(result)
     }
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator where Body == Base.Body {
-    /// The body of the base.
     public var body: Base.Body { base.body }
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator where Response == Base.Response {
-    /// Calls `decode` of the base.
     public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
 }

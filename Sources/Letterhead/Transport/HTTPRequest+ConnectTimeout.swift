@@ -1,10 +1,9 @@
-/// How long connecting may take for one request.
 enum ConnectTimeoutOption: HTTPRequestOption {
     /// The limit of the transport's configuration.
     static let defaultOptionValue: Duration? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
     /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
     ///
@@ -25,22 +24,9 @@ extension HTTPRequest {
     }
 }
 
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/connectTimeout``.
-    public var connectTimeout: Duration? {
-        get { self[ConnectTimeoutOption.self] }
-        set { self[ConnectTimeoutOption.self] = newValue }
-    }
-}
-
 extension RequestTemplate {
     /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
     /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
-    /// ``HTTPRequest/connectTimeout``.
-    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { option(ConnectTimeoutOption.self, limit) }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/connectTimeout(_:)``.
-    public func connectTimeout(_ limit: Duration?) -> Self { option(ConnectTimeoutOption.self, limit) }
+    /// ``RequestSettings/connectTimeout``.
+    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { settings { $0.connectTimeout = limit } }
 }

@@ -10,7 +10,7 @@ extension DecoratorLaws {
         }
         if !Self.keeps(decorated.query, base.query) { lost.append(.query) }
         if !Self.keeps(parameters(of: decorated), parameters(of: base)) { lost.append(.parameters) }
-        if decorated.options[LawTemplate.Mark.self] != base.variant { lost.append(.options) }
+        if decorated.options[option: LawTemplate.Mark.self] != base.variant { lost.append(.options) }
         return lost.filter { changed.contains($0) }.map {
             LawViolation(
                 law: "precedence", member: $0,

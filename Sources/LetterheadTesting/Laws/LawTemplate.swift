@@ -71,7 +71,7 @@ public struct LawTemplate: PaginatedTemplate {
     /// An option that no decorator sets.
     public var options: HTTPRequestOptions {
         var options = HTTPRequestOptions()
-        options[Mark.self] = variant
+        options[option: Mark.self] = variant
         return options
     }
 

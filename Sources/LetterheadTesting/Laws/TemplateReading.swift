@@ -17,7 +17,7 @@ struct TemplateReading {
         texts[.body] = await Self.content(of: template.body)
         texts[.boundary] = template.boundary ?? "nil"
         texts[.acceptedStatuses] = "\(template.acceptedStatuses as Any)"
-        texts[.options] = "\(template.options[LawTemplate.Mark.self] as Any)"
+        texts[.options] = "\(template.options[option: LawTemplate.Mark.self] as Any)"
         texts[.failure] = Self.failure(of: template)
         texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
     }

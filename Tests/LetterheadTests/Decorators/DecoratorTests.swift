@@ -62,26 +62,26 @@ private struct Named: HTTPValidator { var name: Int }
         #expect(without.timeout == nil)
     }
 
-    @Test func `consecutive options share one wrapper, and each has its value`() throws {
+    @Test func `consecutive options nest, and each has its value`() throws {
         let template = Endpoint("a").timeout(.seconds(5)).retry(.immediate, maximumRetries: 2).accepting([404])
             .redirects(.never).option(Tenant.self, "b").deadline(in: .seconds(9))
-        #expect(type(of: template) == Modified<Endpoint<HTTPResponse>>.self)
         let request = try StandardRequestBuilder(template).request()
         #expect(request.timeout == .seconds(5) && request.maximumRetries == 2 && request.deadline == .seconds(9))
         #expect(request.acceptedStatuses == [404] && template.acceptedStatuses == [404])
         #expect(request[option: Tenant.self] == "b" && request.redirectPolicy?.limit == 20)
     }
 
-    @Test func `headers, query and options share one wrapper, in the order written`() {
+    @Test func `headers, query and options nest in the order written`() {
+        let once = Endpoint("a").header("X", "1")
+        #expect(type(of: once.timeout(nil)) == Modified<Modified<Endpoint<HTTPResponse>>>.self)
         let template = Endpoint("a").header("X", "1").query("a", 1).timeout(.seconds(5)).addingHeader("X", "2")
             .headers(["Y": "1"]).addingQuery("a", 2).header("Y", nil)
-        #expect(type(of: template) == Modified<Endpoint<HTTPResponse>>.self)
         #expect(template.headers.map(\.value) == ["1", "2"] && template.query.escaped == "a=1&a=2")
         #expect(template.header("X", "3").query("a", 3).headers.map(\.value) == ["3"])
         #expect(template.options.timeout == .seconds(5))
     }
 
-    @Test func `list modifiers add in order, in one wrapper and around another decorator`() throws {
+    @Test func `list modifiers add in order, also around another decorator`() throws {
         func names(_ template: some RequestTemplate) -> [Int?] {
             template.options.validators.map { ($0 as? Named)?.name }
         }

@@ -35,23 +35,23 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
 
     @Test func `an option can be removed`() {
         var options = HTTPRequestOptions()
-        options[Budget.self] = nil
+        options[option: Budget.self] = nil
         options.remove(Budget.self)
-        #expect(options[Budget.self] == 5)
+        #expect(options[option: Budget.self] == 5)
         #expect(!options.contains(Budget.self))
     }
 
     @Test func `merged options replace options of the same type only`() {
         var options = HTTPRequestOptions()
-        options[Tenant.self] = "acme"
-        options[Region.self] = "eu"
+        options[option: Tenant.self] = "acme"
+        options[option: Region.self] = "eu"
         var others = HTTPRequestOptions()
-        others[Tenant.self] = "other"
-        others[Budget.self] = nil
+        others[option: Tenant.self] = "other"
+        others[option: Budget.self] = nil
         options.replace(with: others)
-        #expect(options[Tenant.self] == "other")
-        #expect(options[Region.self] == "eu")
-        #expect(options[Budget.self] == nil)
+        #expect(options[option: Tenant.self] == "other")
+        #expect(options[option: Region.self] == "eu")
+        #expect(options[option: Budget.self] == nil)
     }
 
     @Test func `no option is in the description of a request`() {

@@ -1,16 +1,15 @@
 extension RequestTemplate {
     /// Sets whether the request shares a load with equal ones.
     public func deduplication(_ deduplication: Deduplication) -> Modified<Self> {
-        option(DeduplicationOption.self, deduplication)
+        settings { $0.deduplication = deduplication }
     }
 }
 
-/// Whether a request shares a load with equal ones.
 enum DeduplicationOption: HTTPRequestOption {
     static let defaultOptionValue = Deduplication.automatic
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// Whether the request shares a load with equal requests. Only a chain that contains ``Deduplicate`` uses this
     /// setting.
     ///
@@ -31,7 +30,7 @@ public struct Deduplication: Hashable, Sendable {
     let kind: Kind
 
     /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
-    /// ``HTTPRequest/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
+    /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
     public static let automatic = Deduplication(kind: .automatic)
 
     /// Never shares a load.
@@ -42,7 +41,7 @@ public struct Deduplication: Hashable, Sendable {
     /// environment.
     ///
     /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
-    /// if the request is ``HTTPRequest/isSecret``. If the path, another query item or only the body identifies the
+    /// if the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
     /// user, include the user in the key.
     public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
@@ -57,20 +56,5 @@ extension HTTPResponse {
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/deduplication``.
-    public var deduplication: Deduplication {
-        get { self[DeduplicationOption.self] }
-        set { self[DeduplicationOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/deduplication(_:)``.
-    public func deduplication(_ deduplication: Deduplication) -> Self {
-        option(DeduplicationOption.self, deduplication)
     }
 }

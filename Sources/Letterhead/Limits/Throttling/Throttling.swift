@@ -1,16 +1,15 @@
 extension RequestTemplate {
     /// Sets whether the request is throttled, and its priority in the queue.
     public func throttling(_ throttling: Throttling) -> Modified<Self> {
-        option(ThrottlingOption.self, throttling)
+        settings { $0.throttling = throttling }
     }
 }
 
-/// Whether a request is throttled.
 enum ThrottlingOption: HTTPRequestOption {
     static let defaultOptionValue = Throttling.always
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// Whether the request is throttled, and its priority in the queue. Default: ``Throttling/always``.
     public var throttling: Throttling {
         get { self[option: ThrottlingOption.self] }
@@ -32,21 +31,6 @@ public struct Throttling: Hashable, Sendable {
 
     /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
     public let priority: Int?
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/throttling``.
-    public var throttling: Throttling {
-        get { self[ThrottlingOption.self] }
-        set { self[ThrottlingOption.self] = newValue }
-    }
-}
-
-extension Modified {
-    /// See ``RequestTemplate/throttling(_:)``.
-    public func throttling(_ throttling: Throttling) -> Self {
-        option(ThrottlingOption.self, throttling)
-    }
 }
 
 extension Throttling {

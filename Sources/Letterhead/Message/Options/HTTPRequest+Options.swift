@@ -1,32 +1,27 @@
-/// The time limit of one attempt.
 enum TimeoutOption: HTTPRequestOption {
     /// No limit.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// The time that the connection of one request may be idle.
 enum IdleTimeoutOption: HTTPRequestOption {
     /// The value of the transport's configuration.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// The statuses that count as success.
 enum AcceptedStatusesOption: HTTPRequestOption {
     /// ``HTTPStatusSet/success``, and 304 if the request is conditional.
     static let defaultOptionValue: HTTPStatusSet? = nil
 }
 
-/// The names whose values are redacted.
 enum RedactionOption: HTTPRequestOption {
     static let defaultOptionValue = Redaction.standard
 }
 
-/// Whether bodies are secret as a whole.
 enum SecretBodiesOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// Whether the bodies of the request and of its response are secret as a whole, such as those of a token endpoint.
     /// Secret bodies are not shown in descriptions, errors or logs, and a redirect does not send them to another
     /// origin. Default: false.
@@ -58,10 +53,6 @@ extension HTTPRequest {
         set { self[option: IdleTimeoutOption.self] = newValue }
     }
 
-    /// Returns whether the reader determines the pace of the response body: the body of a streamed response with an
-    /// accepted status.
-    package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
-
     /// The statuses that count as success. Default: nil (2xx, and 304 if the request is conditional).
     public var acceptedStatuses: HTTPStatusSet? {
         get { self[option: AcceptedStatusesOption.self] }
@@ -74,8 +65,14 @@ extension HTTPRequest {
         get { self[option: RedactionOption.self] }
         set { self[option: RedactionOption.self] = newValue }
     }
+}
 
-    /// Returns whether a status counts as success for this request: one of ``acceptedStatuses``, or by default 2xx, and
+extension HTTPRequest {
+    /// Returns whether the reader determines the pace of the response body: the body of a streamed response with an
+    /// accepted status.
+    package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
+
+    /// Returns whether a status counts as success for this request: one of ``RequestSettings/acceptedStatuses``, or by default 2xx, and
     /// 304 if the request is conditional.
     ///
     /// The client checks the status once: after the response has passed the chain, and before it is decoded. A status
@@ -91,39 +88,6 @@ extension HTTPRequest {
     private var isConditional: Bool { headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) }
 }
 
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/isSecret``.
-    public var isSecret: Bool {
-        get { self[SecretBodiesOption.self] }
-        set { self[SecretBodiesOption.self] = newValue }
-    }
-
-    /// See ``HTTPRequest/timeout``.
-    public var timeout: Duration? {
-        get { self[TimeoutOption.self] }
-        set { self[TimeoutOption.self] = newValue }
-    }
-
-    /// See ``HTTPRequest/idleTimeout``.
-    public var idleTimeout: Duration? {
-        get { self[IdleTimeoutOption.self] }
-        set { self[IdleTimeoutOption.self] = newValue }
-    }
-
-    /// See ``HTTPRequest/acceptedStatuses``.
-    public var acceptedStatuses: HTTPStatusSet? {
-        get { self[AcceptedStatusesOption.self] }
-        set { self[AcceptedStatusesOption.self] = newValue }
-    }
-
-    /// See ``HTTPRequest/redaction``.
-    public var redaction: Redaction {
-        get { self[RedactionOption.self] }
-        set { self[RedactionOption.self] = newValue }
-    }
-}
-
-/// The headers that redirects have removed from a request.
 enum RedirectedOption: HTTPRequestOption {
     /// The request is not the result of a redirect.
     static let defaultOptionValue: Set<HTTPHeaders.Name>? = nil

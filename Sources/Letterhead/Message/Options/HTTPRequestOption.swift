@@ -4,14 +4,14 @@
 /// the caller: `response[option: Envelope.self]`.
 ///
 /// To use an option, read and write `request[option: Tenant.self]`. To define an option, declare a type, usually an
-/// empty enumeration, with a default value, and a property for it:
+/// empty enumeration, with a default value, and a property for it in ``RequestSettings``:
 ///
 /// ```swift
 /// enum Tenant: HTTPRequestOption {
 ///     static let defaultOptionValue = "none"
 /// }
 ///
-/// extension HTTPRequest {
+/// extension RequestSettings {
 ///     var tenant: String {
 ///         get { self[option: Tenant.self] }
 ///         set { self[option: Tenant.self] = newValue }
@@ -28,8 +28,19 @@ public protocol HTTPRequestOption {
     static var defaultOptionValue: Value { get }
 }
 
+/// The settings of a request: properties that an ``HTTPRequest`` and the ``HTTPRequestOptions`` of a template have in
+/// common.
+///
+/// Each property is declared once, in an extension of this protocol, beside the link that reads it. Declare the property
+/// of a custom ``HTTPRequestOption`` in the same way, so that links can read it in a request, and templates can set it in
+/// their options.
+public protocol RequestSettings: Sendable {
+    /// The value of an option; its default if it is not set.
+    subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value { get set }
+}
+
 /// The options of a request or a template, by type.
-public struct HTTPRequestOptions: Sendable {
+public struct HTTPRequestOptions: RequestSettings {
     private struct Entry: Sendable {
         let option: ObjectIdentifier
         var value: any Sendable
@@ -42,7 +53,7 @@ public struct HTTPRequestOptions: Sendable {
     public init() {}
 
     /// The value of an option; its default if it is not set.
-    public subscript<Option: HTTPRequestOption>(_ option: Option.Type) -> Option.Value {
+    public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get {
             guard let place = place(of: ObjectIdentifier(option)) else { return Option.defaultOptionValue }
             return (entries[place].value as? Stored<Option.Value>)?.value ?? Option.defaultOptionValue

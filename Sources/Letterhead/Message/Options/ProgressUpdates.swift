@@ -59,7 +59,6 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// The updates that a request reports its progress to.
 enum ProgressReportOption: HTTPRequestOption {
     static let defaultOptionValue: ProgressUpdates.Report? = nil
 }
@@ -77,13 +76,21 @@ extension ProgressUpdates.Report? {
     }
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
     /// ``onProgress``, and updates of earlier calls, receive the progress as well.
     public mutating func reportProgress(to updates: ProgressUpdates) {
         progressReport = progressReport.adding(updates)
     }
 
+    /// The updates that were passed to ``reportProgress(to:)``.
+    var progressReport: ProgressUpdates.Report? {
+        get { self[option: ProgressReportOption.self] }
+        set { self[option: ProgressReportOption.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
     /// Whether the progress of this request is reported to updates.
     var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
 
@@ -93,11 +100,6 @@ extension HTTPRequest {
         guard let report = progressReport else { return }
         report(progress)
         if progress.direction == .download, progress.fractionCompleted == 1 { report.finish() }
-    }
-
-    private var progressReport: ProgressUpdates.Report? {
-        get { self[option: ProgressReportOption.self] }
-        set { self[option: ProgressReportOption.self] = newValue }
     }
 
     /// Makes the call site responsible for ending the updates when the request ends.
@@ -124,12 +126,5 @@ extension HTTPResponse {
             report.finish()
         }
         return response
-    }
-}
-
-extension HTTPRequestOptions {
-    /// Reports the progress of the requests of a template; see ``HTTPRequest/reportProgress(to:)``.
-    public mutating func reportProgress(to updates: ProgressUpdates) {
-        self[ProgressReportOption.self] = self[ProgressReportOption.self].adding(updates)
     }
 }

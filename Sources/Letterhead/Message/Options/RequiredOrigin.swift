@@ -1,4 +1,3 @@
-/// The only origin to which a request may be sent.
 enum RequiredOriginOption: HTTPRequestOption {
     /// The request may be sent to any origin.
     static let defaultOptionValue: HTTPOrigin? = nil

@@ -2,7 +2,7 @@ public import Foundation
 
 /// How the body of a response is delivered.
 public enum ResponseDelivery: Sendable, Hashable {
-    /// The whole body in memory, limited by ``HTTPRequest/responseLimit``.
+    /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
     case buffered
     /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. The body can
     /// be iterated once.
@@ -14,7 +14,7 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// accepted. The body of a response with a status that is not accepted is in memory.
     case file(URL)
 
-    /// The limit of a body if the request does not set one; see ``HTTPRequest/responseLimit``.
+    /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.
     var standardLimit: Int {
         switch self {
         case .buffered: 64 << 20
@@ -24,19 +24,17 @@ public enum ResponseDelivery: Sendable, Hashable {
     }
 }
 
-/// How the body of a response is delivered.
 enum ResponseDeliveryOption: HTTPRequestOption {
     /// In memory.
     static let defaultOptionValue = ResponseDelivery.buffered
 }
 
-/// The largest number of bytes of a response body.
 enum ResponseLimitOption: HTTPRequestOption {
-    /// 64 MiB, the limit of a buffered response.
-    static let defaultOptionValue = 64 << 20
+    /// The limit of the delivery.
+    static let defaultOptionValue: Int? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// How the body of the response is delivered. Default: in memory.
     public var responseDelivery: ResponseDelivery {
         get { self[option: ResponseDeliveryOption.self] }
@@ -51,13 +49,12 @@ extension HTTPRequest {
     /// is closed. If the response declares a length, the length is checked before the body is read. The bodies of
     /// redirects that are followed do not count. A negative limit is `.invalidRequest`.
     public var responseLimit: Int {
-        get {
-            options.contains(ResponseLimitOption.self)
-                ? self[option: ResponseLimitOption.self] : responseDelivery.standardLimit
-        }
+        get { self[option: ResponseLimitOption.self] ?? responseDelivery.standardLimit }
         set { self[option: ResponseLimitOption.self] = newValue }
     }
+}
 
+extension HTTPRequest {
     /// Whether a download whose response has this status is saved: the status is accepted and is not 304. A 304 means
     /// that the representation that the client already has is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
@@ -69,20 +66,6 @@ extension HTTPRequest {
     /// is not saved because of its status, and of a stream whose reader is slow. Only the limit of a buffered response
     /// raises it above 64 MiB.
     var bufferLimit: Int {
-        responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseLimitOption.defaultOptionValue)
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/responseLimit``.
-    public var responseLimit: Int {
-        get { contains(ResponseLimitOption.self) ? self[ResponseLimitOption.self] : responseDelivery.standardLimit }
-        set { self[ResponseLimitOption.self] = newValue }
-    }
-
-    /// See ``HTTPRequest/responseDelivery``.
-    public var responseDelivery: ResponseDelivery {
-        get { self[ResponseDeliveryOption.self] }
-        set { self[ResponseDeliveryOption.self] = newValue }
+        responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseDelivery.buffered.standardLimit)
     }
 }

@@ -28,19 +28,26 @@ public struct TransferProgress: Sendable, Hashable {
     }
 }
 
-/// The closure that observes the progress of a request.
 enum TransferProgressOption: HTTPRequestOption {
     static let defaultOptionValue: (@Sendable (TransferProgress) -> Void)? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// A closure that is called while the bodies of the request and of its response are transferred, in order for each
     /// direction. The last call for a body of known length with at least one byte has a
     /// ``TransferProgress/fractionCompleted`` of 1. Default: nil.
     ///
     /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
-    /// zero. After a call of ``reportProgress(to:)``, the closure that this property returns also reports to the
-    /// ``ProgressUpdates`` that were passed to that call.
+    /// zero.
+    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { self[option: TransferProgressOption.self] }
+        set { self[option: TransferProgressOption.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
+    /// The closure to which a transport reports: it calls the closure that was set, and also reports to the
+    /// ``ProgressUpdates`` that were passed to ``RequestSettings/reportProgress(to:)``. Default: nil.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]
@@ -51,13 +58,5 @@ extension HTTPRequest {
             }
         }
         set { self[option: TransferProgressOption.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/onProgress``.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { self[TransferProgressOption.self] }
-        set { self[TransferProgressOption.self] = newValue }
     }
 }

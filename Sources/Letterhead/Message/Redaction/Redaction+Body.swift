@@ -10,7 +10,7 @@ extension Redaction {
     ///
     /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
     /// other body, it contains the media type and the length, as the description of the request does. If
-    /// ``HTTPRequest/isSecret`` is true, the result is `<redacted>`.
+    /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.mark }
         let headers = request.framedHeaders()

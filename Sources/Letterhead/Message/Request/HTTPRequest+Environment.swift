@@ -16,25 +16,16 @@ extension HTTPRequest {
     }
 }
 
-/// The environment of one request, which replaces the client's entirely.
 enum ServerEnvironmentOption: HTTPRequestOption {
     static let defaultOptionValue: ServerEnvironment? = nil
 }
 
-extension HTTPRequest {
+extension RequestSettings {
     /// The environment of the request, which replaces the client's entirely. Default: not set (the environment of the
     /// client applies). If it is set to nil, no environment is applied.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironmentOption.self] }
         set { self[option: ServerEnvironmentOption.self] = newValue }
-    }
-}
-
-extension HTTPRequestOptions {
-    /// See ``HTTPRequest/serverEnvironment``.
-    public var serverEnvironment: ServerEnvironment? {
-        get { self[ServerEnvironmentOption.self] }
-        set { self[ServerEnvironmentOption.self] = newValue }
     }
 }
 

@@ -14,7 +14,7 @@ import Synchronization
 /// is not set. Setting a property checks nothing: ``validate()`` is called before the request is sent, and refuses
 /// malformed parts. All copies of a request have the same ``id``, even after changes, so that a chain can recognize a
 /// request.
-public struct HTTPRequest: Sendable, Identifiable {
+public struct HTTPRequest: RequestSettings, Identifiable {
     /// The identity of a request. Copies share it.
     public struct ID: Hashable, Sendable {
         private let number: UInt64
@@ -183,8 +183,8 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// The value of an option; its default if it is not set.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
-        get { options[option] }
-        set { options[option] = newValue }
+        get { options[option: option] }
+        set { options[option: option] = newValue }
     }
 
     /// The scheme, host and port; nil if the host is not set.

@@ -62,8 +62,8 @@ public struct HTTPResponse: Sendable {
 
     /// A typed value that a loader or a validator attached to the response; its default if none was attached.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
-        get { parts.values[key] }
-        set { parts.values[key] = newValue }
+        get { parts.values[option: key] }
+        set { parts.values[option: key] = newValue }
     }
 }
 

@@ -58,7 +58,6 @@ extension HTTPValidator {
     }
 }
 
-/// The number of an attempt.
 enum AttemptNumberOption: HTTPRequestOption {
     static let defaultOptionValue: Int? = nil
 }

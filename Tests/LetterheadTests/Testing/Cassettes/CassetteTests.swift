@@ -54,7 +54,7 @@ private func newFile() -> URL {
                 ["access_token": JSONValue("t0ps3cret"), "pin_code": 4711, "login": "ada", "otp": 123_456],
                 headers: ["Set-Cookie": "session=c00kie; Path=/"])
         }
-        func post(_ secret: String) -> Modified<WithBody<Endpoint<JSONValue>, JSONBody>> {
+        func post(_ secret: String) -> some RequestTemplate<JSONValue> {
             Endpoint("login", answering: JSONValue.self).with { $0.method = .post }
                 .body(JSONBody(["password": secret, "login": "ada"])).query("api_key", secret)
                 .header("Authorization", "Bearer \(secret)")
