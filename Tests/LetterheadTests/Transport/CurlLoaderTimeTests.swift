@@ -171,11 +171,16 @@
             var limited = HTTPRequest(url: stalling().url())
             limited.timeout = .milliseconds(200)
             let request = limited
-            let time = await elapsed {
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-                #expect(error?.code == .timedOut)
+            // The shortest of three, because the machine may be busy.
+            var times: [Duration] = []
+            while times.count < 3, times.last.map({ $0 >= .seconds(3) }) ?? true {
+                times.append(
+                    await elapsed {
+                        let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                        #expect(error?.code == .timedOut)
+                    })
             }
-            #expect(time < .seconds(3))
+            #expect(times.contains { $0 < .seconds(3) }, "\(times)")
             reader.cancel()
             _ = await reader.result
         }
