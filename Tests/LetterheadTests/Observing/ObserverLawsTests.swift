@@ -6,7 +6,8 @@ import Testing
 @Suite struct ObserverLawsTests {
     private func laws(_ events: HTTPEvent...) -> Set<String> { Set(ObserverLaws.violations(of: events).map(\.law)) }
 
-    private func event(_ name: String, _ attempt: Int = 0, at time: Int = 0, exchange: Int? = nil) -> HTTPEvent {
+    private func event(_ name: HTTPEvent.Name, _ attempt: Int = 0, at time: Int = 0, exchange: Int? = nil) -> HTTPEvent
+    {
         var event = HTTPEvent(name, attempt: attempt, time: .milliseconds(time))
         event[.exchange] = exchange
         return event

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct TimelineTests {
     private func event(
-        _ name: String, at time: Int, _ attempt: Int = 1, _ facts: (inout HTTPEvent) -> Void = { _ in }
+        _ name: HTTPEvent.Name, at time: Int, _ attempt: Int = 1, _ facts: (inout HTTPEvent) -> Void = { _ in }
     ) -> HTTPEvent {
         var event = HTTPEvent(name, attempt: attempt, time: .milliseconds(time), route: "users/{}")
         facts(&event)
