@@ -107,4 +107,23 @@ import Testing
         let text = String(repeating: "\n:\n", count: 500_000)
         #expect(try await events(of: StreamedBody.of(text, piecesOf: 65_536)) == [])
     }
+
+    /// Four times the stream takes four times as long; the square would be sixteen. The time is that of this thread.
+    @Test func `a piece with CR line ends is searched in linear time`() throws {
+        func cost(_ count: Int) throws -> Double {
+            let line = ":" + String(repeating: "a", count: 62) + "\r"
+            let bytes = Array(String(repeating: line, count: count).utf8)
+            let before = threadTime()
+            #expect(try EventStreamParser.events(in: bytes, piecesOf: .max, limit: 100) == [])
+            return threadTime() - before
+        }
+        let ratios = try (0..<3).map { _ in try cost(64_000) / cost(16_000) }
+        #expect(ratios.min().map { $0 < 8 } == true, "\(ratios)")
+    }
+
+    private func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 }
