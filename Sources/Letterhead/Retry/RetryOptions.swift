@@ -100,12 +100,16 @@ extension RequestTemplate {
     public func onRetry(
         _ observer: @escaping @Sendable (RetryContext) async -> Void
     ) -> Modified<Self> {
-        let earlier = options.onRetry
-        return settings {
-            $0.onRetry = { context in
-                await earlier?(context)
-                await observer(context)
-            }
-        }
+        settings { $0.onRetry = joined(options.onRetry, observer) }
+    }
+}
+
+/// Returns a closure that calls two closures in order.
+func joined(
+    _ first: (@Sendable (RetryContext) async -> Void)?, _ second: @escaping @Sendable (RetryContext) async -> Void
+) -> @Sendable (RetryContext) async -> Void {
+    { context in
+        await first?(context)
+        await second(context)
     }
 }

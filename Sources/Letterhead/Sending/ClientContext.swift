@@ -1,9 +1,10 @@
 /// What a client adds to each of its loads.
 struct ClientContext: Sendable {
     let identity = LoadContext.ClientIdentity()
-    let decoder: any HTTPBodyDecoder
+    /// The settings with which the requests of the client begin.
+    var defaults: ClientDefaults { didSet { accept = defaults.options.decoder?.accept } }
     /// The value of `Accept` for responses that the decoder of the client reads.
-    let accept: String?
+    private(set) var accept: String?
     /// The environment of the client; nil if there is none, or if a closure provides it.
     let environment: ClientEnvironment?
     /// Whether a closure provides the environment. Descriptions then show the environment as not resolved until the
@@ -16,7 +17,7 @@ struct ClientContext: Sendable {
         decoder: any HTTPBodyDecoder, environment: ServerEnvironment?, isEnvironmentAsked: Bool,
         observing: ClientObserving?
     ) {
-        self.decoder = decoder
+        defaults = ClientDefaults(decoder: decoder)
         accept = decoder.accept
         self.environment = environment.map { ClientEnvironment($0) }
         self.isEnvironmentAsked = isEnvironmentAsked
@@ -24,12 +25,38 @@ struct ClientContext: Sendable {
     }
 
     /// Makes a request one of this client.
-    func adopt(_ request: inout HTTPRequest) {
+    ///
+    /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
+    func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {
+        if decodes { request.context.accept = request.decoder.map(\.accept) ?? accept }
         request.context.client = identity
+        defaults.apply(to: &request)
         if request.host == nil {
             request.context.environment = isEnvironmentAsked ? ClientEnvironment(nil) : environment
         }
-        if request.decoder == nil { request.decoder = decoder }
+    }
+}
+
+/// The settings with which the requests of a client begin. Settings of a request take precedence, and lists are joined.
+struct ClientDefaults: Sendable {
+    var headers = HTTPHeaders()
+    var query = QueryParameters()
+    var options = HTTPRequestOptions()
+
+    init(decoder: any HTTPBodyDecoder) { options.decoder = decoder }
+
+    func apply(to request: inout HTTPRequest) {
+        let own = request.options
+        request.options.fill(from: options)
+        if options.contains(ValidatorsOption.self) { request.validators = own.validators + options.validators }
+        if options.contains(ResponseTransformersOption.self) {
+            request.responseTransformers = options.responseTransformers + own.responseTransformers
+        }
+        if let onRetry = options.onRetry { request.onRetry = own.onRetry.map { joined(onRetry, $0) } ?? onRetry }
+        if !headers.isEmpty { request.fill(headers: headers) }
+        // The server has chosen the whole URL of such a page.
+        if case .url = (request.template as? any PaginatedTemplate)?.position { return }
+        if !query.isEmpty { request.query.fill(from: query) }
     }
 }
 

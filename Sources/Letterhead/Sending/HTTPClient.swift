@@ -31,7 +31,7 @@ public import Foundation
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     /// What the client adds to each load.
-    private let context: ClientContext
+    var context: ClientContext
     /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
     let resets: ResetCount
 

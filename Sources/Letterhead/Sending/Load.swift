@@ -40,8 +40,11 @@ struct Load: Sendable {
     mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
         begun.context = LoadContext(template: request.context.template, progress: request.context.progress)
-        if decodes { begun.context.accept = request.decoder.map(\.accept) ?? client?.accept ?? Self.accept }
-        client?.adopt(&begun)
+        if let client {
+            client.adopt(&begun, decodes: decodes)
+        } else if decodes {
+            begun.context.accept = request.decoder.map(\.accept) ?? Self.accept
+        }
         progress = begun.takeProgressReport()
         observation = client?.observing?.begin(begun, template: template)
         begun.context.observation = observation

@@ -77,6 +77,12 @@ public struct HTTPRequestOptions: RequestSettings {
         for entry in other.entries { set(entry.option, to: entry.value) }
     }
 
+    /// Sets every option that is set in `other` and not set here.
+    public mutating func fill(from other: HTTPRequestOptions) {
+        guard !entries.isEmpty else { return entries = other.entries }
+        for entry in other.entries where place(of: entry.option) == nil { entries.append(entry) }
+    }
+
     private func place(of option: ObjectIdentifier) -> Int? {
         for place in entries.indices where entries[place].option == option { return place }
         return nil

@@ -51,10 +51,17 @@ public struct ServerEnvironment: Sendable, Hashable {
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
-        // The headers of the body are added after the chain, and take precedence over those of the environment.
-        let own = request.body.isEmpty || headers.isEmpty ? [:] : request.body.additionalHeaders
-        request.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
+        request.fill(headers: headers)
         if !request.isRedirected { request.query.fill(from: query) }
+    }
+}
+
+extension HTTPRequest {
+    /// Adds headers that neither the request nor its body has. The headers of the body are added after the chain, and
+    /// take precedence over those of an environment or a client.
+    mutating func fill(headers: HTTPHeaders) {
+        let own = body.isEmpty || headers.isEmpty ? [:] : body.additionalHeaders
+        self.headers.fill(from: own.isEmpty ? headers : HTTPHeaders(headers.filter { !own.contains($0.name) }))
     }
 }
 

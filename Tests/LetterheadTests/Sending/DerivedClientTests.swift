@@ -1,0 +1,112 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+/// A derived client has the chain of the client that it was derived from, and requests that begin with its settings.
+@Suite struct DerivedClientTests {
+    private struct Audit: HTTPValidator {
+        let name: String
+        let log: Journal
+
+        func validate(
+            response: HTTPResponse, forRequest request: HTTPRequest
+        ) async throws -> HTTPValidatorResult {
+            log.names.withLock { $0.append(name) }
+            return .nextValidator
+        }
+    }
+
+    private final class Journal: Sendable {
+        let names = Mutex<[String]>([])
+    }
+
+    private let mock = MockLoader { .ok($0) }
+    private let client: HTTPClient
+
+    init() {
+        let environment = ServerEnvironment(
+            baseURL: URL(filePath: "/"), headers: ["X-Team": "environment", "X-Only": "environment"])
+        client = HTTPClient(
+            environment: ServerEnvironment(
+                baseURL: URL(string: "https://api.test/v1") ?? environment.baseURL, headers: environment.headers),
+            authentication: .bearer("token"), transport: mock)
+    }
+
+    private var last: HTTPRequest? { mock.requests.last }
+
+    @Test func `headers of a template beat those of the client, which beat those of the environment`() async throws {
+        let derived = client.header("X-Team", "client").header("X-Admin", "1").headers(["X-Two": "2"])
+        _ = try await derived.send(Endpoint("a"))
+        #expect(
+            ["X-Team", "X-Only", "X-Admin", "X-Two"].map { last?.headers[HTTPHeaders.Name($0)] }
+                == ["client", "environment", "1", "2"])
+        _ = try await derived.send(Endpoint("a").header("X-Team", "template"))
+        #expect(last?.headers["X-Team"] == "template")
+        _ = try await derived.header("X-Admin", nil).send(Endpoint("a"))
+        #expect(last?.headers["X-Admin"] == nil && last?.headers["X-Team"] == "client")
+        _ = try await client.send(Endpoint("a"))
+        #expect(last?.headers["X-Team"] == "environment" && last?.headers["X-Admin"] == nil)
+    }
+
+    @Test func `a header of a body beats that of the client`() async throws {
+        _ = try await client.header("Content-Type", "text/csv").send(Endpoint("a").body(TextBody("x")))
+        #expect(last?.framedHeaders()["Content-Type"]?.hasPrefix("text/plain") == true)
+    }
+
+    @Test func `settings of a template and of a plain request beat those of the client`() async throws {
+        let derived = client.timeout(.seconds(5)).query("v", 1).accepting([404]).responseLimit(7)
+        _ = await #expect(throws: HTTPError.self) { try await derived.send(Endpoint("a")) }
+        #expect(last?.timeout == .seconds(5) && last?.query["v"] == "1" && last?.responseLimit == 7)
+        _ = try await derived.send(Endpoint("a").timeout(nil).query("v", 2).accepting([200]))
+        #expect(last?.timeout == nil && last?.query["v"] == "2")
+        var request = HTTPRequest()
+        request.acceptedStatuses = [200]
+        request.timeout = .seconds(1)
+        _ = try await derived.send(request)
+        #expect(last?.timeout == .seconds(1) && last?.query["v"] == "1")
+    }
+
+    @Test func `validators run in the order request, derived client, client`() async throws {
+        let log = Journal()
+        let client = HTTPClient(validators: [Audit(name: "client", log: log)], transport: mock)
+        let derived = client.validated(by: Audit(name: "first", log: log)).validated(by: Audit(name: "second", log: log))
+        _ = try await derived.send(Endpoint("https").validated(by: Audit(name: "request", log: log)))
+        #expect(log.names.withLock { $0 } == ["request", "first", "second", "client"])
+    }
+
+    @Test func `transformers run in the order client, derived client, request`() async throws {
+        func mark(_ text: String) -> ModifyResponse {
+            ModifyResponse { $0.headers["X-Marks"] = ($0.headers["X-Marks"] ?? "") + text }
+        }
+        let client = HTTPClient(transformers: [mark("a")], transport: mock).transformed(by: mark("b"))
+        #expect(try await client.send(Endpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
+    }
+
+    @Test func `a derived client shares connections and credentials, which stay with the first environment`() async throws {
+        let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.test/s")))
+        _ = try await client.header("X-Admin", "1").send(Endpoint("a"))
+        #expect(last?.headers["Authorization"] == "Bearer token")
+        _ = try await client.environment(staging).send(Endpoint("a"))
+        #expect(last?.host == "staging.test" && last?.path.string == "/s/a" && last?.headers["Authorization"] == nil)
+    }
+
+    @Test func `a decoder of a derived client decodes, and is named in Accept`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("<plist/>".utf8))) }
+        let client = HTTPClient(transport: mock).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
+        _ = await #expect(throws: HTTPError.self) { try await client.send(Get<[Int]>("a")) }
+        #expect(mock.requests.last?.headers["Accept"] == "application/x-plist")
+    }
+
+    @Test func `retries of a derived client are observed by the client and by the template`() async throws {
+        let log = Journal()
+        let clock = TestClock()
+        let mock = MockLoader { HTTPResponse(request: $0, status: 503) }.then { .ok($0) }
+        let client = HTTPClient(retrying: RetrySettings(clock: clock), transport: mock)
+            .retry(.immediate, maximumRetries: 1).onRetry { _ in log.names.withLock { $0.append("client") } }
+        _ = try? await client.send(Endpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
+        #expect(log.names.withLock { $0 } == ["client", "template"])
+    }
+}
