@@ -41,32 +41,33 @@ extension JSONDecoder: HTTPBodyDecoder {
 extension PropertyListDecoder: HTTPBodyDecoder {
     /// The type `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
-
-    /// Returns a decoder that checks the structure of a property list first. These are errors: more than 512 levels,
-    /// several references to one collection, strings and data that are far larger than the document when they are
-    /// decoded, and XML in an encoding other than UTF-8, ASCII or ISO 8859-1. Without the check, a list that is too
-    /// deep or has repeated references could overflow the stack of Foundation's parser, or the parser might never end.
-    public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
-        CheckedPropertyListDecoder(decoder: self)
-    }
-}
-
-/// A property list decoder that checks the structure first.
-private struct CheckedPropertyListDecoder: HTTPBodyDecoder {
-    let decoder: PropertyListDecoder
-
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        do { try PropertyListStructure.check(data) } catch {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: error.description, underlyingError: error))
-        }
-        return try decoder.decode(type, from: data)
-    }
 }
 
 extension HTTPBodyDecoder {
     /// The value of `Accept` for responses that this decoder reads; nil if it declares no media types.
     var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
+}
+
+extension HTTPBodyDecoder {
+    /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
+    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
+        let text = hasMark ? Data(body.dropFirst(3)) : body
+        guard let decoder = self as? JSONDecoder else { return try decode(type, from: text) }
+        if decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
+            // Foundation reads a number to the byte after it, even if that is after the end of the text, and traps on a
+            // name that is not UTF-8.
+            guard let valid = String(validating: text, as: UTF8.self) else {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is not UTF-8"))
+            }
+            return try decoder.decode(type, from: Data((valid + " ").utf8))
+        }
+        // A subclass may decode differently.
+        if Swift.type(of: decoder) == JSONDecoder.self, let value = try JSONText.value(of: type, from: text) {
+            return value
+        }
+        return try decoder.decode(type, from: text)
+    }
 }
 
 enum ResponseDecoderOption: HTTPRequestOption {

@@ -1,36 +1,44 @@
 import Foundation
 
-/// Parses a JSON text (RFC 8259) in one pass over its bytes.
+/// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
-/// With `JSONDecoder` alone, the kind of a value is found by trying to decode each kind. The errors of the failed
-/// attempts cost quadratic time in the depth. This parser determines the kind from the first byte of a value.
+/// A response without a fixed type is parsed by it, and not by `JSONDecoder`, which finds the kind of a value only by
+/// attempts to decode it as each kind.
 struct JSONText {
     private let bytes: UnsafeBufferPointer<UInt8>
-    private let isPartial: Bool
     private var index = 0
     private var depth = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, isPartial: Bool) {
-        (self.bytes, self.isPartial) = (bytes, isPartial)
-    }
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Parses a complete text in UTF-8.
+    /// Parses a type without a fixed structure: a `JSONValue`, an array or a dictionary of them, or `ProblemDetails`.
     ///
-    /// - Parameters:
-    ///   - data: the text.
-    ///   - isPartial: whether only parts of the document will be used. An array or object that is nested too deep is
-    ///     then replaced by ``JSONValue/tooDeep``, and a malformed string or number by ``JSONValue/malformed``. Only
-    ///     the use of that value is an error. Any other violation, such as a malformed `true` or an unterminated
-    ///     string, is still thrown.
-    /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
-    static func value(of data: Data, isPartial: Bool = false) throws -> JSONValue {
-        // Data with several regions is copied to contiguous memory.
-        try (data.withContiguousStorageIfAvailable { try value(of: $0, isPartial: isPartial) })
-            ?? Array(data).withUnsafeBufferPointer { try value(of: $0, isPartial: isPartial) }
+    /// - Returns: nil for any other type, and for a text in UTF-16 or UTF-32.
+    static func value<Value>(of type: Value.Type, from data: Data) throws -> Value? {
+        guard
+            type == JSONValue.self || type == ProblemDetails.self || type == [JSONValue].self
+                || type == [String: JSONValue].self, (data.first ?? 0) < 0xFE, !data.prefix(2).contains(0)
+        else { return nil }
+        let json = try value(of: data)
+        let problem = json.object.map { ProblemDetails(members: $0) }
+        if let value = json as? Value ?? json.array as? Value ?? json.object as? Value ?? problem as? Value {
+            return value
+        }
+        let reason = "expected to decode \(type), found \(json.kind)"
+        throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: reason))
     }
 
-    private static func value(of bytes: UnsafeBufferPointer<UInt8>, isPartial: Bool) throws -> JSONValue {
-        var text = JSONText(bytes, isPartial: isPartial)
+    /// Parses a complete text.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` with the rule and the offset, but without the bytes.
+    static func value(of data: Data) throws -> JSONValue {
+        // Data with several regions is copied to contiguous memory.
+        try (data.withContiguousStorageIfAvailable { try value(of: $0) })
+            ?? Array(data).withUnsafeBufferPointer { try value(of: $0) }
+    }
+
+    private static func value(of bytes: UnsafeBufferPointer<UInt8>) throws -> JSONValue {
+        var text = JSONText(bytes)
         let value = try text.value()
         text.skipBlanks()
         guard text.next == nil else { throw text.error("there are bytes after the value") }
@@ -42,31 +50,18 @@ struct JSONText {
     private mutating func value() throws -> JSONValue {
         skipBlanks()
         switch next {
-        case UInt8(ascii: "{"): return try nested { (text) throws in .object(try text.members()) }
-        case UInt8(ascii: "["): return try nested { (text) throws in .array(try text.elements()) }
-        case UInt8(ascii: "\""): return try scalar { (text) throws in .string(try text.string()) }
+        case UInt8(ascii: "{"): return .object(try nested { (text) throws in try text.members() })
+        case UInt8(ascii: "["): return .array(try nested { (text) throws in try text.elements() })
+        case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        default: return try scalar { (text) throws in try text.number() }
+        default: return try number()
         }
     }
 
-    private mutating func scalar(_ read: (inout JSONText) throws -> JSONValue) throws -> JSONValue {
-        let start = index
-        do {
-            return try read(&self)
-        } catch {
-            guard isPartial else { throw error }
-            index = start
-            guard try skipScalar() else { throw error }
-            return .malformed
-        }
-    }
-
-    private mutating func nested(_ read: (inout JSONText) throws -> JSONValue) throws -> JSONValue {
+    private mutating func nested<Content>(_ read: (inout JSONText) throws -> Content) throws -> Content {
         guard depth < JSONValue.maximumDepth else {
-            if isPartial { return try skipNested() }
             throw error("arrays and objects are nested more than \(JSONValue.maximumDepth) levels deep")
         }
         depth += 1
@@ -92,13 +87,29 @@ struct JSONText {
         while true {
             skipBlanks()
             let name = try string()
-            guard !JSONNames.isTooLong(name) else { throw error(JSONNames.rule) }
+            guard Self.isQuicklyCompared(name) else {
+                throw error("a name has more than \(Self.longestSequence) consecutive combining characters")
+            }
             skipBlanks()
             try expect(UInt8(ascii: ":"))
             let value = try value()
             if members[name] == nil { members[name] = value }
             if ends(with: UInt8(ascii: "}")) { return members }
             try expect(UInt8(ascii: ","))
+        }
+    }
+
+    /// The names of a dictionary are compared by canonical equivalence, and normalizing a sequence of combining characters
+    /// takes quadratic time in its length. No text in use has a longer sequence (UAX #15, "Stream-Safe Text Format").
+    private static let longestSequence = 30
+
+    private static func isQuicklyCompared(_ name: String) -> Bool {
+        // Each combining character has at least two bytes.
+        guard name.utf8.count > 2 * longestSequence else { return true }
+        var length = 0
+        return name.unicodeScalars.allSatisfy { scalar in
+            length = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : length + 1
+            return length <= longestSequence
         }
     }
 
@@ -132,39 +143,6 @@ struct JSONText {
         let reason = "not JSON at byte \(index): \(rule)"
         return .dataCorrupted(
             .init(codingPath: [], debugDescription: reason, underlyingError: InvalidDocument(reason)))
-    }
-}
-
-extension JSONText {
-    /// Skips a malformed string or number. Returns false if it is not terminated or is not a scalar.
-    private mutating func skipScalar() throws -> Bool {
-        let start = index
-        guard next == UInt8(ascii: "\"") else {
-            while let byte = next, byte > 0x20, !",:]}[{\"".utf8.contains(byte) { index += 1 }
-            return index > start
-        }
-        index += 1
-        while let byte = next {
-            index += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "\"") { return true }
-        }
-        return false
-    }
-
-    /// Skips an array or an object without recursion, because its depth is unlimited.
-    private mutating func skipNested() throws -> JSONValue {
-        var depth = 0
-        repeat {
-            switch next {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): (depth, index) = (depth + 1, index + 1)
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): (depth, index) = (depth - 1, index + 1)
-            case UInt8(ascii: "\""):
-                guard try skipScalar() else { throw error("a string is not terminated") }
-            case nil: throw error("an array or object is not terminated")
-            default: index += 1
-            }
-        } while depth > 0
-        return .tooDeep
     }
 }
 
@@ -269,5 +247,19 @@ extension JSONText {
             (value, index) = (value << 4 | UInt32(digit), index + 1)
         }
         return value
+    }
+}
+
+extension JSONValue {
+    /// The kind, as `JSONDecoder` describes it in its errors.
+    fileprivate var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "bool"
+        case .int, .uint, .double: "number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "a dictionary"
+        }
     }
 }

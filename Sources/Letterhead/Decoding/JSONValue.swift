@@ -1,5 +1,12 @@
 /// Any JSON value, for documents without a fixed type: cursors, sort keys, filters.
 ///
+/// Read a document with subscripts and accessors, which are nil for a value of another kind:
+///
+/// ```swift
+/// let json = try await client.send(Get<JSONValue>("orders"))
+/// let id = json["items"]?[0]?["id"]?.int
+/// ```
+///
 /// Signed and unsigned 64-bit integers are represented exactly. Literals create values: `["after": nil, "size": 20]`. A
 /// decoded document may be nested 64 levels deep.
 public enum JSONValue: Sendable, Hashable {
@@ -31,6 +38,12 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
+    /// The element of an array; nil for other kinds of values, and for an index outside of the array.
+    public subscript(index: Int) -> JSONValue? {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
     /// Sets the member at the end of a path of names, and creates missing objects along the path.
     mutating func set(_ value: JSONValue, at path: some Collection<String>) {
         guard let name = path.first else { return self = value }
@@ -41,116 +54,91 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// The text of a string; nil for other kinds of values.
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// A whole number; nil for other kinds of values, and for a number that an `Int` cannot represent.
+    public var int: Int? {
+        switch self {
+        case .int(let number): Int(exactly: number)
+        case .uint(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+
+    /// A number, which is rounded if it has more than 53 significant bits; nil for other kinds of values.
+    public var double: Double? {
+        switch self {
+        case .int(let number): Double(number)
+        case .uint(let number): Double(number)
+        case .double(let number): number
+        default: nil
+        }
+    }
+
+    /// A boolean; nil for other kinds of values.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+    /// The elements of an array; nil for other kinds of values.
+    public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+
+    /// The members of an object; nil for other kinds of values.
+    public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
+}
+
+extension JSONValue: Codable {
     /// The maximum depth of arrays and objects in a decoded document. It limits the time and the stack size that a
     /// document can require.
     static let maximumDepth = 64
 
-    /// The replacement for a value that is nested too deep. No JSON text contains this number.
-    static let tooDeep = JSONValue.double(-.infinity)
+    /// A name of a member, to find out whether a value is an object.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
 
-    /// The replacement for a malformed value. No JSON text contains this number.
-    static let malformed = JSONValue.double(.infinity)
-
-    /// The reason why the value cannot be used: it is, or contains, a value that the parser skipped. It is nil if the
-    /// value can be used.
-    var skipped: String? {
-        switch self {
-        case .tooDeep: return Self.depthRule
-        case .malformed: return "a string or a number in a JSONValue is malformed"
-        case .array(let elements):
-            for element in elements { if let rule = element.skipped { return rule } }
-        case .object(let members):
-            for member in members.values { if let rule = member.skipped { return rule } }
-        default: break
-        }
-        return nil
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
-    fileprivate static let depthRule = "a JSONValue is nested more than \(maximumDepth) levels deep in its document"
-}
-
-extension JSONValue: Codable {
     /// Decodes any JSON value.
     ///
-    /// A plain `JSONDecoder` for a response parses the document once in linear time, and takes each `JSONValue` from
-    /// the result. For a subclass of `JSONDecoder` and a decoder that allows JSON5, the kinds of all values are
-    /// determined once, so that each value is decoded as the right kind at the first attempt. All other decoders, and a
-    /// subclass that decodes other data than it receives, have to try each kind of value, which is slower at each level.
+    /// The kind of a value inside another type is found by attempts. A response that is a `JSONValue` itself is parsed
+    /// without them.
     ///
     /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {
-        if let tree = JSONTree.current, let value = try tree.value(for: decoder) {
-            if tree.isExact {
-                self = value
-                return
-            }
-            if let value = try Self.decoded(as: value, in: decoder.singleValueContainer()) {
-                self = value
-                return
-            }
-        }
-        // Each failed attempt creates an error with the entire path of the value. Strings are therefore tried before
-        // numbers and booleans, and objects before arrays.
+        // The error of a failed attempt contains the entire path, so its cost grows with the depth. Containers come
+        // first: a level then costs at most one failed attempt. Members are decoded as a dictionary, because a key
+        // strategy would change their names in a container.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = Self.number(in: container) {
+        } else if (try? decoder.unkeyedContainer()) != nil {
+            try Self.checkDepth(at: decoder.codingPath)
+            self = .array(try container.decode([JSONValue].self))
+        } else if (try? decoder.container(keyedBy: Name.self)) != nil {
+            try Self.checkDepth(at: decoder.codingPath)
+            self = .object(try container.decode([String: JSONValue].self))
+        } else if let value = Self.scalar(in: container) {
             self = value
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
         } else {
-            self = try Self.nested(in: container)
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "this is not a JSON value")
         }
     }
 
-    /// Decodes a value of a kind. Returns nil for a value of another kind. Throws errors inside the value.
-    private static func decoded(
-        as kind: JSONValue, in container: any SingleValueDecodingContainer
-    ) throws -> JSONValue? {
-        switch kind {
-        case .null: container.decodeNil() ? .null : nil
-        case .bool: (try? container.decode(Bool.self)).map { .bool($0) }
-        case .string: (try? container.decode(String.self)).map { .string($0) }
-        case .int: (try? container.decode(Int64.self)).map { .int($0) } ?? number(in: container)
-        case .uint: (try? container.decode(UInt64.self)).map { .uint($0) } ?? number(in: container)
-        // A value that is nested too deep is refused by its depth.
-        case .double: kind == .tooDeep ? nil : number(in: container)
-        case .array: try value([JSONValue].self, in: container).map { .array($0) }
-        case .object: try value([String: JSONValue].self, in: container).map { .object($0) }
-        }
-    }
-
-    private static func number(in container: any SingleValueDecodingContainer) -> JSONValue? {
+    private static func scalar(in container: any SingleValueDecodingContainer) -> JSONValue? {
+        if let value = try? container.decode(String.self) { return .string(value) }
         if let value = try? container.decode(Int64.self) { return .int(value) }
-        guard let value = try? container.decode(Double.self) else { return nil }
-        return (value >= 0x1p63 ? try? container.decode(UInt64.self) : nil).map { .uint($0) } ?? .double(value)
-    }
-
-    private static func nested(in container: any SingleValueDecodingContainer) throws -> JSONValue {
-        let depth = container.codingPath.count
-        guard depth < maximumDepth else {
-            throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: container.codingPath, debugDescription: depthRule,
-                    underlyingError: InvalidDocument(depthRule)))
-        }
-        if let members = try value([String: JSONValue].self, in: container) { return .object(members) }
-        if let elements = try value([JSONValue].self, in: container) { return .array(elements) }
         if let value = try? container.decode(UInt64.self) { return .uint(value) }
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "this is not a JSON value")
+        if let value = try? container.decode(Double.self) { return .double(value) }
+        return (try? container.decode(Bool.self)).map { .bool($0) }
     }
 
-    /// Returns nil for a value of another kind. Throws errors inside the value.
-    private static func value<Value: Decodable>(
-        _ type: Value.Type, in container: any SingleValueDecodingContainer
-    ) throws -> Value? {
-        do { return try container.decode(type) } catch let error as DecodingError {
-            guard case .typeMismatch(_, let context) = error, context.codingPath.count <= container.codingPath.count
-            else { throw error }
-            return nil
-        }
+    private static func checkDepth(at path: [any CodingKey]) throws {
+        guard path.count >= maximumDepth else { return }
+        let rule = "a JSONValue is nested more than \(maximumDepth) levels deep in its document"
+        throw DecodingError.dataCorrupted(
+            .init(codingPath: path, debugDescription: rule, underlyingError: InvalidDocument(rule)))
     }
 
     /// Encodes the value.

@@ -21,20 +21,14 @@ extension ProblemDetails: Decodable {
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 
-    private init(members: [String: JSONValue]) {
+    /// Creates the details from the members of a JSON object.
+    init(members: [String: JSONValue]) {
         var members = members
-        func text(_ name: String) -> String? {
-            if case .string(let text) = members.removeValue(forKey: name) { text } else { nil }
-        }
-        type = text("type") ?? "about:blank"
-        title = text("title")
-        detail = text("detail")
-        instance = text("instance")
-        status = if case .int(let code) = members.removeValue(forKey: "status") { Int(code) } else { nil }
+        type = members.removeValue(forKey: "type")?.string ?? "about:blank"
+        title = members.removeValue(forKey: "title")?.string
+        status = members.removeValue(forKey: "status")?.int
+        detail = members.removeValue(forKey: "detail")?.string
+        instance = members.removeValue(forKey: "instance")?.string
         extensions = members
     }
-}
-
-extension ProblemDetails: JSONDocument {
-    init(json: JSONValue) throws { self.init(members: try [String: JSONValue](json: json)) }
 }

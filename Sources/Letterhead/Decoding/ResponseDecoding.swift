@@ -70,12 +70,3 @@ private protocol EmptyRepresentable {
 extension Optional: EmptyRepresentable {
     fileprivate static var empty: Any { Wrapped?.none as Any }
 }
-
-extension HTTPBodyDecoder {
-    /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
-    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
-        if let decoder = self as? JSONDecoder { return try decoder.decodeDocument(type, from: body) }
-        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
-        return try decode(type, from: hasMark ? Data(body.dropFirst(3)) : body)
-    }
-}

@@ -62,6 +62,11 @@ private struct Shouting: HTTPBodyDecoder {
         #expect(try await send(String.self, body: body, headers: ["Content-Type": type]) == "é")
     }
 
+    @Test func `a text that begins with a byte order mark is read in linear time, without the mark`() async throws {
+        let marks = String(repeating: "\u{301}\u{316}", count: 3)
+        #expect(try await send(String.self, "\u{FEFF}\(marks)").unicodeScalars.elementsEqual(marks.unicodeScalars))
+    }
+
     @Test(arguments: [("text/plain; charset=klingon", Data("a".utf8)), ("text/plain", Data([0xFF, 0xFE, 0xFD]))])
     func `text that cannot be decoded is an error`(type: String, body: Data) async {
         let error = await #expect(throws: HTTPError.self) {
