@@ -146,8 +146,8 @@ public struct HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var load = Load(over: chain, for: context)
         do {
-            let response = try await load.response(to: load.begin(request)) { try $0.get() }
-            return try load.end(response)
+            let begun = load.begin(request)
+            return try load.end(try await load.response(to: begun) { try $0.get() })
         } catch {
             throw load.fail(error)
         }

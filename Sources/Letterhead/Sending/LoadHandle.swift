@@ -21,7 +21,8 @@ extension HTTPLoader {
             var load = Load(over: self, for: nil)
             let result: Result<HTTPResponse, HTTPError>
             do throws(HTTPError) {
-                result = .success(try load.end(try await load.uncheckedResponse(to: load.begin(request))))
+                let begun = load.begin(request)
+                result = .success(try load.end(try await load.uncheckedResponse(to: begun)))
             } catch {
                 _ = load.fail(error)
                 result = .failure(error)
