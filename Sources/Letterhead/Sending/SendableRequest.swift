@@ -85,7 +85,9 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// - Throws: an error whose request shows the environment of the client.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
-            return if let builder { try builder.checkedRequest() } else { try StandardRequestBuilder(template).request() }
+            return if let builder { try builder.checkedRequest() } else {
+                try StandardRequestBuilder(template).request()
+            }
         } catch {
             var request = error.request
             client?.adopt(&request)
