@@ -65,6 +65,6 @@ extension CacheDecision {
     /// characters.
     private static func quoted(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
-        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        return ASCII.quoted(text)
     }
 }
