@@ -8,7 +8,8 @@
 extension HTTPRequest {
     /// Converts the request to a `URLRequest` with its URL, method, headers, body and timeout.
     ///
-    /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot represent every request:
+    /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot represent
+    /// every request:
     ///
     /// - Header fields with the same name are joined with `, `; those of `Cookie` with `; `.
     /// - On Linux, the capitalization and the order of header names are lost.

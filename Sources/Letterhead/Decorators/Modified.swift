@@ -1,3 +1,5 @@
+public import Foundation
+
 extension RequestTemplate {
     /// Sets a header. The value replaces all values of that name in the template; nil removes them.
     ///
@@ -104,6 +106,22 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
             return base.acceptedStatuses
         }
         return added.acceptedStatuses
+    }
+}
+
+// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers of
+// nested modifiers for each member; a stored property is read without a copy.
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+extension Modified {
+    public var path: RequestPath { base.path }
+    public var baseURL: URL? { base.baseURL }
+    public var method: HTTPMethod { base.method }
+    public var parameters: RequestParameters { base.parameters }
+    public var body: Base.Body { base.body }
+    public var boundary: String? { base.boundary }
+    public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
+    public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        try await base.finish(result)
     }
 }
 

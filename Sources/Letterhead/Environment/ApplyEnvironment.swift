@@ -27,8 +27,8 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
     /// Applies only the environments of the requests.
     public init() { source = .own }
 
-    /// Calls a closure for each request that reaches the link without its own ``RequestSettings/serverEnvironment``: in a
-    /// client, for each attempt and each redirect.
+    /// Calls a closure for each request that reaches the link without its own ``RequestSettings/serverEnvironment``: in
+    /// a client, for each attempt and each redirect.
     ///
     /// If the closure throws, the request fails without being sent. The client's credentials without `allowedOrigins`
     /// are bound to the first origin for which they are used; see ``HTTPAuthentication``.

@@ -17,8 +17,8 @@ public struct Deadline: LoaderLink, CancelledFromOutside {
     /// Creates the link.
     ///
     /// - Parameters:
-    ///   - standard: the limit for requests that do not set ``RequestSettings/deadline``. A request that sets it to nil has
-    ///     no limit. Default: nil (no limit).
+    ///   - standard: the limit for requests that do not set ``RequestSettings/deadline``. A request that sets it to nil
+    ///     has no limit. Default: nil (no limit).
     ///   - clock: measures the time. Default: the continuous clock.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
@@ -146,8 +146,8 @@ extension HTTPRequest {
     /// Sets the deadline of this request to that of another request. Use it if this request is sent on behalf of the
     /// other one, for example to get a token.
     ///
-    /// This method changes the point in time that determines ``timeLeft``. It does not change the setting ``RequestSettings/deadline``.
-    /// The new point can be later than the previous one.
+    /// This method changes the point in time that determines ``timeLeft``. It does not change the setting
+    /// ``RequestSettings/deadline``. The new point can be later than the previous one.
     ///
     /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, the deadline of this
     ///   request is removed. Pass nil if several requests wait for this one.

@@ -41,10 +41,10 @@ extension HTTPClient {
     /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
     ///
     /// The transport creates a separate session, to which all settings of the configuration apply.
-    /// `timeoutIntervalForRequest` is the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session
-    /// does not follow redirects, because a link of the chain follows them. The session manages its cache, cookies and
-    /// credentials itself: a response may come from the cache, and ``reset()`` does not remove them. <doc:TheTransport>
-    /// lists what `URLSession` does not support.
+    /// `timeoutIntervalForRequest` is the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The
+    /// session does not follow redirects, because a link of the chain follows them. The session manages its cache,
+    /// cookies and credentials itself: a response may come from the cache, and ``reset()`` does not remove them.
+    /// <doc:TheTransport> lists what `URLSession` does not support.
     ///
     /// - Parameter sessionConfiguration: the configuration. Later changes to it have no effect.
     public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {

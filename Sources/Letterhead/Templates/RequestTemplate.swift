@@ -93,7 +93,7 @@ public protocol RequestTemplate<Response>: Sendable {
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. Default: decodes the type ``Response`` if it is `Decodable`, with the
+    /// Decodes a response with an accepted status. Default: decodes the type `Response` if it is `Decodable`, with the
     /// decoder of the request or else of the client; returns the response or `Void` otherwise.
     ///
     /// The function is asynchronous because the body may still be arriving. It never runs on the main actor of the

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 extension HTTPResponse {
-    /// Returns the response with its streamed body in the form of ``RequestSettings/responseDelivery``: streamed, in memory,
-    /// or in a file. A transport calls it with the response as it is received.
+    /// Returns the response with its streamed body in the form of ``RequestSettings/responseDelivery``: streamed, in
+    /// memory, or in a file. A transport calls it with the response as it is received.
     ///
     /// ```swift
     /// let response = HTTPResponse(request: request, status: status, headers: headers, body: streamedBody)
@@ -13,8 +13,8 @@ extension HTTPResponse {
     /// A file is hidden until the response has passed the chain; ``HTTPClient``, ``SendableRequest`` and
     /// ``HTTPLoader/start(_:completion:)`` then move it to its place. It is removed if the response is dropped before.
     ///
-    /// The body is limited by ``RequestSettings/responseLimit``. A response whose status is not accepted is not saved to the
-    /// file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
+    /// The body is limited by ``RequestSettings/responseLimit``. A response whose status is not accepted is not saved
+    /// to the file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
     ///
     /// - Parameter request: the request that was sent.
     /// - Throws: `.responseTooLarge`; `.cannotSaveResponse` if the file cannot be written; and the errors of the body.

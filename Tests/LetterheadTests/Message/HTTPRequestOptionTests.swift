@@ -5,6 +5,13 @@ private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" 
 private enum Region: HTTPRequestOption { static let defaultOptionValue = "none" }
 private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5 }
 
+extension RequestSettings {
+    fileprivate var tenant: String {
+        get { self[option: Tenant.self] }
+        set { self[option: Tenant.self] = newValue }
+    }
+}
+
 @Suite struct HTTPRequestOptionTests {
     @Test func `an option that is not set has its default`() {
         #expect(HTTPRequest()[option: Tenant.self] == "none")
@@ -25,6 +32,14 @@ private enum Budget: HTTPRequestOption { static let defaultOptionValue: Int? = 5
         request[option: Budget.self] = nil
         #expect(request[option: Budget.self] == nil)
         #expect(request.options.contains(Budget.self))
+    }
+
+    @Test func `a setting that is declared once is a property of a request and of options`() {
+        var (request, options) = (HTTPRequest(), HTTPRequestOptions())
+        (request.tenant, options.tenant) = ("acme", "acme")
+        (request.timeout, options.timeout) = (.seconds(1), .seconds(1))
+        #expect(request[option: Tenant.self] == "acme" && options[option: Tenant.self] == "acme")
+        #expect(request.options.timeout == .seconds(1) && options.timeout == .seconds(1))
     }
 
     @Test func `two options of one type do not collide`() {

@@ -9,10 +9,11 @@ import Synchronization
 /// ```
 ///
 /// By default, requests are equal if they have the same safe method, URL, headers, body, credentials, timeouts and
-/// ``RequestSettings/responseLimit``. Requests with a key share a load if the key, the origin, the headers and the identity
-/// are equal. The identity consists of every secret query item, the authentication and the environment. The body is
-/// also compared if the request is ``RequestSettings/isSecret``. Headers in `ignoring` may differ. Secret headers are
-/// always compared: those with a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
+/// ``RequestSettings/responseLimit``. Requests with a key share a load if the key, the origin, the headers and the
+/// identity are equal. The identity consists of every secret query item, the authentication and the environment. The
+/// body is also compared if the request is ``RequestSettings/isSecret``. Headers in `ignoring` may differ. Secret
+/// headers are always compared: those with a secret name (see ``Redaction``), and those set by
+/// ``HTTPHeaders/setSecret(_:for:)``.
 ///
 /// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
 /// load any longer, the load is cancelled. In the response that a request receives, ``HTTPResponse/request`` is this

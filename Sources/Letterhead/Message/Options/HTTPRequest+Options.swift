@@ -72,8 +72,8 @@ extension HTTPRequest {
     /// accepted status.
     package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
 
-    /// Returns whether a status counts as success for this request: one of ``RequestSettings/acceptedStatuses``, or by default 2xx, and
-    /// 304 if the request is conditional.
+    /// Returns whether a status counts as success for this request: one of ``RequestSettings/acceptedStatuses``, or by
+    /// default 2xx, and 304 if the request is conditional.
     ///
     /// The client checks the status once: after the response has passed the chain, and before it is decoded. A status
     /// that is not accepted is `.unacceptableStatus`, with the response in the error. A transport returns responses

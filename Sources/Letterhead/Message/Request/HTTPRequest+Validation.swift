@@ -13,7 +13,8 @@ extension HTTPRequest {
     ///     password.
     ///   - The ``RequestPath`` is valid, and all query values can be written.
     ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
-    ///   - ``RequestSettings/timeout`` and ``RequestSettings/idleTimeout`` are greater than zero, and ``RequestSettings/responseLimit`` is not negative.
+    ///   - ``RequestSettings/timeout`` and ``RequestSettings/idleTimeout`` are greater than zero, and
+    ///     ``RequestSettings/responseLimit`` is not negative.
     ///   - A page that is identified by a URL is requested at the origin of that URL.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }

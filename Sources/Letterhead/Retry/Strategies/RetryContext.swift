@@ -1,7 +1,7 @@
 /// The state of a load after an attempt that may be retried.
 ///
-/// A ``RetryCondition`` receives it before a retry is decided. ``RetrySettings/onRetry`` and ``RequestSettings/onRetry``
-/// receive it only if a retry follows, with the strategy and the wait.
+/// A ``RetryCondition`` receives it before a retry is decided. ``RetrySettings/onRetry`` and
+/// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
 public struct RetryContext: Sendable, CustomStringConvertible {
     /// The request of the load, with the changes of earlier alternates.
     public let request: HTTPRequest

@@ -27,7 +27,8 @@
 /// - IPv6 literals, trailers, and a connection that is closed before the head is complete are not supported. The
 ///   latter two crash the process.
 /// - A response body that is streamed or saved to a file has no back-pressure. If more than 64 MiB, or more than a
-///   smaller ``RequestSettings/responseLimit``, are buffered for its reader, the request fails with `.responseTooLarge`.
+///   smaller ``RequestSettings/responseLimit``, are buffered for its reader, the request fails with
+///   `.responseTooLarge`.
 /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
 /// - The certificate store is the system's, and TLS failures have no separate code.
 /// - A reset does not close the idle connections of the session.
@@ -64,9 +65,9 @@ package final class URLSessionLoader: HTTPLoader {
     /// `URLSessionLoader(sessionConfiguration: session.configuration)`.
     ///
     /// The whole configuration is applied to a new session. `timeoutIntervalForRequest` is the idle limit, unless a
-    /// request sets ``RequestSettings/idleTimeout``. Redirects are responses, as with every transport. The library does not
-    /// see the session's cache, cookies and credentials: a response may come from the cache, and ``HTTPClient/reset()``
-    /// does not clear them.
+    /// request sets ``RequestSettings/idleTimeout``. Redirects are responses, as with every transport. The library does
+    /// not see the session's cache, cookies and credentials: a response may come from the cache, and
+    /// ``HTTPClient/reset()`` does not clear them.
     ///
     /// - Parameter configuration: the configuration. Later changes to it have no effect.
     package init(sessionConfiguration configuration: URLSessionConfiguration) {
