@@ -13,7 +13,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     ) async throws -> Page<Template.Response> {
         if let deadline, deadline.timeLeft <= delay {
             throw HTTPError(
-                .timedOut, request: try client.sendable(template).request(),
+                .timedOut, request: try client.sendable(template).adoptedRequest(),
                 message: "the deadline of the page sequence passes before the page can be requested",
                 mayHaveBeenSent: false)
         }

@@ -67,7 +67,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
                 throw fault
             }
             if let rule = walk.brokenRule {
-                let request = try loader.client.sendable(current).request()
+                let request = try loader.client.sendable(current).adoptedRequest()
                 throw HTTPError(.invalidRequest, request: request, message: rule)
             }
             guard !isAtMaximum else { return nil }

@@ -67,7 +67,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
         else { return .noRequest }
         return .matching { request in
             !request.options.contains(MaximumRetriesOption.self) && !request.options.contains(ValidatorsOption.self)
-                && !request.options.contains(ResponseTransformersOption.self)
+                && !request.options.contains(ResponseTransformersOption.self) && request.context.additions.isEmpty
         }
     }
 
@@ -149,7 +149,7 @@ extension Retry {
         verdictOn result: Result<HTTPResponse, HTTPError>, of load: RetryLoad, for request: HTTPRequest
     ) async -> RetryVerdict {
         var verdict = RetryVerdict(.pass(nil))
-        let own = load.isNested ? [] : load.request.validators
+        let own = load.isNested ? [] : load.request.validators + load.request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let judged = await validator.result(of: verdict.replacement.map { .success($0) } ?? result, for: request)
             if let observation = request.observation { observation.judge(validator, judged) }
@@ -210,6 +210,7 @@ extension Retry {
     ) async {
         let context = load.context(of: retry, after: result)
         await settings.onRetry(context)
+        await load.request.context.additions.onRetry?(context)
         await load.request.onRetry?(context)
     }
 

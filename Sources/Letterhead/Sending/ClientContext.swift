@@ -42,17 +42,14 @@ struct ClientDefaults: Sendable {
     var headers = HTTPHeaders()
     var query = QueryParameters()
     var options = HTTPRequestOptions()
+    /// The validators, transformers and closures that are added to those of a request.
+    var additions = HTTPRequestOptions()
 
     init(decoder: any HTTPBodyDecoder) { options.decoder = decoder }
 
     func apply(to request: inout HTTPRequest) {
-        let own = request.options
         request.options.fill(from: options)
-        if options.contains(ValidatorsOption.self) { request.validators = own.validators + options.validators }
-        if options.contains(ResponseTransformersOption.self) {
-            request.responseTransformers = options.responseTransformers + own.responseTransformers
-        }
-        if let onRetry = options.onRetry { request.onRetry = own.onRetry.map { joined(onRetry, $0) } ?? onRetry }
+        request.context.additions = additions
         if !headers.isEmpty { request.fill(headers: headers) }
         // The server has chosen the whole URL of such a page.
         if case .url = (request.template as? any PaginatedTemplate)?.position { return }

@@ -91,17 +91,17 @@ extension HTTPClient {
 
     /// Adds validators, which run after those of a request and before those with which the client was created.
     public func validated(by validators: any HTTPValidator...) -> HTTPClient {
-        changing { $0.options.validators += validators }
+        changing { $0.additions.validators += validators }
     }
 
     /// Adds transformers, which run after those with which the client was created and before those of a request.
     public func transformed(by transformers: ModifyResponse...) -> HTTPClient {
-        changing { $0.options.responseTransformers += transformers }
+        changing { $0.additions.responseTransformers += transformers }
     }
 
     /// Adds a closure that is called for each retry, before those of a request.
     public func onRetry(_ observer: @escaping @Sendable (RetryContext) async -> Void) -> HTTPClient {
-        changing { $0.options.onRetry = joined($0.options.onRetry, observer) }
+        changing { $0.additions.onRetry = joined($0.additions.onRetry, observer) }
     }
 
     private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {

@@ -95,6 +95,13 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
+    /// Returns the request as the client will send it, for errors of sequences that send it later.
+    func adoptedRequest() throws(HTTPError) -> HTTPRequest {
+        var request = try request()
+        client?.adopt(&request)
+        return request
+    }
+
     @inline(__always)
     private func decode(_ response: HTTPResponse) async throws(HTTPError) -> Template.Response {
         response.request.observation?.recordDecoding(.decodingStart, Template.Response.self)

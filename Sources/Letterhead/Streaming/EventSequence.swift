@@ -35,7 +35,7 @@ extension HTTPClient {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
             progress: template.options.progressReport,
-            request: { try sendable(template).request() },
+            request: { try sendable(template).adoptedRequest() },
             connect: { id in try await stream(EventStreamTemplate(base: template, lastEventID: id)) })
     }
 

@@ -72,9 +72,14 @@ import Testing
     @Test func `validators run in the order request, derived client, client`() async throws {
         let log = Journal()
         let client = HTTPClient(validators: [Audit(name: "client", log: log)], transport: mock)
-        let derived = client.validated(by: Audit(name: "first", log: log)).validated(by: Audit(name: "second", log: log))
+        let derived = client.validated(by: Audit(name: "first", log: log)).validated(
+            by: Audit(name: "second", log: log))
         _ = try await derived.send(Endpoint("https").validated(by: Audit(name: "request", log: log)))
         #expect(log.names.withLock { $0 } == ["request", "first", "second", "client"])
+        // A request that is sent again has no validator twice.
+        log.names.withLock { $0 = [] }
+        _ = try await derived.send(derived.send(HTTPRequest("https://h/a")).request)
+        #expect(log.names.withLock { $0 } == ["first", "second", "client", "first", "second", "client"])
     }
 
     @Test func `transformers run in the order client, derived client, request`() async throws {
@@ -85,7 +90,9 @@ import Testing
         #expect(try await client.send(Endpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
     }
 
-    @Test func `a derived client shares connections and credentials, which stay with the first environment`() async throws {
+    @Test func `a derived client shares connections and credentials, which stay with the first environment`()
+        async throws
+    {
         let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.test/s")))
         _ = try await client.header("X-Admin", "1").send(Endpoint("a"))
         #expect(last?.headers["Authorization"] == "Bearer token")

@@ -110,7 +110,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a plain request and a handle replace the file only at the end, and a chain alone never does`() async throws {
+    @Test func `a plain request and a handle replace the file only at the end, and a chain alone never does`()
+        async throws
+    {
         let folder = try Folder()
         let server = try await MockServer.start { _ in .text("after") }
         var request = HTTPRequest(url: server.url)

@@ -49,6 +49,9 @@ public struct HTTPRequestOptions: RequestSettings {
     /// An array, because there are few options: a linear search is faster than a single hash.
     private var entries: [Entry] = []
 
+    /// Whether no option is set.
+    var isEmpty: Bool { entries.isEmpty }
+
     /// Creates options of which none is set.
     public init() {}
 

@@ -18,6 +18,9 @@ struct LoadContext: Sendable {
     /// The value of `Accept` for a response that will be decoded. It applies if neither the request nor an environment
     /// sets the header.
     var accept: String?
+    /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
+    /// the options of the request, so that a request that is sent again does not have them twice.
+    var additions = HTTPRequestOptions()
     /// The progress updates that end with the load.
     var progress: ProgressUpdates.Report?
     /// Records the events of the load; nil if the load is not observed.
