@@ -40,8 +40,16 @@ import Testing
         if !name.contains(".") {
             expectRedacted([HTTPHeaders.Name(name): "SECRET", "X": "marker"] as HTTPHeaders, shows: "marker")
         }
-        expectRedacted(FormBody([name: "SECRET", "q": "marker"]), shows: "marker")
-        expectRedacted(TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#), shows: "marker")
+        expectRedacted(FormBody([name: "SECRET", "q": "marker"]), shows: "bytes")
+        for body: any HTTPBody in [
+            FormBody([name: "SECRET", "q": "marker"]), TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#, contentType: .json),
+        ] {
+            // A log that asks for bodies.
+            var request = HTTPRequest()
+            request.body = body
+            let log = Redaction.standard.body(of: request)
+            #expect(!log.contains("SECRET") && log.contains("marker"))
+        }
         let adding = Redaction.standard.adding(headers: ["X-Other"])
         #expect(adding.isSecret(parameter: name))
     }

@@ -71,10 +71,10 @@ import Testing
 
     @Test func `validators run in the order request, derived client, client`() async throws {
         let log = Journal()
-        let client = HTTPClient(validators: [Audit(name: "client", log: log)], transport: mock)
+        let client = HTTPClient(environment: .of("https://h"), validators: [Audit(name: "client", log: log)], transport: mock)
         let derived = client.validated(by: Audit(name: "first", log: log)).validated(
             by: Audit(name: "second", log: log))
-        _ = try await derived.send(Endpoint("https").validated(by: Audit(name: "request", log: log)))
+        _ = try await derived.send(Endpoint("a").validated(by: Audit(name: "request", log: log)))
         #expect(log.names.withLock { $0 } == ["request", "first", "second", "client"])
         // A request that is sent again has no validator twice.
         log.names.withLock { $0 = [] }
@@ -86,7 +86,7 @@ import Testing
         func mark(_ text: String) -> ModifyResponse {
             ModifyResponse { $0.headers["X-Marks"] = ($0.headers["X-Marks"] ?? "") + text }
         }
-        let client = HTTPClient(transformers: [mark("a")], transport: mock).transformed(by: mark("b"))
+        let client = HTTPClient(environment: .of("https://h"), transformers: [mark("a")], transport: mock).transformed(by: mark("b"))
         #expect(try await client.send(Endpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
     }
 
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `a decoder of a derived client decodes, and is named in Accept`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("<plist/>".utf8))) }
-        let client = HTTPClient(transport: mock).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
+        let client = HTTPClient(environment: .of("https://h"), transport: mock).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
         _ = await #expect(throws: HTTPError.self) { try await client.send(Get<[Int]>("a")) }
         #expect(mock.requests.last?.headers["Accept"] == "application/x-plist")
     }
@@ -111,7 +111,7 @@ import Testing
         let log = Journal()
         let clock = TestClock()
         let mock = MockLoader { HTTPResponse(request: $0, status: 503) }.then { .ok($0) }
-        let client = HTTPClient(retrying: RetrySettings(clock: clock), transport: mock)
+        let client = HTTPClient(environment: .of("https://h"), retrying: RetrySettings(clock: clock), transport: mock)
             .retry(.immediate, maximumRetries: 1).onRetry { _ in log.names.withLock { $0.append("client") } }
         _ = try? await client.send(Endpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })
         #expect(log.names.withLock { $0 } == ["client", "template"])

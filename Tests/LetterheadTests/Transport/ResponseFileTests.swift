@@ -29,7 +29,8 @@ struct ResponseFileTests {
         let body = Data.patterned(5_000_000)
         let server = try await MockServer.start { _ in MockServer.Response(body: body) }
         for _ in 0..<2 {
-            let response = try await transport.loader.load(request(server.url, to: "saved"))
+            let client = HTTPClient(transport: transport.loader)
+            let response = try await client.send(request(server.url, to: "saved"))
             #expect(response.status == 200 && response.body.buffered?.isEmpty == true)
             #expect(try Data(contentsOf: folder.appending(path: "saved")) == body)
         }

@@ -28,8 +28,9 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Reports progress. A request to which the updates were passed with `onProgress` calls this method.
-    public func report(_ progress: TransferProgress) { sink(progress) }
+    /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure; a request to
+    /// which the updates were passed reports to them itself.
+    public func report(_ progress: TransferProgress) { sink.report(progress) }
 
     /// The receiving end.
     var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
@@ -52,6 +53,12 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         /// Reports a step.
         func callAsFunction(_ progress: TransferProgress) {
             for receiver in receivers { receiver.continuation.yield(progress) }
+        }
+
+        /// Reports a step for which no call site is responsible: a completed download ends the sequences.
+        func report(_ progress: TransferProgress) {
+            self(progress)
+            if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
         }
 
         /// Ends the sequences.
@@ -94,12 +101,10 @@ extension HTTPRequest {
     /// Whether the progress of this request is reported to updates.
     var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
 
-    /// Reports a step to the updates. A completed download ends those for which no call site is responsible.
+    /// Reports a step to the updates.
     func report(_ progress: TransferProgress) {
         context.progress?(progress)
-        guard let report = progressReport else { return }
-        report(progress)
-        if progress.direction == .download, progress.fractionCompleted == 1 { report.finish() }
+        progressReport?.report(progress)
     }
 
     /// Makes the call site responsible for ending the updates when the request ends.
