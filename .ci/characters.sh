@@ -22,8 +22,6 @@ Message/Errors/DecodingError        the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
 Message/Redaction/Redaction+JSON    bytes
 Message/Redaction/Redaction+Body    the essence of a media type, which is ASCII
-Observing/HTTPRequest+CurlCommand   the words of a command
-Observing/Shell                     the words of a command
 Observing/HTTPTimeline.swift         the rows of a table
 Loading/Composing/ChainTree         names of links
 Decoding/                           names of members are converted as Foundation does; documents are parsed as bytes

@@ -11,9 +11,10 @@ extension HTTPRequest {
     /// The command sends exactly the headers of the request: it suppresses the headers that curl would add. What the
     /// links of a client add, such as credentials, is part of the command only if the request has passed the links, as
     /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form` if all
-    /// its parts are text or files that curl can send in this way; curl then chooses the boundary. Any other multipart
-    /// body is sent as data, or is redacted if the command contains no secrets. Binary data is piped from `printf`. A
-    /// body that is produced while it is sent is read from standard input.
+    /// its parts are text or files that curl can send in this way, and their media types have no parameter except
+    /// `charset`; curl then chooses the boundary. Any other multipart body is sent as data, or is redacted if the
+    /// command contains no secrets. Binary data is piped from `printf`. A body that is produced while it is sent is read
+    /// from standard input.
     ///
     /// - Parameter includingSecrets: whether the command contains secrets. Default: false (secrets are redacted as
     ///   described in ``Redaction``).
@@ -29,6 +30,7 @@ private struct CurlCommand {
     private var words = ["curl"]
     /// The command that prints the body.
     private var input: String?
+    private var hasData = false
 
     init(_ request: HTTPRequest, includingSecrets: Bool) {
         (self.request, showsSecrets) = (request, includingSecrets)
@@ -50,25 +52,26 @@ private struct CurlCommand {
     private mutating func addURL() {
         let url = (showsSecrets ? try? request.urlString() : nil) ?? request.redaction.url(of: request)
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { add("--globoff") }
-        if url.contains("/.") { add("--path-as-is") }
+        if url.holds("/.") { add("--path-as-is") }
         // Without `--url`, a URL that begins with a hyphen would be parsed as an option.
-        add("--url", url)
-        if !url.hasPrefix("-") { words.remove(at: words.count - 2) }
+        if url.begins(with: "-") { add("--url") }
+        add(url)
     }
 
     private mutating func addHeaders(isForm: Bool) {
         let headers = request.framedHeaders()
         for field in headers where !(isForm && field.name == .contentType) {
-            let value = showsSecrets ? field.value : request.redaction.value(of: field)
-            add("--header", value.isEmpty ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(value)")
+            // A malformed field cannot be sent. curl would read a name that begins with `@` as the path of a file.
+            let name = ASCII.isToken(field.name.rawValue) ? field.name.rawValue : "(refused name)"
+            let shown = ASCII.isFieldValue(field.value) ? field.value : Redaction.visible(field.value)
+            let value = showsSecrets ? shown : request.redaction.value(of: field)
+            add("--header", ASCII.trimmed(value).isEmpty ? "\(name);" : "\(name): \(value)")
         }
         // Headers that curl adds unless they are removed.
         var own: [HTTPHeaders.Name] = [.userAgent, .accept]
         if hasData { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) { add("--header", "\(name.rawValue):") }
     }
-
-    private var hasData: Bool { words.contains { $0.hasPrefix("--data") } }
 }
 
 // MARK: Bodies
@@ -78,38 +81,38 @@ extension CurlCommand {
     private mutating func addBody() -> Bool {
         let body = request.body
         if body.isEmpty {
-            if request.method.expectsBody { add("--data-raw", "") }
-            return false
-        }
-        if !showsSecrets, request.isSecret {
-            add("--data-raw", Redaction.mark)
-            return false
-        }
-        if let file = body as? FileBody {
-            add("--data-binary", "@\(file.url.path)")
-            return false
-        }
-        if let form = (body as? MultipartBody).flatMap(words(of:)) {
+            if request.method.expectsBody { addData("--data-raw", "") }
+        } else if !showsSecrets, request.isSecret {
+            addData("--data-raw", Redaction.mark)
+        } else if let file = body as? FileBody {
+            addData("--data-binary", "@\(file.url.path)")
+        } else if let form = (body as? MultipartBody).flatMap(words(of:)) {
             words += form
             return true
-        }
-        if body.isReplayable, let data = try? body.encode() {
+        } else if body.isReplayable, let data = try? body.encode() {
             addData(data)
         } else {
-            add("--data-binary", "@-")
+            addData("--data-binary", "@-")
         }
         return false
+    }
+
+    private mutating func addData(_ option: String, _ word: String) {
+        hasData = true
+        add(option, word)
     }
 
     private mutating func addData(_ data: Data) {
         let headers = request.framedHeaders()
         let redacted = showsSecrets ? nil : request.redaction.redacted(data, headers: headers)
-        if !showsSecrets, redacted == nil, Redaction.hidesText(headers) { return add("--data-raw", Redaction.mark) }
+        if !showsSecrets, redacted == nil, Redaction.hidesText(headers) {
+            return addData("--data-raw", Redaction.mark)
+        }
         let bytes = redacted.map { Data($0.utf8) } ?? data
-        if bytes.count <= Self.longestWord, let text = String(data: bytes, encoding: .utf8), Shell.isWord(text) {
-            add("--data-raw", text)
+        if bytes.count <= Self.longestWord, let text = String(validating: bytes, as: UTF8.self), Shell.isWord(text) {
+            addData("--data-raw", text)
         } else {
-            add("--data-binary", "@-")
+            addData("--data-binary", "@-")
             input = Shell.printing(bytes)
         }
     }
@@ -122,37 +125,57 @@ extension CurlCommand {
         guard body.isForm, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
         var words: [String] = []
         for part in body.parts {
-            guard let (name, filename) = part.fields.form, !name.contains("="),
-                [name, filename ?? "", part.fields.type ?? ""].allSatisfy(Shell.isWord),
-                let content = content(of: part, named: name)
-            else { return nil }
-            let hasFields = filename != nil || part.fields.type != nil
-            if case .text(let text) = content, !hasFields {
-                words += ["--form-string", Shell.word("\(name)=\(text)")]
-                continue
+            guard let (option, word) = word(of: part), word.utf8.count <= Self.longestWord, Shell.isWord(word) else {
+                return nil
             }
-            var word = "\(name)=\(content.quoted)"
-            if let filename { word += ";filename=\(FormContent.quoted(filename))" }
-            if let type = part.fields.type { word += ";type=\(type)" }
-            words += ["--form", Shell.word(word)]
+            words += [option, Shell.word(word)]
         }
         return words
+    }
+
+    /// Returns the option and its argument for one part. In the argument of `--form`, curl finds `;headers=@file` and
+    /// other fields everywhere except in quotation marks, and in a media type even there.
+    private func word(of part: MultipartPart) -> (option: String, word: String)? {
+        guard let (name, filename) = part.fields.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
+            Self.isSame(name), Self.isSame(filename ?? ""), part.fields.type.map(Self.isPlain(type:)) != false,
+            let content = content(of: part, named: name)
+        else { return nil }
+        if case .text(let text) = content, filename == nil, part.fields.type == nil {
+            return ("--form-string", "\(name)=\(text)")
+        }
+        var word = "\(name)="
+        switch content {
+        case .text(let text): word += Self.quoted(text)
+        // With `@`, curl adds a filename if there is none.
+        case .file(let path): word += (filename == nil ? "<" : "@") + Self.quoted(path)
+        }
+        if let filename { word += ";filename=" + Self.quoted(filename) }
+        if let type = part.fields.type { word += ";type=" + type }
+        return ("--form", word)
+    }
+
+    /// Whether all versions of curl write a name as the library does: they differ in how they escape these characters.
+    private static func isSame(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"\"\\".utf8.contains($0) }
+    }
+
+    /// Whether curl reads a media type as a whole: it has no parameter except a `charset`, which is a token. In a media
+    /// type, curl ignores quotation marks, and a comma begins another file.
+    private static func isPlain(type: String) -> Bool {
+        guard let parsed = MediaType(type), parsed.essence.utf8.count < 128 else { return false }
+        guard let charset = parsed.parameters.first?.value else { return ASCII.equalIgnoringCase(type, parsed.essence) }
+        let spellings = [";charset=", "; charset="].flatMap { [$0 + charset, $0 + "\"\(charset)\""] }
+        return ASCII.isToken(charset)
+            && spellings.contains { ASCII.equalIgnoringCase(type, parsed.essence + $0) }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacingBytes(of: "\\", with: "\\\\").replacingBytes(of: "\"", with: "\\\"") + "\""
     }
 
     private enum FormContent {
         case text(String)
         case file(String)
-
-        var quoted: String {
-            switch self {
-            case .text(let text): Self.quoted(text)
-            case .file(let path): "@" + Self.quoted(path)
-            }
-        }
-
-        static func quoted(_ text: String) -> String {
-            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-        }
     }
 
     private func content(of part: MultipartPart, named name: String) -> FormContent? {
@@ -161,10 +184,10 @@ extension CurlCommand {
         switch part.content {
         case .text(let content): text = content
         case .body(let body as FileBody): return .file(body.url.path)
-        case .data(let data): text = String(data: data, encoding: .utf8)
+        case .data(let data): text = String(validating: data, as: UTF8.self)
         case .body, .pulled: text = nil
         }
-        guard let text, Shell.isWord(text), text.utf8.count < Self.longestWord else { return nil }
+        guard let text else { return nil }
         guard !showsSecrets else { return .text(text) }
         let headers: HTTPHeaders = part.fields.type.map { [.contentType: $0] } ?? [:]
         return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.mark)

@@ -3,7 +3,7 @@ enum Shell {
     /// Returns a word that the shell reads as exactly this string. The string must not contain NUL.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
-        return isPlain ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+        return isPlain ? text : "'" + text.replacingBytes(of: "'", with: #"'\''"#) + "'"
     }
 
     /// Returns a command that prints exactly these bytes.

@@ -180,6 +180,12 @@
                 [.text("<in", name: "less"), .text("@at", name: "at"), .text("\"q\" \\", name: "quoted")],
                 [.data(Data([0, 255]), name: "binary", filename: "b.bin")],
                 [.data(Data("text".utf8), name: "t", filename: "t.txt", contentType: .plainText)],
+                [
+                    .text("x", name: "c", contentType: "text/plain; charset=\"utf-8\""),
+                    .text("'\u{301}", name: "'\u{301}"),
+                ],
+                [.text("x", name: "c", headers: ["Content-Type": "text/plain;headers=@\(file.path)"])],
+                [.body(FileBody(at: file), name: "unnamed")],
             ]
             for parts in forms { requests.append(try make(.post, "/form") { $0.body = MultipartBody(parts) }) }
             return requests
