@@ -26,7 +26,6 @@ Observing/HTTPTimeline.swift         the rows of a table
 Loading/Composing/ChainTree         names of links
 Decoding/                           names of members are converted as Foundation does; documents are parsed as bytes
 Bodies/Form/                        names of members are converted as Foundation does
-Cassettes/CassetteRedaction         the attributes of a recorded cookie
 Cassettes/Cassette+Audit            the entropy of recorded text
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions

@@ -58,7 +58,7 @@ struct CassetteKey: Equatable {
         var parts = URLParts(redaction.text(request.url))
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
         query = items.map { item in
-            let isSecret = redaction.names.isSecret(parameter: item.name)
+            let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
             return item.value.map { "\(item.name)=\(isSecret ? CassetteRedaction.mark : $0)" } ?? item.name
         }.sorted()
         (parts.query, parts.fragment) = (nil, nil)

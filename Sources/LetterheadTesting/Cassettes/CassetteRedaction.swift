@@ -4,7 +4,7 @@ import Letterhead
 /// Removes secrets from a message before it is written to a cassette.
 ///
 /// The result has the same form as the message, so that a redacted response can be decoded: a secret string becomes
-/// `REDACTED`, a secret number becomes 0.
+/// `REDACTED`, a secret number becomes 0. A value without a name may be a secret, and is removed.
 struct CassetteRedaction: Sendable {
     static let mark = "REDACTED"
 
@@ -20,7 +20,7 @@ struct CassetteRedaction: Sendable {
     }
 
     /// Returns a URL, or a string that contains URLs, without secret values.
-    func text(_ text: String) -> String { plain(names.redactURLs(text)) }
+    func text(_ text: String) -> String { plain(names.redactURLs(text, nameless: true)) }
 
     /// Returns a body without secret values.
     ///
@@ -28,11 +28,13 @@ struct CassetteRedaction: Sendable {
     ///   JSON body that are never secret in such a response, such as `token_type`, are kept.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
-            return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType?["boundary"])
+            return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType)
         }
         guard let text = String(data: data, encoding: .utf8) else { return isSecret ? Data(Self.mark.utf8) : data }
         if mediaType?.essence == "application/x-www-form-urlencoded" {
-            return Data((isSecret ? Self.mark : plain(names.redactForm(text))).utf8)
+            // A text without any name is not a form.
+            let isHidden = isSecret || !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
+            return Data((isHidden ? Self.mark : plain(names.redactForm(text))).utf8)
         }
         if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
             let redacted = redact(json, isSecret: isSecret)
@@ -47,11 +49,8 @@ struct CassetteRedaction: Sendable {
     private func plain(_ text: String) -> String { text.replacingBytes(of: Redaction.mark, with: Self.mark) }
 
     private func cookie(_ value: String) -> String {
-        let pair = value.prefix { $0 != ";" }
-        guard let name = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first else {
-            return Self.mark
-        }
-        return "\(name)=\(Self.mark)\(value.dropFirst(pair.count))"
+        let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")
+        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.mark + attributes
     }
 
     /// Returns the redaction with the secret names of a request.
@@ -70,7 +69,8 @@ struct CassetteRedaction: Sendable {
         case .object(let members):
             var redacted: [String: JSONValue] = [:]
             for (name, member) in members {
-                let isMemberSecret = names.isSecret(parameter: name) || isSecret && !Self.publicMembers.contains(name)
+                let isMemberSecret =
+                    name.isEmpty || names.isSecret(parameter: name) || isSecret && !Self.publicMembers.contains(name)
                 redacted[name] = redactMember(member, isSecret: isMemberSecret)
             }
             return .object(redacted)
@@ -91,29 +91,68 @@ struct CassetteRedaction: Sendable {
         }
     }
 
-    /// Returns a multipart body without secrets. The content of a part with a secret name is replaced as a whole. In
+    /// Returns a multipart body without secrets. The content of a part with a secret name is replaced as a whole, and so
+    /// is what has no name: a part of a form without one, and the text before the first part and after the last one. In
     /// other parts, only the secrets are replaced.
-    private func multipart(_ data: Data, _ boundary: String?) -> Data {
-        guard let boundary, !boundary.isEmpty else { return data }
+    private func multipart(_ data: Data, _ type: MediaType?) -> Data {
+        guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.mark.utf8) }
+        let delimiter = Data("--\(boundary)".utf8)
         var output = Data()
         var rest = data[...]
-        let delimiter = Data("--\(boundary)".utf8)
         while let found = rest.range(of: delimiter) {
-            output += part(rest[..<found.lowerBound]) + delimiter
+            let piece = rest[..<found.lowerBound]
+            output += (output.isEmpty ? outside(piece) : part(piece, isForm: type?.essence == "multipart/form-data"))
+            output += delimiter
             rest = rest[found.upperBound...]
         }
-        return output + rest
+        let end = Data("--".utf8)
+        return rest.starts(with: end) && !output.isEmpty
+            ? output + end + outside(rest.dropFirst(2)) : output + outside(rest)
     }
 
-    private func part(_ part: Data) -> Data {
-        guard let end = part.range(of: Data("\r\n\r\n".utf8)) else { return part }
-        let head = String(decoding: part[..<end.lowerBound], as: UTF8.self)
-        let name = head.firstMatch(of: /name="([^"]*)"/).map { String($0.1) } ?? ""
-        if names.isSecret(parameter: name) { return part[..<end.upperBound] + Data("\(Self.mark)\r\n".utf8) }
-        let (content, lineEnd) = (part[end.upperBound...], Data("\r\n".utf8))
-        guard content.suffix(2) == lineEnd else { return part }
-        let type = head.firstMatch(of: /(?i)content-type:\s*([^\r\n]+)/).flatMap { MediaType(String($0.1)) }
-        let clean = body(Data(content.dropLast(2)), mediaType: type, isSecret: false)
+    /// Returns text that belongs to no part.
+    private func outside(_ text: Data) -> Data {
+        text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.mark)\r\n".utf8)
+    }
+
+    /// Returns a part, from the end of the line of its delimiter to the next delimiter.
+    private func part(_ part: Data, isForm: Bool) -> Data {
+        let lineEnd = Data("\r\n".utf8)
+        guard let end = part.range(of: lineEnd + lineEnd), let fields = Self.fields(part[..<end.lowerBound]),
+            !fields.contains(where: { names.isSecret(header: $0.name) })
+        else { return outside(part) }
+        let dispositions = fields.values(for: .contentDisposition)
+        let disposition = dispositions.count == 1 ? MediaType("disposition/\(dispositions[0])") : nil
+        let name = disposition?["name"] ?? ""
+        let isSecret = names.isSecret(parameter: name) || isForm && name.isEmpty
+        let content = part[end.upperBound...]
+        let clean =
+            isSecret
+            ? Data(Self.mark.utf8)
+            : body(
+                Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content),
+                mediaType: fields[.contentType].flatMap { MediaType($0) }, isSecret: false)
         return part[..<end.upperBound] + clean + lineEnd
+    }
+
+    /// Returns the header fields of a part; nil if a line is empty, because some servers see the end of the fields there.
+    /// A line that begins with a space continues the line before it.
+    private static func fields(_ head: Data) -> HTTPHeaders? {
+        guard head.range(of: Data("\n\n".utf8)) == nil else { return nil }
+        var lines: [String] = []
+        for line in head.split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            if let first = line.first, first == 0x20 || first == 0x09, let last = lines.popLast() {
+                lines.append(last + text)
+            } else {
+                lines.append(text)
+            }
+        }
+        var fields = HTTPHeaders()
+        for line in lines {
+            guard let (name, value) = line.cut(at: ":") else { continue }
+            fields.append(HTTPHeaders.Name(String(name)), ASCII.trimmed(String(value)))
+        }
+        return fields
     }
 }

@@ -90,10 +90,11 @@ extension Redaction {
         }
     }
 
+    /// Redacts the values of secret names in a form, and the values without a name.
     package func redactForm(_ text: String) -> String {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
-            return isSecret(parameter: PercentEncoding.unescape(name))
+            return name.isEmpty && !pair.isEmpty || isSecret(parameter: PercentEncoding.unescape(name))
                 ? "\(name)=\(Self.mark)" : String(Substring(pair))
         }.joined(separator: "&")
     }

@@ -18,7 +18,7 @@ extension Redaction {
     /// Returns the escaped query.
     func text(of query: QueryParameters) -> String {
         query.map { item in
-            guard item.value != nil, item.isSecret || isSecret(parameter: item.name) else {
+            guard item.value != nil, item.isSecret || item.name.isEmpty || isSecret(parameter: item.name) else {
                 return Self.visible(item.escaped)
             }
             return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark
@@ -84,7 +84,10 @@ extension Redaction {
 extension Redaction {
     /// Redacts the URLs in a string, such as the value of `Location` or `Link`: user and password, and the values of
     /// secret names after `?`, `&`, `;` or `#`.
-    package func redactURLs(_ text: String) -> String {
+    ///
+    /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (in other text than URLs,
+    ///   such as a regular expression, `?=` has another meaning).
+    package func redactURLs(_ text: String, nameless: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -94,7 +97,9 @@ extension Redaction {
                 // A name ends at each separator. Otherwise a long name would be searched again after each separator in
                 // it.
                 let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
-                guard rest.dropFirst(name.count).first == UInt8(ascii: "="), isSecret(escaped: name) else { continue }
+                guard rest.dropFirst(name.count).first == UInt8(ascii: "="),
+                    isSecret(escaped: name) || nameless && name.isEmpty
+                else { continue }
                 output += name + "=\(Self.mark)".utf8
                 rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)
             } else if output.suffix(3).elementsEqual("://".utf8) {

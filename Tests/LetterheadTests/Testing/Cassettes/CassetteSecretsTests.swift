@@ -51,6 +51,64 @@ import Testing
         #expect(!text.contains("hunter2") && text.contains("REDACTED"))
     }
 
+    @Test(arguments: [
+        ("SECRET", "REDACTED"), ("SECRET; Path=/", "REDACTED; Path=/"), ("=SECRET; Path=/", "=REDACTED; Path=/"),
+        ("a=SECRET=; Path=/", "a=REDACTED; Path=/"), ("a=\u{301}SECRET;\u{301} Path=/", "a=REDACTED;\u{301} Path=/"),
+        ("=\u{301}SECRET", "=REDACTED"),
+    ])
+    func `a cookie keeps its name and its attributes, and a value without a name is removed`(
+        cookie: String, recorded: String
+    ) async throws {
+        let cassette = try Cassette(file, mode: .record)
+        let server = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok,
+                headers: ["Set-Cookie": cookie, "Location": "/a?=SECRET", "X-Pattern": "(?=REGEX)"])
+        }
+        let client = HTTPClient(links: cassette.link, transport: server)
+        _ = try await client.send(HTTPRequest("https://api.test/a?=SECRET&b=1&wsdl"))
+        try cassette.save()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("SECRET") && text.contains("\"\(recorded)\"") && text.contains("wsdl"))
+        let replay = HTTPClient(transport: try Cassette(file, mode: .replay).loader)
+        #expect(try await replay.send(HTTPRequest("https://api.test/a?=OTHER&b=1&wsdl")).status == .ok)
+    }
+
+    @Test(arguments: ["=SECRET", "a=1&=SECRET", "SECRET", "\u{301}=a&token=SECRET"])
+    func `a value without a name is removed from a form and from JSON`(form: String) async throws {
+        let json = Data(#"{"":"SECRET","a":1}"#.utf8)
+        let text = try await record([
+            DataBody(Data(form.utf8), contentType: .form), DataBody(json, contentType: .json),
+        ])
+        #expect(!text.contains("SECRET") && text.contains("REDACTED"))
+    }
+
+    @Test(arguments: [
+        "form-data; filename=\"x\"; name=\"password\"", "form-data; name=password", "form-data; NAME = password",
+        "form-data; name=\"pass\\word\"; x=y", "form-data; filename=\"name=\\\"a\\\"\"; name=\"password\"",
+        "form-data", "form-data; name=\"\"", "form-data;\r\n name=\"password\"", "attachment; filename=\"a\"",
+        "form-data; name=\"a\"\r\nContent-Disposition: form-data; name=\"password\"",
+        "form-data; name=\"a\"\r\nX-Api-Key: SECRET", "form-data; name=\"a\"\n\nSECRET",
+    ])
+    func `a part whose name is secret or missing is removed, however the name is written`(disposition: String)
+        async throws
+    {
+        let body = """
+            preamble SECRET\r\n--b\r\nContent-Disposition: \(disposition)\r\n\r\nSECRET\r\n--b\r\n\
+            Content-Disposition: form-data; filename=password; name=note\r\n\r\nkept\r\n\
+            --b\r\nSECRET\r\n--b--\r\nepilogue SECRET
+            """
+        for (body, boundary) in [(body, "b"), (body, "c"), (String(body.prefix(200)), "b")] {
+            let type = ("multipart/form-data" as MediaType).setting("boundary", to: boundary)
+            let text = try await record([DataBody(Data(body.utf8), contentType: type)])
+            #expect(!text.contains("SECRET"), "\(text)")
+            if boundary == "b", body.hasSuffix("SECRET") { #expect(text.contains("kept")) }
+        }
+        let unbounded = try await record([DataBody(Data(body.utf8), contentType: "multipart/form-data")])
+        #expect(!unbounded.contains("SECRET"))
+    }
+
     @Test func `compressed bodies are compared by their content`() async throws {
         let bodies = [1, 2].map { JSONBody(["n": $0]).compressed() }
         let cassette = try Cassette(file, mode: .record)
