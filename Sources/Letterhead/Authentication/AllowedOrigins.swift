@@ -92,23 +92,38 @@ struct AllowedOrigins: Hashable, Sendable {
         "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"
 }
 
-/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used.
+/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used. It also
+/// identifies the credentials of a custom method until a reset.
 ///
 /// This type is a class because concurrent requests must agree on the first origin.
 final class CredentialHome: Sendable {
-    private let origin = Mutex<HTTPOrigin?>(nil)
+    private struct State {
+        var origin: HTTPOrigin?
+        var identity: String?
+    }
+
+    private let state = Mutex(State())
+
+    /// The identity of the credentials, which no other credentials have in any process.
+    var identity: String {
+        state.withLock { state in
+            let identity = state.identity ?? RandomBytes.base64URL(RandomBytes.system(15))
+            state.identity = identity
+            return identity
+        }
+    }
 
     /// Claims the credentials for an origin.
     ///
     /// - Returns: the origin to which they belong: the candidate, or an origin that was claimed before.
     func claim(_ candidate: HTTPOrigin) -> HTTPOrigin {
-        origin.withLock { origin in
-            if let origin { return origin }
-            origin = candidate
-            return candidate
+        state.withLock { state in
+            let origin = state.origin ?? candidate
+            state.origin = origin
+            return origin
         }
     }
 
-    /// Removes the origin, after the credentials have been removed.
-    func forget() { origin.withLock { $0 = nil } }
+    /// Removes the origin and the identity, after the credentials have been removed.
+    func forget() { state.withLock { $0 = State() } }
 }

@@ -46,7 +46,11 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
             throw HTTPError(signing: HTTPAuthentication.Failure(.originNotAllowed, rule), request: request)
         case .sign:
             if own != nil, method.isStateful { seen.insert(method) }
-            return try await method.link.load(request, next: next)
+            guard case .unknown(let home) = method.memory else {
+                return try await method.link.load(request, next: next)
+            }
+            let marked = MarkSigned(unsigned: request, identity: home.identity, next: next)
+            return try await method.link.load(request, next: marked)
         }
     }
 

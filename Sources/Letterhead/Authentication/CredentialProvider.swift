@@ -38,6 +38,11 @@ public protocol CredentialProvider: Sendable {
     /// Writes the credential into a request. Throws if the credential is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
+    /// Returns the identity of a credential whose signature changes with each request, such as the identifier of its
+    /// key. A cache reuses the responses to one identity for all requests with this identity, so two users must never
+    /// have the same. Default: nil (a cache compares the values that ``sign(_:with:)`` writes).
+    func identity(of credential: Credential) -> String?
+
     /// Returns whether a stored credential can still be used. Default: always ``CredentialFreshness/fresh``; the
     /// credential is replaced only after a 401.
     func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness
@@ -47,6 +52,9 @@ public protocol CredentialProvider: Sendable {
 }
 
 extension CredentialProvider {
+    /// Returns nil.
+    public func identity(of credential: Credential) -> String? { nil }
+
     /// Returns ``CredentialFreshness/fresh``.
     public func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness { .fresh }
 

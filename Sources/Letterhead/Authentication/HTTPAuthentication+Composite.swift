@@ -95,6 +95,10 @@ extension HTTPAuthentication {
     /// The library cannot know which credentials the link stores. Without `allowedOrigins`, the link therefore signs
     /// only requests to the first origin, until a reset.
     ///
+    /// All requests that the link signs belong to one user, until a reset: a cache reuses their responses for each
+    /// other, even if the signature is different each time. Responses that another process has stored are not reused.
+    /// If a program has several users, create a method for each of them.
+    ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.
     ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see

@@ -85,6 +85,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         do { try provider.sign(&signed, with: held.credential) } catch {
             throw HTTPError(signing: error, request: request)
         }
+        if let identity = provider.identity(of: held.credential) { signed.markSigned(by: identity, from: request) }
         return signed
     }
 }

@@ -92,7 +92,7 @@ extension CacheExchange {
         response.cacheDecision = CacheDecision(
             outcome: .revalidated, freshness: CacheFreshness(head, now: cache.seconds))
         if CacheControl(request.headers).contains("no-store") { return (response, nil) }
-        guard CacheRules.mayKeep(head, insteadOf: entry.head) else {
+        guard CacheRules.mayKeep(head, insteadOf: entry.head), belongs(head, sentAs: confirmation.request) else {
             _ = cache.guarded { try cache.storage.remove(entry) }
             return (response, nil)
         }
@@ -110,9 +110,8 @@ extension CacheExchange {
             _ = cache.state.withLock { $0.end(ticket) }
             return (stale, nil)
         }
-        var answer = answer
-        answer.request = request
-        let response = forward.store(answer, ticket: ticket, start: start)
+        var response = forward.store(answer, ticket: ticket, start: start)
+        response.request = request
         if response.cache != .stored, answer.status.code < 500 { _ = cache.guarded { try cache.storage.remove(entry) } }
         guard response.cache == .stored, response.body.buffered != nil else { return (response, nil) }
         let stored = cache.guarded { try cache.storage.find(entry.key) { Vary.fields($0, of: request) } } ?? nil

@@ -82,6 +82,11 @@ struct CacheExchange: Sendable {
         return response
     }
 
+    /// Whether a response belongs to the request, although the links below may have changed the request.
+    func belongs(_ head: CachedHead, sentAs sent: HTTPRequest) -> Bool {
+        CacheRules.belongs(head, to: request, sentAs: sent) { cache.isSecret($0, in: sent) }
+    }
+
     private var notCached: HTTPError {
         HTTPError(
             .notCached, request: request,

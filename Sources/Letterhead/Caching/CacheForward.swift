@@ -27,6 +27,7 @@ struct CacheForward: Sendable {
         let head = CachedHead(response, to: request, requestTime: start, responseTime: cache.seconds)
         do throws(CacheRules.Refusal) {
             try CacheRules.checkStorable(head, to: request)
+            guard exchange.belongs(head, sentAs: response.request) else { throw .changedBelow }
         } catch {
             _ = cache.state.withLock { $0.end(ticket) }
             response.cacheDecision = CacheDecision(outcome: .missed, reason: error.rawValue)

@@ -15,6 +15,7 @@ enum CacheRules {
         case download = "the body is saved to a file"
         case body = "the body of the request cannot be compared"
         case tooLarge = "the body is larger than the store accepts"
+        case changedBelow = "a link below has added a credential, or has changed a field that Vary names"
         case outdated = "the response was invalidated while it was received"
     }
 
@@ -39,6 +40,22 @@ enum CacheRules {
         guard freshness.lifetime > 0 || head.headers.contains(.eTag) || head.headers.contains(.lastModified) else {
             throw .useless
         }
+    }
+
+    /// Whether a response belongs to the request as the cache has received it. The links below may have added a credential:
+    /// the response then belongs to a user who is not part of the key, unless it is `public` (RFC 9111, 3.5).
+    ///
+    /// - Parameter sent: the request as it was sent.
+    static func belongs(
+        _ head: CachedHead, to request: HTTPRequest, sentAs sent: HTTPRequest, isSecret: (HTTPHeaders.Field) -> Bool
+    ) -> Bool {
+        if sent.headers == request.headers, sent.query == request.query, sent.userInfo == request.userInfo {
+            return true
+        }
+        guard Vary.fields(head.varied.map(\.name), of: sent) == head.varied else { return false }
+        if head.control.contains("public"), !head.control.contains("private") { return true }
+        return sent.headers.filter(isSecret) == request.headers.filter(isSecret)
+            && sent.secretQuery == request.secretQuery && sent.userInfo == request.userInfo
     }
 
     /// Whether the head that a 304 has updated may replace the stored head. The update may forbid storing the

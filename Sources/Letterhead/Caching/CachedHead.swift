@@ -26,6 +26,9 @@ struct CachedHead: Equatable, Sendable {
     }
 
     var control: CacheControl { CacheControl(headers) }
+
+    /// The times with which ages and lifetimes can be calculated without an overflow: about 35,000 years around 1970.
+    static let times: ClosedRange<Int64> = -1 << 40...1 << 40
 }
 
 extension CachedHead {
@@ -65,21 +68,25 @@ extension CachedHead {
 
 /// The fields of a request that select a variant of a stored response (RFC 9111, 4.1).
 enum Vary {
-    /// Returns the names of `Vary` in lower case, sorted and without duplicates; nil if the list contains `*`.
+    /// Returns the names of `Vary` in lower case, sorted and without duplicates; nil if the list contains `*` or a
+    /// member that is not a name. Such a member counts as `*`, because the field that the server meant is not known.
     static func names(in headers: HTTPHeaders) -> [String]? {
         guard headers.contains(.vary) else { return [] }
-        let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.keyword)
-        return names.contains("*") ? nil : Set(names).sorted()
+        let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.lowercased)
+        return names.allSatisfy { $0 != "*" && ASCII.isToken($0) } ? Set(names).sorted() : nil
     }
 
     /// Returns the normalized value of a request field, so that values with the same meaning are equal; nil if the
     /// request does not have the field. The value of a secret field is replaced by a hash, because the result is
-    /// stored.
+    /// stored, and the value of a signature by a hash of its identity.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
         let headers = request.body.isEmpty ? request.headers : request.framedHeaders()
-        guard let value = headers[fieldName] else { return nil }
-        if fieldName == .cookie || headers.contains(where: { $0.name == fieldName && request.isSecret($0) }) {
+        let signature = request.signature.flatMap { $0.headers.contains(fieldName) ? $0.identity : nil }
+        guard let value = signature ?? headers[fieldName] else { return nil }
+        if signature != nil || fieldName == .cookie
+            || headers.contains(where: { $0.name == fieldName && request.isSecret($0) })
+        {
             return "#" + SHA256Hash.hash(Array(value.utf8)).map { String($0, radix: 16) }.joined(separator: ".")
         }
         let members = ASCII.members(of: [value])

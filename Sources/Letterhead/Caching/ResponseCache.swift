@@ -22,7 +22,8 @@ import Synchronization
 /// `If-None-Match`. No request fails because of an error of the store. ``HTTPClient/reset()`` cancels validations that
 /// run in the background, and removes all responses.
 ///
-/// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``.
+/// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``. If a
+/// link below the cache adds a credential, only a response that is `public` is stored.
 public final class ResponseCache: LoaderLink {
     // This type is a class because all requests of a client share the validations in progress.
 

@@ -108,7 +108,10 @@ public final class Deduplicate: LoaderLink {
                     }
                 }
                 response.sharedFrom = response.request.id
-                response.request = request
+                // A link above sees by the headers and the query whether a link below has added a credential.
+                var sent = request
+                (sent.headers, sent.query) = (response.request.headers, response.request.query)
+                response.request = sent
             }
             return response
         }
