@@ -18,7 +18,9 @@ extension CacheExchange {
         case .tooLate: throw request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: false)
         case .entry(let entry, let decision):
             // The response to the other request may be another variant.
-            guard Vary.fields(entry.head.varied.map(\.name), of: request) == entry.head.varied else { return nil }
+            guard Vary.fields(entry.head.varied.map(\.name), of: request) == entry.head.varied,
+                entry.body.count <= request.responseLimit
+            else { return nil }
             return reuse(entry, as: decision.outcome, reason: "shared validation")
         case .failed(let error):
             if let stale = replacing(error: error, with: entry, demand: demand) { return stale }

@@ -26,7 +26,10 @@ package enum CacheReading {
         _ = FileCacheHead(bytes)
         let checksum = CacheChecksum.of(bytes)
         let signed = bytes + (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
-        if let head = FileCacheHead(signed) { _ = head.data }
+        if let file = FileCacheHead(signed) {
+            _ = file.data
+            _ = CacheFreshness(file.head, now: 10)
+        }
         _ = bytes.withUnsafeBufferPointer { FileCacheName($0) }
     }
 

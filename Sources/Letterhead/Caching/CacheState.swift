@@ -10,9 +10,15 @@ struct CacheState {
     /// Whether the values of a header are credentials.
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
-    private var loads = 0
+    /// The requests of one URL whose responses may be stored.
+    struct Loads {
+        var count = 0
+        /// The time of the last invalidation of the URL.
+        var invalidated = -1
+    }
+
+    private(set) var loads: [String: Loads] = [:]
     private var clock = 0
-    private var invalidated: [String: Int] = [:]
 
     /// A request that may store its response.
     struct Ticket: Sendable {
@@ -23,13 +29,13 @@ struct CacheState {
 
     /// Begins a request whose response may be stored.
     mutating func begin(_ url: String) -> Ticket {
-        loads += 1
+        loads[url, default: Loads()].count += 1
         return Ticket(url: url, generation: generation, time: clock)
     }
 
     /// Whether the response of a request may still be stored.
     func isCurrent(_ ticket: Ticket) -> Bool {
-        generation == ticket.generation && (invalidated[ticket.url] ?? -1) <= ticket.time
+        generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
     }
 
     /// Ends a request.
@@ -37,15 +43,16 @@ struct CacheState {
     /// - Returns: whether its response may be stored: no reset and no invalidation of its URL have occurred since
     ///   ``begin(_:)``.
     mutating func end(_ ticket: Ticket) -> Bool {
-        loads -= 1
-        defer { if loads == 0 { invalidated = [:] } }
+        defer {
+            loads[ticket.url]?.count -= 1
+            if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
+        }
         return isCurrent(ticket)
     }
 
-    /// Notes that the responses of a URL have become invalid.
+    /// Notes that the responses of a URL have become invalid. Only requests of this URL that have begun need to know it.
     mutating func invalidate(_ url: String) {
-        guard loads > 0 else { return }
         clock += 1
-        invalidated[url] = clock
+        loads[url]?.invalidated = clock
     }
 }

@@ -149,6 +149,7 @@ struct FileCacheFolder: Sendable {
         #else
             let time = facts.st_mtim
         #endif
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        // Nanoseconds end in the year 2262, and a file system can store later times.
+        return min(max(0, Int64(time.tv_sec)), 9_000_000_000) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -52,7 +52,8 @@ struct FileCacheHead: Equatable {
         guard reader.number(UInt32.self) == Self.mark, let url = reader.text(), let status = reader.number(UInt32.self),
             let requestTime = reader.number(UInt64.self), let responseTime = reader.number(UInt64.self),
             let count = reader.number(UInt64.self), let checksum = reader.number(UInt64.self),
-            let headers = reader.headers(), let varied = reader.varied(), reader.isAtEnd, count <= UInt64(Int.max)
+            let headers = reader.headers(), let varied = reader.varied(), reader.isAtEnd, count <= UInt64(Int.max),
+            [requestTime, responseTime].allSatisfy({ CachedHead.times.contains(Int64(bitPattern: $0)) })
         else { return nil }
         self.url = url
         head = CachedHead(

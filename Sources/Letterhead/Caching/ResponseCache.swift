@@ -86,7 +86,10 @@ public final class ResponseCache: LoaderLink {
     }
 
     /// The current time in seconds since 1970.
-    var seconds: Int64 { Int64(now().timeIntervalSince1970.rounded(.down)) }
+    var seconds: Int64 {
+        let (first, last) = (Double(CachedHead.times.lowerBound), Double(CachedHead.times.upperBound))
+        return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
+    }
 
     /// Calls a function of the store. An error is reported, and the result is nil.
     func guarded<Value>(_ use: () throws -> Value) -> Value? {

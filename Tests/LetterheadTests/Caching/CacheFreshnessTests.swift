@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Letterhead
@@ -31,6 +32,28 @@ import Testing
     ])
     func `the first valid number of Age counts`(age: String, expected: Int64) {
         #expect(freshness(["Age": age]).age == expected)
+    }
+
+    @Test func `the first and the last time of a record can be calculated with`() {
+        let times = [CachedHead.times.lowerBound, 0, CachedHead.times.upperBound]
+        let dates = [
+            "Sun, 06 Nov 0001 08:49:37 GMT", "Sun, 06 Nov 9999 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+        ]
+        for request in times {
+            for response in times {
+                for date in dates {
+                    let head = CachedHead(
+                        status: 200,
+                        headers: ["Age": "99999999999", "Date": date, "Expires": dates[1], "Last-Modified": date],
+                        requestTime: request, responseTime: response)
+                    for now in times { #expect(CacheFreshness(head, now: now).age >= 0) }
+                }
+            }
+        }
+        for time in [Double.infinity, -.infinity, .nan, 1e300] {
+            let cache = ResponseCache(store: .memory(bytes: 1000), now: { Date(timeIntervalSince1970: time) })
+            #expect(CachedHead.times.contains(cache.seconds))
+        }
     }
 
     @Test func `max-age takes precedence over Expires, and a malformed Expires is in the past`() {

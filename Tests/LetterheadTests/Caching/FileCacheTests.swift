@@ -37,6 +37,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int64.min, .min + 1, -1 << 50, 1 << 50, .max - 1, .max])
+    func `a record whose times cannot be calculated with counts as missing`(time: Int64) {
+        for (request, response) in [(time, 0), (0, time), (time, time)] as [(Int64, Int64)] {
+            let head = CachedHead(status: 200, headers: [:], requestTime: request, responseTime: response)
+            let file = FileCacheHead(url: "https://a.example/", head: head, bodyCount: 0, bodyChecksum: 0)
+            #expect(FileCacheHead(Array(file.data)) == nil)
+        }
+    }
+
+    @Test func `a file from the far past or future is not an error`() async throws {
+        defer { remove() }
+        let scene = CacheScene.counting("max-age=60")
+        _ = try await scene.client(scene.cache(try .files(in: folder, bytes: 1 << 20))).get()
+        for time in [-1e10, 1.5e10, 1e12] {
+            for file in try files(".head") + files(".body") {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: file.path)
+            }
+            let client = scene.client(scene.cache(try .files(in: folder, bytes: 1 << 20)))
+            #expect(try await client.get().cache == .hit)
+        }
+    }
+
     @Test func `secret fields that Vary names are stored as a hash`() async throws {
         defer { remove() }
         let scene = CacheScene { request in
@@ -157,7 +180,7 @@ import Testing
 
     @Test func `a head is read as it was written, and a name too`() throws {
         let head = CachedHead(
-            status: 404, headers: ["A": "b", "Ü": "é"], requestTime: -1, responseTime: .max,
+            status: 404, headers: ["A": "b", "Ü": "é"], requestTime: -1, responseTime: CachedHead.times.upperBound,
             varied: [.init(name: "a", value: nil), .init(name: "b", value: "")])
         let file = FileCacheHead(url: "https://a.example/ü", head: head, bodyCount: 5, bodyChecksum: .max)
         #expect(FileCacheHead(Array(file.data)) == file)

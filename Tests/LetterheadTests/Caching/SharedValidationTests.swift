@@ -47,6 +47,44 @@ import Testing
         #expect(scene.server.requests.count == 2)
     }
 
+    @Test func `a waiting request keeps its own limit of the response`() async throws {
+        let gate = OneShot<Void>()
+        let count = Mutex(0)
+        let scene = CacheScene { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { await gate.value }
+            let body = HTTPResponseBody(Data(count: number == 1 ? 4 : 400))
+            return HTTPResponse(
+                request: request, status: .ok, headers: ["Cache-Control": "max-age=1", "ETag": "\"\(number)\""],
+                body: body)
+        }
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        let first = Task { try await client.get().response.body.data().count }
+        while scene.server.requests.count < 2 { await Task.yield() }
+        let second = Task { try await client.get { $0.responseLimit = 100 }.text.utf8.count }
+        await waiters(cache, 1)
+        gate.set(())
+        #expect(try await first.value == 400)
+        let error = await #expect(throws: HTTPError.self) { try await second.value }
+        #expect(error?.code == .responseTooLarge && scene.server.requests.count == 3)
+    }
+
+    @Test func `invalidations of other URLs are not kept while a request is under way`() {
+        var state = CacheState()
+        let (ticket, other) = (state.begin("https://a.example/"), state.begin("https://a.example/1"))
+        for number in 0..<30_000 { state.invalidate("https://a.example/\(number)") }
+        #expect(state.loads.count == 2 && state.isCurrent(ticket) && !state.isCurrent(other))
+        let later = state.begin("https://a.example/1")
+        let areValid = [state.end(other), state.end(later), state.end(ticket)]
+        #expect(areValid == [false, true, true] && state.loads.isEmpty)
+    }
+
     @Test func `a waiting request does not receive another variant`() async throws {
         let gate = OneShot<Void>()
         let scene = CacheScene { request in
