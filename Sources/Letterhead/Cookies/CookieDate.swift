@@ -2,7 +2,8 @@
 enum CookieDate {
     /// Parses a date. Returns seconds since 1970, or nil if a time, a day, a month or a year is missing or not valid.
     static func seconds(of text: String) -> Int64? {
-        var (time, day, month, year): (Int?, Int?, Int?, Int?) = (nil, nil, nil, nil)
+        var time: (hour: Int, minute: Int, second: Int)?
+        var (day, month, year): (Int?, Int?, Int?) = (nil, nil, nil)
         for token in text.utf8.split(whereSeparator: isDelimiter).prefix(64) {
             if time == nil, let found = clock(token) {
                 time = found
@@ -14,7 +15,7 @@ enum CookieDate {
                 year = found
             }
         }
-        guard let time, let day, let month, var year else { return nil }
+        guard let time = time.flatMap(secondsOfDay), let day, let month, var year else { return nil }
         if (70...99).contains(year) { year += 1900 }
         if (0...69).contains(year) { year += 2000 }
         guard year >= 1601, (1...HTTPDate.length(of: month - 1, year: year)).contains(day) else { return nil }
@@ -26,14 +27,20 @@ enum CookieDate {
             || (0x7B...0x7E).contains(byte)
     }
 
-    /// Reads `hh:mm:ss` with fields of one or two digits, followed by anything that is not a digit. Returns seconds.
-    private static func clock(_ token: Substring.UTF8View) -> Int? {
+    /// Reads `hh:mm:ss` with fields of one or two digits, followed by anything that is not a digit. The numbers can be out
+    /// of range: the first token of this form is the time, and no later token replaces it.
+    private static func clock(_ token: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].allSatisfy(isDigit), fields[1].allSatisfy(isDigit),
             let hour = digits(fields[0], 1...2), let minute = digits(fields[1], 1...2),
-            let second = digits(fields[2], 1...2), hour < 24, minute < 60, second < 60
+            let second = digits(fields[2], 1...2)
         else { return nil }
-        return hour * 3600 + minute * 60 + second
+        return (hour, minute, second)
+    }
+
+    private static func secondsOfDay(_ time: (hour: Int, minute: Int, second: Int)) -> Int? {
+        guard time.hour < 24, time.minute < 60, time.second < 60 else { return nil }
+        return time.hour * 3600 + time.minute * 60 + time.second
     }
 
     /// Reads a number of some digits, followed by anything that is not a digit.

@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: [
         "", "Sun, 06 Nov 1994", "08:49:37 Nov 1994", "32 Jan 1994 00:00:00", "30 Feb 1994 00:00:00",
         "1 Jan 1600 00:00:00", "1 Jan 1994 24:00:00", "1 Jan 1994 00:60:00", "1 Jan 1994 00:00", "1 Foo 1994 00:00:00",
-        "29 Feb 2023 00:00:00",
+        "29 Feb 2023 00:00:00", "91:22:33 21:01:22 1 Jan 1994", "1 Jan 1994 00:61:00 00:00:01",
     ])
     func `a text that is not a date is refused`(text: String) {
         #expect(CookieDate.seconds(of: text) == nil)
