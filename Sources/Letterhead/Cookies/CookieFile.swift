@@ -56,7 +56,8 @@ struct CookieFile: Sendable {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let lock = directory.appendingPathComponent(".\(url.lastPathComponent).lock")
+        let name = SHA256Hash.hash(Array(url.lastPathComponent.utf8)).prefix(9)
+        let lock = url.hiddenNeighbor(RandomBytes.base64URL(Array(name)) + ".lock")
         let descriptor = lock.withUnsafeFileSystemRepresentation { path in
             path.map { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) } ?? -1
         }

@@ -16,8 +16,7 @@ struct PrivateFile {
 
     init(replacing url: URL) {
         target = url
-        let mark = RandomBytes.base64URL(RandomBytes.system(9))
-        draft = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(mark)")
+        draft = url.hiddenNeighbor(RandomBytes.base64URL(RandomBytes.system(9)))
     }
 
     /// Writes the bytes to disk, and replaces the file atomically.
@@ -74,7 +73,14 @@ struct PrivateFile {
         _ = fsync(descriptor)
         _ = close(descriptor)
     }
+}
 
+extension URL {
+    /// Returns the URL of a hidden file in the same folder. Its name does not contain the name of this file, which can
+    /// already be as long as a file system allows.
+    func hiddenNeighbor(_ mark: String) -> URL {
+        deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
+    }
 }
 
 extension PrivateFile {

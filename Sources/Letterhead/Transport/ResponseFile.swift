@@ -7,8 +7,7 @@ struct ResponseFile {
 
     init(_ place: URL) {
         self.place = place
-        draft = place.deletingLastPathComponent()
-            .appending(path: ".\(place.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
+        draft = place.hiddenNeighbor("\(UInt64.random(in: 0 ... .max))")
     }
 
     /// Writes the whole body. If writing fails, the hidden file is removed.

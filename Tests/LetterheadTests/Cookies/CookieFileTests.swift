@@ -29,6 +29,16 @@ import Testing
         #expect(later.cookies.isEmpty)
     }
 
+    @Test func `the name of the file can be as long as the file system allows`() throws {
+        defer { remove() }
+        let long = file.deletingLastPathComponent().appending(path: String(repeating: "\u{E9}", count: 127) + "x")
+        for names in [[], ["a"]] {
+            let jar = CookieJar(file: long, now: { [now] in now }, onError: { Issue.record($0) })
+            #expect(jar.cookies.map(\.name) == names)
+            jar.set(cookie("a"))
+        }
+    }
+
     @Test func `only the owner can read the file`() throws {
         defer { remove() }
         jar().set(cookie("a"))

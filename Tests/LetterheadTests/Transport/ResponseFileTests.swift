@@ -39,6 +39,18 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
+    func `The name of the file can be as long as the file system allows`(_ transport: Transport) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await MockServer.start { _ in .text("saved") }
+        for name in [String(repeating: "x", count: 255), String(repeating: "\u{E9}", count: 127)] {
+            _ = try await transport.loader.load(request(server.url, to: name))
+            #expect(try Data(contentsOf: folder.appending(path: name)) == Data("saved".utf8))
+        }
+        #expect(try files.count == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: Transport.allCases)
     func `With an unaccepted status the file is not changed, and the body is in memory`(_ transport: Transport)
         async throws
     {
