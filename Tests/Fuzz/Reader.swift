@@ -11,7 +11,7 @@ struct Reader: Sendable {
     let read: @Sendable ([UInt8]) -> Void
 
     static let all =
-        [links, mediaTypes, urls, queries, pages, json5, headers, dates, events, values] + state + exchanges
+        [links, mediaTypes, urls, queries, pages, openJSON, headers, dates, events, values] + state + exchanges
 
     static let events = Reader(
         name: "event stream",
@@ -115,26 +115,21 @@ struct Reader: Sendable {
         }
     }
 
-    static let json5 = Reader(
-        name: "JSON5",
-        samples: [
-            "{a:0x1F,'b':[+1.5,.5,Infinity,],/* c */\"d\":'e\\\nf'} // g", "\"a\":1234567890123.25", "[1e5, -12",
-            "{é:1}",
-            "123456789012345678901234567890",
-        ],
+    /// JSON without outer braces. JSON5 is not among the readers, because it is only for servers that the caller trusts.
+    static let openJSON = Reader(
+        name: "JSON without outer braces",
+        samples: ["\"a\":1234567890123.25", "\"a\":[1e5, -12", "\"é\":1", "123456789012345678901234567890"],
         hostile: []
     ) { bytes in
-        for isJSON5 in [true, false] {
-            let decoder = JSONDecoder()
-            (decoder.allowsJSON5, decoder.assumesTopLevelDictionary) = (isJSON5, !isJSON5)
-            var request = HTTPRequest()
-            request.decoder = decoder
-            let response = HTTPResponse(request: request, status: 422, body: HTTPResponseBody(Data(bytes)))
-            let error = HTTPError(.unacceptableStatus, request: request, response: response)
-            _ = error.failure(as: Double.self)
-            _ = error.failure(as: [String: Double].self)
-            _ = error.failure(as: JSONValue.self)
-        }
+        let decoder = JSONDecoder()
+        decoder.assumesTopLevelDictionary = true
+        var request = HTTPRequest()
+        request.decoder = decoder
+        let response = HTTPResponse(request: request, status: 422, body: HTTPResponseBody(Data(bytes)))
+        let error = HTTPError(.unacceptableStatus, request: request, response: response)
+        _ = error.failure(as: Double.self)
+        _ = error.failure(as: [String: Double].self)
+        _ = error.failure(as: JSONValue.self)
     }
 
     /// What a page is expected to be, so that what it is instead is told.

@@ -35,6 +35,8 @@ extension HTTPBodyDecoder {
 
 extension JSONDecoder: HTTPBodyDecoder {
     /// The types `application/json` and `application/problem+json`.
+    ///
+    /// Set `allowsJSON5` only for servers that you trust, because a malformed JSON5 text can end the process.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 

@@ -42,7 +42,8 @@ import Testing
         }
         expectRedacted(FormBody([name: "SECRET", "q": "marker"]), shows: "bytes")
         for body: any HTTPBody in [
-            FormBody([name: "SECRET", "q": "marker"]), TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#, contentType: .json),
+            FormBody([name: "SECRET", "q": "marker"]),
+            TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#, contentType: .json),
         ] {
             // A log that asks for bodies.
             var request = HTTPRequest()

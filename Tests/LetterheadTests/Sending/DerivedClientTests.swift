@@ -71,7 +71,8 @@ import Testing
 
     @Test func `validators run in the order request, derived client, client`() async throws {
         let log = Journal()
-        let client = HTTPClient(environment: .of("https://h"), validators: [Audit(name: "client", log: log)], transport: mock)
+        let client = HTTPClient(
+            environment: .of("https://h"), validators: [Audit(name: "client", log: log)], transport: mock)
         let derived = client.validated(by: Audit(name: "first", log: log)).validated(
             by: Audit(name: "second", log: log))
         _ = try await derived.send(Endpoint("a").validated(by: Audit(name: "request", log: log)))
@@ -86,7 +87,8 @@ import Testing
         func mark(_ text: String) -> ModifyResponse {
             ModifyResponse { $0.headers["X-Marks"] = ($0.headers["X-Marks"] ?? "") + text }
         }
-        let client = HTTPClient(environment: .of("https://h"), transformers: [mark("a")], transport: mock).transformed(by: mark("b"))
+        let client = HTTPClient(environment: .of("https://h"), transformers: [mark("a")], transport: mock).transformed(
+            by: mark("b"))
         #expect(try await client.send(Endpoint("x").transformed(by: mark("c"))).headers["X-Marks"] == "abc")
     }
 
@@ -101,8 +103,8 @@ import Testing
     }
 
     @Test func `a decoder of a derived client decodes, and is named in Accept`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(Data("<plist/>".utf8))) }
-        let client = HTTPClient(environment: .of("https://h"), transport: mock).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
+        let decoder = MediaTypeDecoder([("application/x-plist", JSONDecoder())])
+        let client = HTTPClient(environment: .of("https://h"), transport: mock).decoder(decoder)
         _ = await #expect(throws: HTTPError.self) { try await client.send(Get<[Int]>("a")) }
         #expect(mock.requests.last?.headers["Accept"] == "application/x-plist")
     }
@@ -110,7 +112,7 @@ import Testing
     @Test func `retries of a derived client are observed by the client and by the template`() async throws {
         let log = Journal()
         let clock = TestClock()
-        let mock = MockLoader { HTTPResponse(request: $0, status: 503) }.then { .ok($0) }
+        let mock = MockLoader { .ok($0) }.then { HTTPResponse(request: $0, status: 503) }
         let client = HTTPClient(environment: .of("https://h"), retrying: RetrySettings(clock: clock), transport: mock)
             .retry(.immediate, maximumRetries: 1).onRetry { _ in log.names.withLock { $0.append("client") } }
         _ = try? await client.send(Endpoint("a").onRetry { _ in log.names.withLock { $0.append("template") } })

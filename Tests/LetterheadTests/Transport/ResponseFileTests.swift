@@ -43,7 +43,7 @@ struct ResponseFileTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await MockServer.start { _ in .text("saved") }
         for name in [String(repeating: "x", count: 255), String(repeating: "\u{E9}", count: 127)] {
-            _ = try await transport.loader.load(request(server.url, to: name))
+            _ = try await HTTPClient(transport: transport.loader).send(request(server.url, to: name))
             #expect(try Data(contentsOf: folder.appending(path: name)) == Data("saved".utf8))
         }
         #expect(try files.count == 2)
