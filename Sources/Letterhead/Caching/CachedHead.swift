@@ -73,7 +73,7 @@ enum Vary {
     static func names(in headers: HTTPHeaders) -> [String]? {
         guard headers.contains(.vary) else { return [] }
         let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.lowercased)
-        return names.allSatisfy { $0 != "*" && ASCII.isToken($0) } ? Set(names).sorted() : nil
+        return names.allSatisfy { ASCII.isToken($0) } && !names.contains("*") ? Set(names).sorted() : nil
     }
 
     /// Returns the normalized value of a request field, so that values with the same meaning are equal; nil if the

@@ -145,11 +145,11 @@ extension CurlCommand {
         }
         var word = "\(name)="
         switch content {
-        case .text(let text): word += Self.quoted(text)
+        case .text(let text): word += ASCII.quoted(text)
         // With `@`, curl adds a filename if there is none.
-        case .file(let path): word += (filename == nil ? "<" : "@") + Self.quoted(path)
+        case .file(let path): word += (filename == nil ? "<" : "@") + ASCII.quoted(path)
         }
-        if let filename { word += ";filename=" + Self.quoted(filename) }
+        if let filename { word += ";filename=" + ASCII.quoted(filename) }
         if let type = part.fields.type { word += ";type=" + type }
         return ("--form", word)
     }
@@ -167,10 +167,6 @@ extension CurlCommand {
         let spellings = [";charset=", "; charset="].flatMap { [$0 + charset, $0 + "\"\(charset)\""] }
         return ASCII.isToken(charset)
             && spellings.contains { ASCII.equalIgnoringCase(type, parsed.essence + $0) }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacingBytes(of: "\\", with: "\\\\").replacingBytes(of: "\"", with: "\\\"") + "\""
     }
 
     private enum FormContent {
