@@ -37,8 +37,8 @@ public struct MetricsObserver: HTTPObserver {
         case .connectionOpened, .connectionReused:
             let isReused = event.name == .connectionReused
             count("http.client.connections", [("server.address", event[.address]), ("reused", "\(isReused)")])
-        case let name where name.hasPrefix("cache."):
-            count("http.client.cache", [("url.template", event.route), ("outcome", String(name.dropFirst(6)))])
+        case let name where name.rawValue.hasPrefix("cache."):
+            count("http.client.cache", [("url.template", event.route), ("outcome", String(name.rawValue.dropFirst(6)))])
         default: break
         }
     }
