@@ -55,7 +55,8 @@ struct CacheControl: Equatable, Sendable {
     }
 
     private mutating func add(_ name: String, _ argument: String?) {
-        if let old = arguments.updateValue(argument, forKey: name), old != argument { conflicts.insert(name) }
+        guard let old = arguments.updateValue(argument, forKey: name) else { return }
+        if old.map({ Array($0.utf8) }) != argument.map({ Array($0.utf8) }) { conflicts.insert(name) }
     }
 
     private static func argument(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> String {

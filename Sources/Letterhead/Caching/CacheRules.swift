@@ -15,7 +15,7 @@ enum CacheRules {
         case download = "the body is saved to a file"
         case body = "the body of the request cannot be compared"
         case tooLarge = "the body is larger than the store accepts"
-        case changedBelow = "a link below has added a credential, or has changed a field that Vary names"
+        case changedBelow = "a link below has added a credential, or has changed the path or a field that Vary names"
         case outdated = "the response was invalidated while it was received"
     }
 
@@ -42,18 +42,18 @@ enum CacheRules {
         }
     }
 
-    /// Whether a response belongs to the request as the cache has received it. The links below may have added a credential:
-    /// the response then belongs to a user who is not part of the key, unless it is `public` (RFC 9111, 3.5).
+    /// Whether a response belongs to the request as the cache has received it. The links below may have added a credential,
+    /// also in the path: the response then belongs to a user who is not part of the key.
     ///
     /// - Parameter sent: the request as it was sent.
     static func belongs(
         _ head: CachedHead, to request: HTTPRequest, sentAs sent: HTTPRequest, isSecret: (HTTPHeaders.Field) -> Bool
     ) -> Bool {
+        guard sent.path == request.path else { return false }
         if sent.headers == request.headers, sent.query == request.query, sent.userInfo == request.userInfo {
             return true
         }
         guard Vary.fields(head.varied.map(\.name), of: sent) == head.varied else { return false }
-        if head.control.contains("public"), !head.control.contains("private") { return true }
         return sent.headers.filter(isSecret) == request.headers.filter(isSecret)
             && sent.secretQuery == request.secretQuery && sent.userInfo == request.userInfo
     }

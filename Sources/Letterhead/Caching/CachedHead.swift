@@ -81,7 +81,7 @@ enum Vary {
     /// stored, and the value of a signature by a hash of its identity.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
-        let headers = request.body.isEmpty ? request.headers : request.framedHeaders()
+        let headers = request.framedHeaders()
         let signature = request.signature.flatMap { $0.headers.contains(fieldName) ? $0.identity : nil }
         guard let value = signature ?? headers[fieldName] else { return nil }
         if signature != nil || fieldName == .cookie

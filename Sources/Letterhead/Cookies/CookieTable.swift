@@ -12,7 +12,8 @@ struct CookieTable {
     /// All cookies that have not expired, sorted by domain, path and name.
     func cookies(at now: Date) -> [CookieJar.Cookie] {
         domains.values.joined().filter { !$0.hasExpired(at: now) }
-            .sorted { ($0.domain, $0.path, $0.name) < ($1.domain, $1.path, $1.name) }
+            .map { (key: Array("\($0.domain)\0\($0.path)\0\($0.name)".utf8), cookie: $0) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.cookie)
     }
 
     /// Stores a cookie, or removes the stored one if the new one has expired.

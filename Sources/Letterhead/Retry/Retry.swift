@@ -149,7 +149,7 @@ extension Retry {
         verdictOn result: Result<HTTPResponse, HTTPError>, of load: RetryLoad, for request: HTTPRequest
     ) async -> RetryVerdict {
         var verdict = RetryVerdict(.pass(nil))
-        let own = load.isNested ? [] : load.request.validators + load.request.context.additions.validators
+        let own = (load.isNested ? [] : load.request.validators) + load.request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let judged = await validator.result(of: verdict.replacement.map { .success($0) } ?? result, for: request)
             if let observation = request.observation { observation.judge(validator, judged) }

@@ -6,7 +6,7 @@ extension RetryLoad {
     func transform(
         _ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]
     ) async -> Bool {
-        let own = isNested ? [] : request.context.additions.responseTransformers + request.responseTransformers
+        let own = request.context.additions.responseTransformers + (isNested ? [] : request.responseTransformers)
         guard !common.isEmpty || !own.isEmpty, case .success(let response) = result else { return true }
         return await transform(&result, response, by: common + own)
     }

@@ -43,6 +43,8 @@ struct RetryLoad {
         guard mayRetry else { return request }
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
+        // A retry link further down would call them for each attempt, too.
+        if !attempt.context.additions.isEmpty { attempt.context.additions = HTTPRequestOptions() }
         return attempt
     }
 

@@ -49,6 +49,11 @@ struct ClientDefaults: Sendable {
 
     func apply(to request: inout HTTPRequest) {
         request.options.fill(from: options)
+        // A request that sets these to nil leaves them to the client.
+        if request.decoder == nil { request.decoder = options.decoder }
+        if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
+        if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
+        if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
         request.context.additions = additions
         if !headers.isEmpty { request.fill(headers: headers) }
         // The server has chosen the whole URL of such a page.

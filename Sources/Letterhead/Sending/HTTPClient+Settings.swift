@@ -8,7 +8,7 @@
 ///
 /// They are the modifiers of ``RequestTemplate``. A setting of a template or a request takes precedence over that of its
 /// client, which takes precedence over the environment. Validators, transformers and closures are added to those of the
-/// request.
+/// request. The request of a response contains the settings of the client that sent it.
 extension HTTPClient {
     /// Sets a header for requests that do not set it; see ``RequestTemplate/header(_:_:)``. nil removes it from the
     /// client.
@@ -66,11 +66,6 @@ extension HTTPClient {
 
     /// Sets the names that are secret in descriptions; see ``RequestTemplate/redaction(_:)``.
     public func redaction(_ redaction: Redaction) -> HTTPClient { changing { $0.options.redaction = redaction } }
-
-    /// Replaces the authentication of the client; see ``RequestTemplate/authenticated(by:)``.
-    public func authenticated(by authentication: HTTPAuthentication) -> HTTPClient {
-        changing { $0.options.authentication = authentication }
-    }
 
     /// Sets which redirects are followed; see ``RequestTemplate/redirects(_:)``.
     public func redirects(_ policy: RedirectPolicy) -> HTTPClient { changing { $0.options.redirectPolicy = policy } }

@@ -22,6 +22,9 @@ struct Load: Sendable {
     private let template: String?
     private var progress: ProgressUpdates.Report?
     private var observation: Observation?
+    /// Whether an outer load of the same download moves the file to its place.
+    private var isNestedDownload = false
+    private var download: DownloadOwner?
 
     /// - Parameters:
     ///   - loader: the chain.
@@ -44,6 +47,11 @@ struct Load: Sendable {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {
             begun.context.accept = request.decoder.map(\.accept) ?? Self.accept
+        }
+        if case .file = begun.responseDelivery {
+            isNestedDownload = request.context.download.map { !$0.hasEnded } ?? false
+            if !isNestedDownload { download = DownloadOwner() }
+            begun.context.download = download ?? request.context.download
         }
         progress = begun.takeProgressReport()
         observation = client?.observing?.begin(begun, template: template)
@@ -95,7 +103,10 @@ struct Load: Sendable {
 
     /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
-        do { try response.draft?.put() } catch { throw response.unsaved(error) }
+        if !isNestedDownload {
+            do { try response.draft?.put() } catch { throw response.unsaved(error) }
+        }
+        download?.end()
         if !response.body.isStreamed {
             progress?.finish()
             observation?.end(response)
@@ -112,6 +123,7 @@ struct Load: Sendable {
         // If the request could not be built, only the start and the end of the load are recorded.
         let begun = observation ?? client?.observing?.begin(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(error)
+        download?.end()
         failure?.response?.draft?.discard()
         return failure?.orCancellation ?? error
     }

@@ -50,7 +50,20 @@ struct CassetteRedaction: Sendable {
 
     private func cookie(_ value: String) -> String {
         let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")
-        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.mark + attributes
+        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.mark + Self.known(attributes)
+    }
+
+    private static let cookieAttributes: Set<String> = [
+        "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority", "expires",
+    ]
+
+    /// Returns the attributes of a cookie. Another segment, or one with a comma, may be a cookie of its own.
+    private static func known(_ attributes: String) -> String {
+        attributes.split(at: ";").map { segment in
+            let name = ASCII.lowercased(String(segment.cut(at: "=")?.head ?? segment)).split(at: " ").first ?? ""
+            let isKnown = cookieAttributes.contains(String(name)) && (name == "expires" || !segment.holds(","))
+            return ";" + (isKnown ? String(segment) : mark)
+        }.joined()
     }
 
     /// Returns the redaction with the secret names of a request.
@@ -122,8 +135,8 @@ struct CassetteRedaction: Sendable {
             !fields.contains(where: { names.isSecret(header: $0.name) })
         else { return outside(part) }
         let dispositions = fields.values(for: .contentDisposition)
-        let disposition = dispositions.count == 1 ? MediaType("disposition/\(dispositions[0])") : nil
-        let name = disposition?["name"] ?? ""
+        let disposition = dispositions.count == 1 ? MediaType("disposition/\(Self.latin1(dispositions[0]))") : nil
+        let name = String(decoding: (disposition?["name"] ?? "").unicodeScalars.map { UInt8($0.value) }, as: UTF8.self)
         let isSecret = names.isSecret(parameter: name) || isForm && name.isEmpty
         let content = part[end.upperBound...]
         let clean =
@@ -133,6 +146,11 @@ struct CassetteRedaction: Sendable {
                 Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content),
                 mediaType: fields[.contentType].flatMap { MediaType($0) }, isSecret: false)
         return part[..<end.upperBound] + clean + lineEnd
+    }
+
+    /// Returns a text with a character for each byte, because a parameter of a media type has no other characters.
+    private static func latin1(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) }))
     }
 
     /// Returns the header fields of a part; nil if a line is empty, because some servers see the end of the fields there.

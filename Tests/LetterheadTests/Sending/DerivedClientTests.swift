@@ -83,6 +83,29 @@ import Testing
         #expect(log.names.withLock { $0 } == ["first", "second", "client", "first", "second", "client"])
     }
 
+    @Test func `validators of a derived client run inside another client that retries`() async throws {
+        let log = Journal()
+        let inner = HTTPClient(environment: .of("https://h"), transport: mock).validated(
+            by: Audit(name: "inner", log: log))
+        let transport = AnyLoader { request in
+            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
+        }
+        let outer = HTTPClient(
+            environment: .of("https://h"), retrying: RetrySettings(maximumRetries: 1), transport: transport)
+        _ = try await outer.send(Endpoint("a"))
+        #expect(log.names.withLock { $0 } == ["inner"])
+    }
+
+    @Test func `a setting that a request leaves to the client is that of the derived client`() async throws {
+        let derived = client.maximumRetries(3).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
+        _ = await #expect(throws: HTTPError.self) { try await derived.send(Get<[Int]>("a").maximumRetries(nil)) }
+        #expect(last?.maximumRetries == 3)
+        var request = HTTPRequest()
+        request.decoder = nil
+        _ = try await derived.send(request)
+        #expect(last?.decoder is MediaTypeDecoder)
+    }
+
     @Test func `transformers run in the order client, derived client, request`() async throws {
         func mark(_ text: String) -> ModifyResponse {
             ModifyResponse { $0.headers["X-Marks"] = ($0.headers["X-Marks"] ?? "") + text }

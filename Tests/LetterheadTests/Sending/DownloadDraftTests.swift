@@ -169,6 +169,22 @@ import Testing
         #expect(folder.files.isEmpty)
     }
 
+    @Test func `a client that is the transport of another one leaves the file to the outer client`() async throws {
+        let folder = try Folder()
+        try Data("before".utf8).write(to: folder.file)
+        let inner = client()
+        let transport = AnyLoader { request in
+            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
+        }
+        let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
+        _ = await #expect(throws: HTTPError.self) {
+            try await client(validators: [refused], over: transport).download(Endpoint("a"), to: folder.file)
+        }
+        #expect(folder.content == "before" && folder.files == ["saved"])
+        let response = try await client(over: transport).download(Endpoint("a"), to: folder.file)
+        #expect(folder.content == "after" && response.savedFile == folder.file && folder.files == ["saved"])
+    }
+
     @Test func `an error response to a download is at most 64 MiB, with every limit of the download`() async throws {
         let folder = try Folder()
         for length in [nil, 400 << 20] {

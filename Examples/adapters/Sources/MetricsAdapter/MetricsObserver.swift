@@ -38,7 +38,8 @@ public struct MetricsObserver: HTTPObserver {
             let isReused = event.name == .connectionReused
             count("http.client.connections", [("server.address", event[.address]), ("reused", "\(isReused)")])
         case let name where name.rawValue.hasPrefix("cache."):
-            count("http.client.cache", [("url.template", event.route), ("outcome", String(name.rawValue.dropFirst(6)))])
+            count(
+                "http.client.cache", [("url.template", event.route), ("outcome", String(name.rawValue.dropFirst(6)))])
         default: break
         }
     }

@@ -27,7 +27,7 @@ final class DeduplicationKey: Hashable, Sendable {
         let headers: HTTPHeaders
         // The caller is responsible for what a key covers, but a secret body may contain a password.
         if request.body.isEmpty || key != nil && !request.isSecret {
-            (headers, body) = (request.headers, nil)
+            (headers, body) = (request.body.isEmpty ? request.framedHeaders() : request.headers, nil)
         } else {
             guard request.body.isReplayable, let data = try? request.body.encode() else { return nil }
             (headers, body) = (request.framedHeaders(), data)
@@ -68,7 +68,7 @@ final class DeduplicationKey: Hashable, Sendable {
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes
-            && left.client === right.client
+            && left.client === right.client && left.context.additions.isEmpty && right.context.additions.isEmpty
             && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
     }
 }

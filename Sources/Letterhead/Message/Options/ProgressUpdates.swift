@@ -115,8 +115,10 @@ extension HTTPRequest {
         guard options.contains(ProgressReportOption.self) else { return nil }
         defer { options.remove(ProgressReportOption.self) }
         guard let report = progressReport else { return nil }
+        let outer = context.progress?.receivers ?? []
         context.progress = context.progress.adding(report)
-        return report
+        let own = report.receivers.filter { receiver in !outer.contains { $0.identity === receiver.identity } }
+        return own.isEmpty ? nil : ProgressUpdates.Report(receivers: own)
     }
 }
 

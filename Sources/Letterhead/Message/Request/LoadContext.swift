@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a load adds to its request: the client, the template, and what links above and below must know of each other.
 ///
 /// The call site creates it for each load, so that nothing of an earlier load applies to a request that is sent again.
@@ -21,10 +23,22 @@ struct LoadContext: Sendable {
     /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
     /// the options of the request, so that a request that is sent again does not have them twice.
     var additions = HTTPRequestOptions()
+    /// The outermost load of a download, which moves the file to its place.
+    var download: DownloadOwner?
     /// The progress updates that end with the load.
     var progress: ProgressUpdates.Report?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
+}
+
+/// The outermost load of a download. If a client is the transport of another one, only the outer load has accepted the
+/// response when it ends, so only it replaces the file.
+final class DownloadOwner: Sendable {
+    private let ended = Atomic(false)
+
+    var hasEnded: Bool { ended.load(ordering: .relaxed) }
+
+    func end() { ended.store(true, ordering: .relaxed) }
 }
 
 extension HTTPRequest {

@@ -64,7 +64,7 @@
             let ends = [
                 "SSL_connect: ", "Recv failure: ", "Send failure: ", "unexpected eof", "non-properly terminated",
             ]
-            guard rawValue == 35, ends.contains(where: reason.contains) else { return nil }
+            guard rawValue == 35, ends.contains(where: { reason.holds($0) }) else { return nil }
             return (.cannotConnect, "the connection ended during the TLS handshake")
         }
 

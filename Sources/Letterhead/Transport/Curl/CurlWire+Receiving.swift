@@ -42,7 +42,10 @@
         /// ended. Callers would then receive each other's responses.
         private func begins(with line: UnsafeRawBufferPointer) -> Bool {
             // Before 7.80, libcurl does not call back before it sends, so the session is recorded here.
-            if !asksBeforeSending { progress.connection.tlsSession = tlsSession.session }
+            if !asksBeforeSending, let session = tlsSession.session, session != progress.connection.tlsSession {
+                progress.connection = Connection()
+                progress.connection.tlsSession = session
+            }
             progress.status = line.statusCode ?? 0
             // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
             progress.isInterim = (100...199).contains(progress.status) && progress.status != 101

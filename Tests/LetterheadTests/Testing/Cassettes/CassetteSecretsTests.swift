@@ -53,7 +53,8 @@ import Testing
 
     @Test(arguments: [
         ("SECRET", "REDACTED"), ("SECRET; Path=/", "REDACTED; Path=/"), ("=SECRET; Path=/", "=REDACTED; Path=/"),
-        ("a=SECRET=; Path=/", "a=REDACTED; Path=/"), ("a=\u{301}SECRET;\u{301} Path=/", "a=REDACTED;\u{301} Path=/"),
+        ("a=SECRET=; Path=/", "a=REDACTED; Path=/"), ("a=\u{301}SECRET;\u{301} Path=/", "a=REDACTED;REDACTED"),
+        ("a=SECRET; Path=/, sid=SECRET; HttpOnly; SECRET", "a=REDACTED;REDACTED; HttpOnly;REDACTED"),
         ("=\u{301}SECRET", "=REDACTED"),
     ])
     func `a cookie keeps its name and its attributes, and a value without a name is removed`(
