@@ -53,7 +53,7 @@ import sys
 
 report, root, wish = sys.argv[1:4]
 files = json.load(open(report))["data"][0]["files"]
-ours = [file for file in files if os.path.realpath(file["filename"]).startswith(os.path.realpath(root))]
+ours = [file for file in files if os.path.realpath(file["filename"]).startswith(os.path.realpath(root) + os.sep)]
 entered = sorted(file["filename"] for file in ours if file["summary"]["lines"]["covered"] > 0)
 print(f"one small GET through a client enters {len(entered)} of {len(ours)} files of the library")
 if wish == "--list":
