@@ -15,8 +15,6 @@ calls=(
 exceptions() {
     cat <<'LIST'
 Support/Bytes.swift                 the functions themselves
-Templates/                          names of Swift types
-Message/Body/BodyMembers            names of Swift types
 Message/Errors/HTTPError+Summary    names of cases of Swift errors
 Message/Errors/DecodingError        the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
@@ -24,12 +22,12 @@ Message/Redaction/Redaction+JSON    bytes
 Message/Redaction/Redaction+Body    the essence of a media type, which is ASCII
 Observing/HTTPTimeline.swift         the rows of a table
 Loading/Composing/ChainTree         names of links
-Decoding/                           names of members are converted as Foundation does; documents are parsed as bytes
-Bodies/Form/                        names of members are converted as Foundation does
+Decoding/JSONText.swift              characters that consist of one scalar
+Bodies/Form/FormPairs.swift          names of members are converted as Foundation does
 Cassettes/Cassette+Audit            the entropy of recorded text
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions
-Laws/                               the Swift sources of a user
+Laws/EventOrder.swift                names of events
 LIST
 }
 
