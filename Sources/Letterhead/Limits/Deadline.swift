@@ -89,10 +89,6 @@ struct DeadlinePoint: Sendable {
     var timeLeft: Duration { point - timeline.now }
 }
 
-enum DeadlinePointOption: HTTPRequestOption {
-    static let defaultOptionValue: DeadlinePoint? = nil
-}
-
 extension RequestSettings {
     /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
@@ -110,7 +106,7 @@ extension HTTPRequest {
     ///
     /// Links and transports must not wait longer than this. If a wait would be longer, they fail at once with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
-    public var timeLeft: Duration? { self[option: DeadlinePointOption.self]?.timeLeft }
+    public var timeLeft: Duration? { context.deadline?.timeLeft }
 
     /// Returns the error of a request whose deadline has passed, or would pass during a wait.
     ///
@@ -127,7 +123,7 @@ extension HTTPRequest {
     }
 
     /// Whether the load has a deadline.
-    var hasDeadline: Bool { options.contains(DeadlinePointOption.self) }
+    var hasDeadline: Bool { context.deadline != nil }
 
     /// The request without a deadline, for a shared load whose waiters have their own.
     var withoutDeadline: HTTPRequest {
@@ -140,7 +136,7 @@ extension HTTPRequest {
     /// Sets the point, unless an earlier one is set.
     mutating func limit(to limit: Duration, on timeline: Timeline) {
         if let timeLeft, timeLeft <= limit { return }
-        self[option: DeadlinePointOption.self] = DeadlinePoint(in: limit, on: timeline)
+        context.deadline = DeadlinePoint(in: limit, on: timeline)
     }
 
     /// Sets the deadline of this request to that of another request. Use it if this request is sent on behalf of the
@@ -152,9 +148,6 @@ extension HTTPRequest {
     /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, the deadline of this
     ///   request is removed. Pass nil if several requests wait for this one.
     public mutating func shareDeadline(of request: HTTPRequest?) {
-        guard let point = request?[option: DeadlinePointOption.self] else {
-            return options.remove(DeadlinePointOption.self)
-        }
-        self[option: DeadlinePointOption.self] = point
+        if context.deadline != nil || request?.context.deadline != nil { context.deadline = request?.context.deadline }
     }
 }

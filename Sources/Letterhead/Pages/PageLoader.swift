@@ -28,8 +28,9 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     }
 
     private func send(_ template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
-        guard let deadline else { return try await client.sendWithResponse(template) }
-        return try await client.sendWithResponse(template.option(DeadlinePointOption.self, deadline))
+        var request = client.sendable(template)
+        request.deadline = deadline
+        return try await request.sendWithResponse()
     }
 }
 

@@ -20,6 +20,8 @@ struct Load: Sendable {
     private let loader: any HTTPLoader
     private let client: ClientContext?
     private let template: String?
+    /// The deadline of the operation that the load belongs to.
+    private var deadline: DeadlinePoint?
     private var progress: ProgressUpdates.Report?
     private var observation: Observation?
     /// Whether an outer load of the same download moves the file to its place.
@@ -30,10 +32,14 @@ struct Load: Sendable {
     ///   - loader: the chain.
     ///   - client: the client; nil for a load without one.
     ///   - template: the name of the template, for observers. Default: nil.
-    init(over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil) {
+    ///   - deadline: the deadline of the operation that the load belongs to. Default: that of the request.
+    init(
+        over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil, deadline: DeadlinePoint? = nil
+    ) {
         self.loader = loader
         self.client = client
         self.template = template
+        self.deadline = deadline
     }
 
     /// Returns the request with the context of this load. What an earlier load added to the request is removed, except
@@ -42,7 +48,9 @@ struct Load: Sendable {
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
         var begun = request
-        begun.context = LoadContext(template: request.context.template, progress: request.context.progress)
+        deadline = deadline ?? request.context.deadline
+        begun.context = LoadContext(
+            template: request.context.template, deadline: deadline, progress: request.context.progress)
         if let client {
             client.adopt(&begun, decodes: decodes)
         } else if decodes {
@@ -106,6 +114,8 @@ struct Load: Sendable {
         if !isNestedDownload {
             do { try response.draft?.put() } catch { throw response.unsaved(error) }
         }
+        var response = response
+        restoreDeadline(of: &response.request)
         download?.end()
         if !response.body.isStreamed {
             progress?.finish()
@@ -118,14 +128,23 @@ struct Load: Sendable {
     ///
     /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
     func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
-        let failure = error as? HTTPError
+        var failure = error as? HTTPError
         (progress ?? updates())?.finish()
         // If the request could not be built, only the start and the end of the load are recorded.
         let begun = observation ?? client?.observing?.begin(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(error)
         download?.end()
         failure?.response?.draft?.discard()
+        if var request = failure?.request, request.hasDeadline {
+            restoreDeadline(of: &request)
+            failure = failure?.with(request: request)
+        }
         return failure?.orCancellation ?? error
+    }
+
+    /// Removes the deadline of this load from a request, so that a caller who sends it again has the whole time.
+    private func restoreDeadline(of request: inout HTTPRequest) {
+        if request.hasDeadline { request.context.deadline = deadline }
     }
 }
 

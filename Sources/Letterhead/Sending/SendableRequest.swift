@@ -19,6 +19,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let loader: any HTTPLoader
     /// What the client adds; nil for a request that is sent without a client.
     private let client: ClientContext?
+    /// The deadline of the operation that the request belongs to. Default: nil.
+    var deadline: DeadlinePoint?
 
     /// Creates a request from a template, with a ``StandardRequestBuilder``.
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
@@ -77,7 +79,9 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    private var load: Load { Load(over: loader, for: client, template: rootName(of: Template.self)) }
+    private var load: Load {
+        Load(over: loader, for: client, template: rootName(of: Template.self), deadline: deadline)
+    }
 
     /// Builds the request. The members of the template are checked here, because a custom builder might not use the
     /// standard builder, which checks them.

@@ -47,6 +47,38 @@ import Testing
         #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
     }
 
+    @Test func `a request that is sent again has the whole time again`() async throws {
+        let left = Mutex<[Duration?]>([])
+        let mock = MockLoader { [clock] request in
+            left.withLock { $0.append(request.timeLeft) }
+            clock.advance(by: .seconds(1))
+            if request.path == "/slow" { throw request.deadlinePassed(while: "connecting") }
+            return .ok(request)
+        }
+        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
+        let client = HTTPClient(
+            environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        let response = try await client.send(try .to("https://a.test/x"))
+        #expect(response.request.timeLeft == nil)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(try .to("https://a.test/slow")) }
+        let failed = try #require(error?.request)
+        #expect(failed.timeLeft == nil)
+        clock.advance(by: .seconds(100))
+        _ = try? await client.send(failed)
+        _ = try await client.send(response.request)
+        #expect(left.withLock { $0 } == [.seconds(60), .seconds(60), .seconds(60), .seconds(60)])
+    }
+
+    @Test func `a request within the load of another keeps the deadline of the outer load`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
+        let inner = HTTPClient(environment: environment, transport: mock)
+        let outer = Deadline(.seconds(60), clock: clock) --> AnyLoader { try await inner.send($0) }
+        let response = try await outer.load(try .to("https://a.test"))
+        #expect(mock.requests[0].timeLeft == .seconds(60))
+        #expect(response.request.timeLeft == .seconds(60))
+    }
+
     @Test func `an explicit nil does not remove the deadline of an outer load`()
         async throws
     {

@@ -20,6 +20,8 @@ struct LoadContext: Sendable {
     /// The value of `Accept` for a response that will be decoded. It applies if neither the request nor an environment
     /// sets the header.
     var accept: String?
+    /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
+    var deadline: DeadlinePoint?
     /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
     /// the options of the request, so that a request that is sent again does not have them twice.
     var additions = HTTPRequestOptions()
