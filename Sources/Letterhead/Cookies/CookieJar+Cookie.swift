@@ -101,7 +101,7 @@ extension CookieJar {
 extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name, the domain and the path.
     public var description: String {
-        "\(Redaction.visible(name))=\(Redaction.mark) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
+        "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
     }
     /// The same as ``description``.
     public var debugDescription: String { description }

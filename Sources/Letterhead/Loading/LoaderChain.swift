@@ -70,13 +70,13 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     @usableFromInline let link: Link
     @usableFromInline let next: Next
     /// The next loader as links receive it. The existential is created once.
-    @usableFromInline let behind: any HTTPLoader
+    @usableFromInline let erasedNext: any HTTPLoader
 
     @inlinable
     init(link: Link, next: Next) {
         self.link = link
         self.next = next
-        behind = next
+        erasedNext = next
     }
 
     /// Calls the link, followed by the rest of the chain.
@@ -87,7 +87,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if _isConcrete(Next.self) { return try await link.load(request, next: next) }
-        return try await link.load(request, next: behind)
+        return try await link.load(request, next: erasedNext)
     }
 
     /// Resets every link, from the first to the last. A link that is an object is reset only once, even if it occurs

@@ -110,12 +110,12 @@ struct HARMessage: Sendable {
 
     private init(_ request: HTTPRequest, _ headers: HTTPHeaders, statusText: String) {
         redaction = request.redaction
-        method = request.method.shown
+        method = request.method.printable
         // The mark contains characters that a URL must not contain.
-        url = redaction.url(of: request).replacingBytes(of: Redaction.mark, with: "%3Credacted%3E")
+        url = redaction.url(of: request).replacingBytes(of: Redaction.placeholder, with: "%3Credacted%3E")
         query = request.query.map { [redaction] item in
             let isSecret = item.value != nil && (item.isSecret || redaction.isSecret(parameter: item.name))
-            return HARFile.Pair(name: item.name, value: isSecret ? Redaction.mark : item.value ?? "")
+            return HARFile.Pair(name: item.name, value: isSecret ? Redaction.placeholder : item.value ?? "")
         }
         self.headers = headers.map { [redaction] in
             HARFile.Pair(name: Redaction.visible($0.name.rawValue), value: redaction.value(of: $0))
@@ -140,8 +140,8 @@ struct HARMessage: Sendable {
     /// a multipart body or a text that cannot be redacted, is `<redacted>`.
     var text: (text: String, encoding: String?)? {
         guard let body, !body.isEmpty else { return nil }
-        if isSecret { return (Redaction.mark, nil) }
+        if isSecret { return (Redaction.placeholder, nil) }
         if let text = redaction.redacted(body, headers: source, isCut: isCut) { return (text, nil) }
-        return Redaction.hidesText(source) ? (Redaction.mark, nil) : (body.base64EncodedString(), "base64")
+        return Redaction.hidesText(source) ? (Redaction.placeholder, nil) : (body.base64EncodedString(), "base64")
     }
 }

@@ -46,7 +46,7 @@ private struct CurlCommand {
 
     private mutating func addMethod() {
         if request.method == .head { return add("--head") }
-        if request.method != .get || !request.body.isEmpty { add("--request", request.method.shown) }
+        if request.method != .get || !request.body.isEmpty { add("--request", request.method.printable) }
     }
 
     private mutating func addURL() {
@@ -83,7 +83,7 @@ extension CurlCommand {
         if body.isEmpty {
             if request.method.expectsBody { addData("--data-raw", "") }
         } else if !showsSecrets, request.isSecret {
-            addData("--data-raw", Redaction.mark)
+            addData("--data-raw", Redaction.placeholder)
         } else if let file = body as? FileBody {
             addData("--data-binary", "@\(file.url.path)")
         } else if let form = (body as? MultipartBody).flatMap(words(of:)) {
@@ -106,7 +106,7 @@ extension CurlCommand {
         let headers = request.framedHeaders()
         let redacted = showsSecrets ? nil : request.redaction.redacted(data, headers: headers)
         if !showsSecrets, redacted == nil, Redaction.hidesText(headers) {
-            return addData("--data-raw", Redaction.mark)
+            return addData("--data-raw", Redaction.placeholder)
         }
         let bytes = redacted.map { Data($0.utf8) } ?? data
         if bytes.count <= Self.longestWord, let text = String(validating: bytes, as: UTF8.self), Shell.isWord(text) {
@@ -175,7 +175,7 @@ extension CurlCommand {
     }
 
     private func content(of part: MultipartPart, named name: String) -> FormContent? {
-        if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.mark) }
+        if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.placeholder) }
         let text: String?
         switch part.content {
         case .text(let content): text = content
@@ -186,6 +186,6 @@ extension CurlCommand {
         guard let text else { return nil }
         guard !showsSecrets else { return .text(text) }
         let headers: HTTPHeaders = part.fields.type.map { [.contentType: $0] } ?? [:]
-        return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.mark)
+        return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.placeholder)
     }
 }

@@ -21,7 +21,7 @@ struct PagePlace: Sendable {
 
     /// Writes a value to a parameter. null removes a query parameter.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
-        switch parameter.place(in: self) {
+        switch parameter.destination(in: self) {
         case .query(let name) where value.hasObject:
             refuse([name], "a query parameter cannot hold a JSON object; use .json for the parameter")
         case .query(let name): query.set(name, to: value == .null ? nil : value)
@@ -31,7 +31,7 @@ struct PagePlace: Sendable {
 
     /// Returns whether a parameter already has a value.
     func contains(_ parameter: PageParameter) -> Bool {
-        switch parameter.place(in: self) {
+        switch parameter.destination(in: self) {
         case .query(let name): query.contains(name) || parameters[name] != nil
         case .json(let path): containsMember(at: path)
         }
@@ -146,7 +146,7 @@ public struct PageParameter: Sendable, Hashable, ExpressibleByStringLiteral {
         case json([String])
     }
 
-    func place(in place: PagePlace) -> Place {
+    func destination(in place: PagePlace) -> Place {
         switch kind {
         case .query(let name): .query(name)
         case .json(let path): .json(path)

@@ -30,7 +30,7 @@ public struct HTTPRedirect: Sendable, CustomStringConvertible {
     /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.
     public var description: String {
         let redaction = request.redaction
-        return "\(status) from \(request.method.shown) \(redaction.url(of: request)) to \(target.method.shown) "
+        return "\(status) from \(request.method.printable) \(redaction.url(of: request)) to \(target.method.printable) "
             + redaction.url(of: target)
     }
 }

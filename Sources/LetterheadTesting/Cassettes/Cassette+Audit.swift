@@ -40,7 +40,7 @@ extension Cassette {
         (fields ?? []).flatMap { field -> [Finding] in
             let name = HTTPHeaders.Name(field.name)
             let isNamed = redaction.names.isSecret(header: name)
-            guard isNamed, !field.value.contains(CassetteRedaction.mark) else {
+            guard isNamed, !field.value.contains(CassetteRedaction.placeholder) else {
                 return audit(field.value, "\(place), header \(field.name)")
             }
             return [Self.finding("\(place), header \(field.name)", "value of a secret name", field.value)]

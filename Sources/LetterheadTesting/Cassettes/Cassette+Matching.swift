@@ -59,7 +59,7 @@ struct CassetteKey: Equatable {
         let items = QueryParameters(escaped: parts.query ?? "").filter { !matching.ignoredQuery.contains($0.name) }
         query = items.map { item in
             let isSecret = item.name.isEmpty || redaction.names.isSecret(parameter: item.name)
-            return item.value.map { "\(item.name)=\(isSecret ? CassetteRedaction.mark : $0)" } ?? item.name
+            return item.value.map { "\(item.name)=\(isSecret ? CassetteRedaction.placeholder : $0)" } ?? item.name
         }.sorted()
         (parts.query, parts.fragment) = (nil, nil)
         if parts.path.isEmpty { parts.path = "/" }

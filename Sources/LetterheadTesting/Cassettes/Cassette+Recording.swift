@@ -34,7 +34,7 @@ extension Cassette {
         let redaction = redaction.adding(request.redaction)
         let headers = request.framedHeaders()
         let url = redaction.text(
-            request.redaction.url(of: request).replacingBytes(of: Redaction.mark, with: "REDACTED"))
+            request.redaction.url(of: request).replacingBytes(of: Redaction.placeholder, with: "REDACTED"))
         var archived = HAR.Request(method: "\(request.method)", url: url, headers: redaction.fields(headers))
         archived.queryString = HAR.queryItems(of: url)
         guard !request.body.isEmpty, let chunks = try? request.framedBody() else { return archived }

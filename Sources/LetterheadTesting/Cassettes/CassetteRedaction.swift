@@ -6,7 +6,7 @@ import Letterhead
 /// The result has the same form as the message, so that a redacted response can be decoded: a secret string becomes
 /// `REDACTED`, a secret number becomes 0. A value without a name may be a secret, and is removed.
 struct CassetteRedaction: Sendable {
-    static let mark = "REDACTED"
+    static let placeholder = "REDACTED"
 
     let names: Redaction
 
@@ -15,7 +15,7 @@ struct CassetteRedaction: Sendable {
         headers.map { field in
             if field.name == .setCookie { return HAR.Field(name: field.name.rawValue, value: cookie(field.value)) }
             let isSecret = field.isSecret || names.isSecret(header: field.name)
-            return HAR.Field(name: field.name.rawValue, value: isSecret ? Self.mark : text(field.value))
+            return HAR.Field(name: field.name.rawValue, value: isSecret ? Self.placeholder : text(field.value))
         }
     }
 
@@ -28,29 +28,29 @@ struct CassetteRedaction: Sendable {
     ///   JSON body that are never secret in such a response, such as `token_type`, are kept.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
-            return isSecret ? Data(Self.mark.utf8) : multipart(data, mediaType)
+            return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
         }
-        guard let text = String(data: data, encoding: .utf8) else { return isSecret ? Data(Self.mark.utf8) : data }
+        guard let text = String(data: data, encoding: .utf8) else { return isSecret ? Data(Self.placeholder.utf8) : data }
         if mediaType?.essence == "application/x-www-form-urlencoded" {
             // A text without any name is not a form.
             let isHidden = isSecret || !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
-            return Data((isHidden ? Self.mark : plain(names.redactForm(text))).utf8)
+            return Data((isHidden ? Self.placeholder : plain(names.redactForm(text))).utf8)
         }
         if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
             let redacted = redact(json, isSecret: isSecret)
             guard redacted != json else { return data }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return (try? encoder.encode(redacted)) ?? Data(Self.mark.utf8)
+            return (try? encoder.encode(redacted)) ?? Data(Self.placeholder.utf8)
         }
-        return Data((isSecret ? Self.mark : plain(names.redactURLs(names.redactJSON(text)))).utf8)
+        return Data((isSecret ? Self.placeholder : plain(names.redactURLs(names.redactJSON(text)))).utf8)
     }
 
-    private func plain(_ text: String) -> String { text.replacingBytes(of: Redaction.mark, with: Self.mark) }
+    private func plain(_ text: String) -> String { text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder) }
 
     private func cookie(_ value: String) -> String {
         let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")
-        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.mark + Self.known(attributes)
+        return (pair.cut(at: "=").map { "\($0.head)=" } ?? "") + Self.placeholder + Self.known(attributes)
     }
 
     private static let cookieAttributes: Set<String> = [
@@ -62,7 +62,7 @@ struct CassetteRedaction: Sendable {
         attributes.split(at: ";").map { segment in
             let name = ASCII.lowercased(String(segment.cut(at: "=")?.head ?? segment)).split(at: " ").first ?? ""
             let isKnown = cookieAttributes.contains(String(name)) && (name == "expires" || !segment.holds(","))
-            return ";" + (isKnown ? String(segment) : mark)
+            return ";" + (isKnown ? String(segment) : placeholder)
         }.joined()
     }
 
@@ -88,7 +88,7 @@ struct CassetteRedaction: Sendable {
             }
             return .object(redacted)
         case .array(let elements): return .array(elements.map { redact($0, isSecret: isSecret) })
-        case .string(let text): return .string(isSecret ? Self.mark : plain(names.redactURLs(text)))
+        case .string(let text): return .string(isSecret ? Self.placeholder : plain(names.redactURLs(text)))
         case .int where isSecret, .uint where isSecret: return .int(0)
         case .double where isSecret: return .double(0)
         default: return value
@@ -108,7 +108,7 @@ struct CassetteRedaction: Sendable {
     /// is what has no name: a part of a form without one, and the text before the first part and after the last one. In
     /// other parts, only the secrets are replaced.
     private func multipart(_ data: Data, _ type: MediaType?) -> Data {
-        guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.mark.utf8) }
+        guard let boundary = type?["boundary"], !boundary.isEmpty else { return Data(Self.placeholder.utf8) }
         let delimiter = Data("--\(boundary)".utf8)
         var output = Data()
         var rest = data[...]
@@ -125,7 +125,7 @@ struct CassetteRedaction: Sendable {
 
     /// Returns text that belongs to no part.
     private func outside(_ text: Data) -> Data {
-        text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.mark)\r\n".utf8)
+        text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
     /// Returns a part, from the end of the line of its delimiter to the next delimiter.
@@ -141,7 +141,7 @@ struct CassetteRedaction: Sendable {
         let content = part[end.upperBound...]
         let clean =
             isSecret
-            ? Data(Self.mark.utf8)
+            ? Data(Self.placeholder.utf8)
             : body(
                 Data(content.suffix(2) == lineEnd ? content.dropLast(2) : content),
                 mediaType: fields[.contentType].flatMap { MediaType($0) }, isSecret: false)

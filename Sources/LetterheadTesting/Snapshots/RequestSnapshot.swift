@@ -68,7 +68,7 @@ struct SnapshotParts {
         let redaction = redaction.adding(request.redaction)
         method = "\(request.method)"
         let shown = request.redaction.url(of: request)
-        url = redaction.text(shown.replacingBytes(of: Redaction.mark, with: CassetteRedaction.mark))
+        url = redaction.text(shown.replacingBytes(of: Redaction.placeholder, with: CassetteRedaction.placeholder))
         let headers = request.framedHeaders()
         boundary = headers[.contentType].flatMap { MediaType($0) }?["boundary"]
         fields = redaction.fields(headers).map { [boundary] field in

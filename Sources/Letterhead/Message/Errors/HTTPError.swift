@@ -119,8 +119,8 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// `LocalizedError.errorDescription`, which must not contain secrets. An error without it is described by the name
     /// of its type and, for an enum, of its case.
     public var description: String {
-        let shown = request.shown
-        var text = "\(code): \(shown.method.shown) \(request.redaction.outline(of: shown))"
+        let shown = request.inItsEnvironment
+        var text = "\(code): \(shown.method.printable) \(request.redaction.outline(of: shown))"
         if let response { text += " answered \(response.status)" }
         if let requestID { text += " (request \(requestID))" }
         if attempts.count > 1 { text += " after \(attempts.count) attempts" }

@@ -196,8 +196,8 @@ extension Observation {
 extension HTTPEvent {
     /// Sets the method, the URL and the origin of a request.
     mutating func describe(_ request: HTTPRequest) {
-        let shown = request.shown
-        self[.method] = shown.method.shown
+        let shown = request.inItsEnvironment
+        self[.method] = shown.method.printable
         self[.url] = request.redaction.url(of: shown)
         guard let origin = shown.origin else { return }
         self[.origin] = origin.description

@@ -12,7 +12,7 @@ extension Redaction {
     /// other body, it contains the media type and the length, as the description of the request does. If
     /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
-        guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.mark }
+        guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.placeholder }
         let headers = request.framedHeaders()
         guard request.body.isReplayable, let data = try? request.body.chunks().data,
             let text = excerpt(of: data, headers: headers)
@@ -24,7 +24,7 @@ extension Redaction {
     /// is none, or if it is streamed.
     public func body(of response: HTTPResponse) -> String {
         guard let data = response.body.buffered, !data.isEmpty else { return "" }
-        if response.request.isSecret { return Self.mark }
+        if response.request.isSecret { return Self.placeholder }
         guard let text = excerpt(of: data, headers: response.headers) else { return Self.outline(of: response) }
         return text + Self.rest(of: data)
     }
@@ -95,7 +95,7 @@ extension Redaction {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
             return name.isEmpty && !pair.isEmpty || isSecret(parameter: PercentEncoding.unescape(name))
-                ? "\(name)=\(Self.mark)" : String(Substring(pair))
+                ? "\(name)=\(Self.placeholder)" : String(Substring(pair))
         }.joined(separator: "&")
     }
 }

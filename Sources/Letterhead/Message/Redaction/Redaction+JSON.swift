@@ -13,7 +13,7 @@ extension Redaction {
             guard colon.first == JSONBytes.colon, isSecret(parameter: JSONBytes.text(string)) else { continue }
             let value = colon.dropFirst().drop(while: JSONBytes.isBlank)
             guard !value.isEmpty else { continue }
-            output += rest[..<value.startIndex] + "\"\(Self.mark)\"".utf8
+            output += rest[..<value.startIndex] + "\"\(Self.placeholder)\"".utf8
             rest = rest[JSONBytes.endOfValue(value)...]
         }
         return String(decoding: output + rest, as: UTF8.self)

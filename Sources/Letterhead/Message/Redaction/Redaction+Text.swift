@@ -9,7 +9,7 @@ extension Redaction {
 
     /// Returns the value of a header.
     func value(of field: HTTPHeaders.Field) -> String {
-        field.isSecret || isSecret(header: field.name) ? Self.mark : Self.visible(redactURLs(field.value))
+        field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
 
     /// Returns one line for each field.
@@ -21,14 +21,14 @@ extension Redaction {
             guard item.value != nil, item.isSecret || item.name.isEmpty || isSecret(parameter: item.name) else {
                 return Self.visible(item.escaped)
             }
-            return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.mark
+            return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.placeholder
         }.joined(separator: "&")
     }
 
     /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
     public func requestLine(of request: HTTPRequest) -> String {
-        let request = request.shown
-        return "\(request.method.shown) \(url(of: request))"
+        let request = request.inItsEnvironment
+        return "\(request.method.printable) \(url(of: request))"
     }
 
     /// Returns the URL with secret query values redacted. User and password are replaced by `<redacted>`.
@@ -36,13 +36,13 @@ extension Redaction {
     /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
     /// environment is not known, the result is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
-        let request = request.shown
+        let request = request.inItsEnvironment
         return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
     }
 
     /// Returns the URL with only the names of its query items, for errors.
     public func outline(of request: HTTPRequest) -> String {
-        let request = request.shown
+        let request = request.inItsEnvironment
         let names = request.query.map {
             Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
         }
@@ -56,7 +56,7 @@ extension Redaction {
     private func address(of request: HTTPRequest) -> String {
         let path = request.path.namesOtherParts ? "(refused path)" : Self.visible(request.path.string)
         guard let host = request.host else { return path.isEmpty ? "(no URL)" : path }
-        let user = request.userInfo == nil ? "" : Self.mark + "@"
+        let user = request.userInfo == nil ? "" : Self.placeholder + "@"
         let scheme = request.hasHTTPScheme ? request.scheme : "(refused scheme)"
         let shown = HTTPRequest.isHost(host) ? host : "(refused host)"
         let port = request.port.map { ":\($0)" } ?? ""
@@ -100,12 +100,12 @@ extension Redaction {
                 guard rest.dropFirst(name.count).first == UInt8(ascii: "="),
                     isSecret(escaped: name) || nameless && name.isEmpty
                 else { continue }
-                output += name + "=\(Self.mark)".utf8
+                output += name + "=\(Self.placeholder)".utf8
                 rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)
             } else if output.suffix(3).elementsEqual("://".utf8) {
                 let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && Self.isInside($0) }
                 guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
-                output += Self.mark.utf8
+                output += Self.placeholder.utf8
                 rest = rest[at...]
             }
         }

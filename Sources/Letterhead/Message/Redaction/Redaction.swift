@@ -72,5 +72,5 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// The replacement for a secret value.
-    package static let mark = "<redacted>"
+    package static let placeholder = "<redacted>"
 }

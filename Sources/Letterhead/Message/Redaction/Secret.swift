@@ -28,9 +28,9 @@ extension Secret: ExpressibleByStringLiteral {
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The string `<redacted>`.
-    public var description: String { Redaction.mark }
+    public var description: String { Redaction.placeholder }
     /// The string `<redacted>`.
-    public var debugDescription: String { Redaction.mark }
+    public var debugDescription: String { Redaction.placeholder }
     /// A mirror that contains only `<redacted>`, so that `dump` does not print the string.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

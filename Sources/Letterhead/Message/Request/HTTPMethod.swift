@@ -32,7 +32,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public var description: String { rawValue }
 
     /// The method for descriptions and messages. A malformed method is not shown.
-    var shown: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
+    var printable: String { ASCII.isToken(rawValue) ? rawValue : "(refused method)" }
 }
 
 extension HTTPMethod {

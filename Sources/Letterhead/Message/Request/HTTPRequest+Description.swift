@@ -17,8 +17,8 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension HTTPRequest {
     /// The method and the URL without values of the query, for messages.
     var outline: String {
-        let shown = shown
-        return "\(shown.method.shown) \(redaction.outline(of: shown))"
+        let shown = inItsEnvironment
+        return "\(shown.method.printable) \(redaction.outline(of: shown))"
     }
 
     /// The header fields that are specific to one user: those that are marked as secret, or are secret by the redaction

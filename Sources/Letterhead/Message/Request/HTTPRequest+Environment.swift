@@ -59,7 +59,7 @@ extension HTTPRequest {
     /// The request with the method and the URL that it will have in its environment, for descriptions.
     ///
     /// The links above ``ApplyEnvironment`` receive requests without a host.
-    var shown: HTTPRequest {
+    var inItsEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         var shown = self
         shown.body = EmptyBody()

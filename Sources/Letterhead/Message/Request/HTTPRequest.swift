@@ -207,14 +207,14 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in
             let base = BaseURLBytes(bytes)
-            fill(from: base, path: path.behind(base.pathBytes))
+            fill(from: base, path: path.following(base.pathBytes))
         }
     }
 
     /// Fills the request from a base URL that has already been parsed.
     mutating func fill(from base: BaseURL) {
         guard host == nil else { return }
-        fill(from: base, path: path.behind(base.path))
+        fill(from: base, path: path.following(base.path))
     }
 
     private mutating func fill(from base: some BaseURLParts, path: RequestPath) {

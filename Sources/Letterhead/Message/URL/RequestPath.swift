@@ -173,15 +173,15 @@ extension RequestPath {
     /// `/api/people`.
     ///
     /// A path that begins with a slash is returned unchanged. For an empty path, the prefix is returned.
-    func behind(_ prefix: String) -> RequestPath {
+    func following(_ prefix: String) -> RequestPath {
         if string.isEmpty, defect == nil, Self.isAbsolute(prefix) {
             return RequestPath(escaped: prefix, holes: holes, ownCount: 0)
         }
-        return prefix.withBytes { behind($0) }
+        return prefix.withBytes { following($0) }
     }
 
     /// Returns this path after a prefix in the bytes of a URL.
-    func behind(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
+    func following(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(
             escaped: ByteText.text(atMost: prefix.count + 2 + string.utf8.count) { text in

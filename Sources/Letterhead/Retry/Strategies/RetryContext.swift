@@ -47,7 +47,7 @@ public struct RetryContext: Sendable, CustomStringConvertible {
 
     /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.
     public var description: String {
-        "\(request.method.shown) \(request.redaction.outline(of: request)): "
+        "\(request.method.printable) \(request.redaction.outline(of: request)): "
             + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
     }
 }
