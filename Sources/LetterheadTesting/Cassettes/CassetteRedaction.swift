@@ -30,7 +30,9 @@ struct CassetteRedaction: Sendable {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
         }
-        guard let text = String(data: data, encoding: .utf8) else { return isSecret ? Data(Self.placeholder.utf8) : data }
+        guard let text = String(data: data, encoding: .utf8) else {
+            return isSecret ? Data(Self.placeholder.utf8) : data
+        }
         if mediaType?.essence == "application/x-www-form-urlencoded" {
             // A text without any name is not a form.
             let isHidden = isSecret || !text.isEmpty && !text.utf8.contains(UInt8(ascii: "="))
@@ -46,7 +48,9 @@ struct CassetteRedaction: Sendable {
         return Data((isSecret ? Self.placeholder : plain(names.redactURLs(names.redactJSON(text)))).utf8)
     }
 
-    private func plain(_ text: String) -> String { text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder) }
+    private func plain(_ text: String) -> String {
+        text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
+    }
 
     private func cookie(_ value: String) -> String {
         let (pair, attributes) = value.cut(at: ";").map { ($0.head, ";\($0.tail)") } ?? (value[...], "")

@@ -18,7 +18,8 @@ extension SnapshotParts {
         }
         var command = request.curlCommand()
         if let boundary, !boundary.isEmpty { command = command.replacingBytes(of: boundary, with: "boundary") }
-        return Self.lines(of: command.replacingBytes(of: Redaction.placeholder, with: CassetteRedaction.placeholder)) + "\n"
+        return Self.lines(of: command.replacingBytes(of: Redaction.placeholder, with: CassetteRedaction.placeholder))
+            + "\n"
     }
 
     /// Breaks a command before each option and before the URL. A space inside quotes does not end a word.
