@@ -28,6 +28,8 @@
         private static let processor = Limit.processor(1.9)
         /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
         private static let data = Limit.speed(0.85)
+        /// The limit for the whole line, beside the transport and a bare decoder.
+        private static let decoded = Limit.processor(1.1)
 
         /// Measures and prints all of them, and returns whether the limits are kept.
         static func report() async throws -> Bool {
@@ -49,7 +51,7 @@
 
         /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
         private func runAlone(_ name: String, _ server: GetServer) async throws {
-            let index = ["raw": 0, "load": 1, "line": 2, "data": 3][name] ?? 1
+            let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4][name] ?? 1
             let (start, count) = (ContinuousClock.now, 100_000)
             try await contenders(server)?[index](count)
             print(
@@ -70,6 +72,7 @@
                 { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
                 { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
                 { try await Self.spread($0, over: width) { try await Self.sendData(url, client) } },
+                { try await Self.spread($0, over: width) { try await Self.loadAndDecode(url, loader) } },
             ]
         }
 
@@ -83,11 +86,13 @@
             print("    load       \(rounds[1])")
             print("    whole line \(rounds[2])")
             print("    send, Data \(rounds[3])")
+            print("    load and a bare JSONDecoder \(rounds[4])")
             let verdicts = [
                 ("load", transport.verdict(on: rounds[1], beside: rounds[0])),
                 ("load", Self.processor.verdict(on: rounds[1], beside: rounds[0])),
                 ("whole line", line.verdict(on: rounds[2], beside: rounds[0])),
                 ("send, Data", besideLoad(rounds)),
+                ("whole line", beside("load and a bare JSONDecoder", Self.decoded, rounds[2], rounds[4])),
             ]
             for (name, verdict) in verdicts {
                 print("    \(name): \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
@@ -97,8 +102,15 @@
 
         /// Up to 64 at a time, compares a template whose response is plain data with the transport alone.
         private func besideLoad(_ rounds: [Round]) -> (text: String, isKept: Bool) {
-            let (text, isKept) = Self.data.verdict(on: rounds[3], beside: rounds[1])
-            return (text.replacingOccurrences(of: "the floor", with: "load"), isKept || width > 64)
+            let (text, isKept) = beside("load", Self.data, rounds[3], rounds[1])
+            return (text, isKept || width > 64)
+        }
+
+        private func beside(
+            _ name: String, _ limit: Limit, _ measured: Round, _ floor: Round
+        ) -> (text: String, isKept: Bool) {
+            let (text, isKept) = limit.verdict(on: measured, beside: floor)
+            return (text.replacingOccurrences(of: "the floor", with: name), isKept)
         }
 
         /// Prints what a request costs over a server that waits before it responds, without a limit.
@@ -136,6 +148,13 @@
         private static func load(_ url: URL, _ loader: CurlLoader) async throws {
             let response = try await loader.load(HTTPRequest(url: url))
             guard response.status == .ok, response.body.length == GetServer.json.utf8.count else { throw WrongAnswer() }
+        }
+
+        private static func loadAndDecode(_ url: URL, _ loader: CurlLoader) async throws {
+            let response = try await loader.load(HTTPRequest(url: url))
+            guard response.status == .ok, let data = response.body.buffered else { throw WrongAnswer() }
+            let item = try JSONDecoder().decode(GetItem.Response.self, from: data)
+            guard item.tags.count == 3 else { throw WrongAnswer() }
         }
 
         private static func send(_ url: URL, _ client: HTTPClient) async throws {
