@@ -20,6 +20,11 @@ extension RequestTemplate {
         settings { $0.idleTimeout = limit }
     }
 
+    /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
+    /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
+    /// ``RequestSettings/connectTimeout``.
+    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { settings { $0.connectTimeout = limit } }
+
     /// Sets the decoder for the response. It replaces the decoder of the client.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> Modified<Self> {
         settings { $0.decoder = decoder }

@@ -8,6 +8,11 @@ enum IdleTimeoutOption: HTTPRequestOption {
     static let defaultOptionValue: Duration? = nil
 }
 
+enum ConnectTimeoutOption: HTTPRequestOption {
+    /// The limit of the transport's configuration.
+    static let defaultOptionValue: Duration? = nil
+}
+
 enum AcceptedStatusesOption: HTTPRequestOption {
     /// ``HTTPStatusSet/success``, and 304 if the request is conditional.
     static let defaultOptionValue: HTTPStatusSet? = nil
@@ -53,6 +58,17 @@ extension RequestSettings {
         set { self[option: IdleTimeoutOption.self] = newValue }
     }
 
+    /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
+    /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
+    ///
+    /// Waiting for a free connection does not count. A request that exceeds the limit fails with `.timedOut`. If the
+    /// limit is zero or less, the request fails with `.invalidRequest`. `URLSession` does not support this limit: with
+    /// that transport, a request that sets the limit fails with `.invalidRequest`.
+    public var connectTimeout: Duration? {
+        get { self[option: ConnectTimeoutOption.self] }
+        set { self[option: ConnectTimeoutOption.self] = newValue }
+    }
+
     /// The statuses that count as success. Default: nil (2xx, and 304 if the request is conditional).
     public var acceptedStatuses: HTTPStatusSet? {
         get { self[option: AcceptedStatusesOption.self] }
@@ -83,6 +99,12 @@ extension HTTPRequest {
     public func accepts(_ status: HTTPStatus) -> Bool {
         if let acceptedStatuses { return acceptedStatuses.contains(status) }
         return status.isSuccess || (status == .notModified && isConditional)
+    }
+
+    /// The rule that the limit violates; nil if the request can be sent.
+    var brokenConnectTimeout: String? {
+        guard let connectTimeout, connectTimeout <= .zero else { return nil }
+        return "the connectTimeout is zero or less; use nil for the limit of the transport"
     }
 
     private var isConditional: Bool { headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) }
