@@ -108,3 +108,24 @@ struct ObservedWait: Sendable {
         }
     }
 }
+
+extension HTTPResponse {
+    /// Sets the facts of `connection.closed`.
+    func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
+        event[.address] = metrics.remoteAddress
+        event[.reason] = failure == nil ? closingReason : "the exchange failed"
+        if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
+    }
+
+    /// Whether the transport knows that it has closed the connection of the response.
+    var isConnectionClosed: Bool { facts?.details.isClosed == true }
+
+    private var closingReason: String {
+        if ASCII.members(of: headers.values(for: .connection)).map(ASCII.keyword).contains("close") {
+            return "the server has requested it (Connection: close)"
+        }
+        if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
+        let endsBody = facts?.details.endsBody == true
+        return endsBody ? "it marks the end of the body" : "the transport did not keep it"
+    }
+}
