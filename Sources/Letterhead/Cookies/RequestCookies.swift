@@ -30,22 +30,6 @@ extension HTTPRequest {
         options.remove(RequestCookies.self)
         for cookie in cookies { try addCookie(cookie.name, cookie.value.reveal()) }
     }
-
-    /// Returns the cookies of a jar that the request does not set itself.
-    func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
-        guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
-        let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })
-        return cookies.filter { !names.contains(Array($0.name.utf8)) }
-    }
-
-    /// Returns the request with the cookies of a jar, followed by the request's own cookies.
-    func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
-        var request = self
-        let texts = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
-        let all = texts + (headers[.cookie].map { [$0] } ?? [])
-        request.headers.setSecret(all.joined(separator: "; "), for: .cookie)
-        return request
-    }
 }
 
 /// A cookie that a template sets for its own request.
