@@ -29,22 +29,12 @@
 /// every secret header and query item, the authentication and the environment. If another value identifies the user,
 /// such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
-    /// Creates the alternate request from the original and the result of its attempt. If it returns nil, the next
-    /// validator judges.
-    public typealias Provider =
-        @Sendable (_ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
-    /// Receives the response, and may change the original for its next attempts.
-    public typealias OnResponse =
-        @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void
+    private typealias Judge =
+        @Sendable (_ result: Result<HTTPResponse, HTTPError>, HTTPRequest) async throws -> HTTPValidatorResult
 
     private let statuses: Set<HTTPStatus>
     private let includesFailures: Bool
-    private let delay: Duration
-    private let sharing: HTTPRetryStrategy.Sharing
-    private let key: @Sendable (HTTPRequest) -> String
-    private let provider: Provider
-    private let onResponse: OnResponse
-    private let onError: @Sendable (any Error) async -> Void
+    private let judge: Judge
 
     /// Creates the validator.
     ///
@@ -65,43 +55,38 @@ public struct AltRequestValidator: HTTPValidator {
     public init(
         statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
         delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
-        request: @escaping Provider, onResponse: @escaping OnResponse,
+        request:
+            @escaping @Sendable (
+                _ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>
+            ) async throws -> HTTPRequest?,
+        onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
-        self.statuses = statuses
-        self.includesFailures = includesFailures
-        self.delay = delay
-        self.sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
-        self.key = key
-        self.provider = request
-        self.onResponse = onResponse
-        self.onError = onError
+        (self.statuses, self.includesFailures) = (statuses, includesFailures)
+        let sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
+        judge = { result, original in
+            do {
+                guard let alternate = try await request(original, result) else { return .nextValidator }
+                return .retry(
+                    .after(
+                        { _ in alternate }, delay: delay, sharing: sharing.forKey(key(original)),
+                        onResponse: onResponse, onError: onError))
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                await onError(error)
+                return .nextValidator
+            }
+        }
     }
 
     /// Requests a retry after the alternate request, if the status is one of `statuses`.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        statuses.contains(response.status) ? try await verdict(on: .success(response), of: request) : .nextValidator
+        statuses.contains(response.status) ? try await judge(.success(response), request) : .nextValidator
     }
 
     /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        includesFailures ? try await verdict(on: .failure(failure), of: request) : .nextValidator
-    }
-
-    private func verdict(
-        on result: Result<HTTPResponse, HTTPError>, of request: HTTPRequest
-    ) async throws -> HTTPValidatorResult {
-        do {
-            guard let alternate = try await provider(request, result) else { return .nextValidator }
-            return .retry(
-                .after(
-                    { _ in alternate }, delay: delay, sharing: sharing.forKey(key(request)), onResponse: onResponse,
-                    onError: onError))
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            await onError(error)
-            return .nextValidator
-        }
+        includesFailures ? try await judge(.failure(failure), request) : .nextValidator
     }
 }

@@ -111,39 +111,22 @@ public enum HTTPValidatorResult: Sendable {
     case retry(HTTPRetryStrategy)
 }
 
-/// A validator that calls closures.
-///
-/// ```swift
-/// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
-/// ```
-public struct ClosureValidator: HTTPValidator {
-    /// Judges a response.
-    public typealias JudgeResponse = @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
-    /// Judges a failure.
-    public typealias JudgeFailure = @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
-
-    private let judgeResponse: JudgeResponse
-    private let judgeFailure: JudgeFailure
-
-    /// Creates a validator.
-    ///
-    /// - Parameters:
-    ///   - response: judges responses.
-    ///   - failure: judges failures. Default: continues with the next validator.
-    public init(
-        response: @escaping JudgeResponse, failure: @escaping JudgeFailure = { _, _ in .nextValidator }
-    ) {
-        judgeResponse = response
-        judgeFailure = failure
-    }
-
-    /// Calls the closure for responses.
-    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        try await judgeResponse(response, request)
-    }
-
-    /// Calls the closure for failures.
-    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        try await judgeFailure(failure, request)
+extension HTTPValidator {
+    /// Returns the verdict on the result of an attempt. A body that is still arriving is withheld from the validator.
+    @inline(__always)
+    func result(of result: Result<HTTPResponse, HTTPError>, for request: HTTPRequest) async -> HTTPValidatorResult {
+        do {
+            switch result {
+            case .success(let response) where response.body.buffered != nil:
+                return try await validate(response: response, forRequest: request)
+            case .success(var response):
+                response.body = response.body.withheld()
+                return try await validate(response: response, forRequest: request)
+            case .failure(let failure):
+                return try await validate(failure: failure, forRequest: request)
+            }
+        } catch {
+            return .failChain(error)
+        }
     }
 }
