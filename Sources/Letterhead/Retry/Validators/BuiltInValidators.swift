@@ -61,8 +61,7 @@ public struct DefaultValidator: HTTPValidator {
             response.contentCount == 0,
             ![.noContent, .resetContent].contains(response.status), request.method != .head
         else { return .nextValidator }
-        return .failChain(
-            HTTPError(.emptyResponse, request: request, response: response, message: "the response has no body"))
+        return .failChain(.emptyResponse, "the response has no body")
     }
 
     private func suggestion(for response: HTTPResponse, _ request: HTTPRequest) -> HTTPRetryStrategy? {
@@ -109,10 +108,9 @@ public struct ContentTypeValidator: HTTPValidator {
         if let type { if types.contains(where: { Self.pattern($0, matches: type) }) { return .nextValidator } }
         if type == nil, allowsMissing, !response.headers.contains(.contentType) { return .nextValidator }
         return .failChain(
-            HTTPError(
-                .validationFailed, request: request, response: response,
-                message: "the media type of the body is \(type ?? "missing or malformed"), expected "
-                    + types.joined(separator: " or ")))
+            .validationFailed,
+            "the media type of the body is \(type ?? "missing or malformed"), expected "
+                + types.joined(separator: " or "))
     }
 
     /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.

@@ -109,6 +109,22 @@ public enum HTTPValidatorResult: Sendable {
     /// `.retriesExhausted`. Otherwise, the code is `.validationFailed` if the status counts as success, and
     /// `.unacceptableStatus` if it does not.
     case retry(HTTPRetryStrategy)
+
+    /// Fails the load with a code and a message. No other validator is called.
+    ///
+    /// ```swift
+    /// response.headers["X-Version"] == "2" ? .nextValidator : .failChain(.invalidResponse, "version 2 is required")
+    /// ```
+    ///
+    /// The error contains the request and the response that were judged. If a failure was judged, it is the underlying
+    /// error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of the error.
+    ///   - message: the cause and the remedy, without secrets.
+    public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
+        .failChain(HTTPError(code, filledInLater: message))
+    }
 }
 
 extension HTTPValidator {
@@ -116,15 +132,15 @@ extension HTTPValidator {
     @inline(__always)
     func result(of result: Result<HTTPResponse, HTTPError>, for request: HTTPRequest) async -> HTTPValidatorResult {
         do {
+            let verdict: HTTPValidatorResult
             switch result {
-            case .success(let response) where response.body.buffered != nil:
-                return try await validate(response: response, forRequest: request)
             case .success(var response):
-                response.body = response.body.withheld()
-                return try await validate(response: response, forRequest: request)
-            case .failure(let failure):
-                return try await validate(failure: failure, forRequest: request)
+                if response.body.buffered == nil { response.body = response.body.withheld() }
+                verdict = try await validate(response: response, forRequest: request)
+            case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
             }
+            guard case .failChain(let error as HTTPError) = verdict else { return verdict }
+            return .failChain(error.filled(from: result))
         } catch {
             return .failChain(error)
         }
