@@ -44,7 +44,7 @@ struct RetryLoad {
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
         // A retry link further down would call the validators of the client for each attempt, too.
-        if !attempt.context.additions.isEmpty { attempt.context.additions = HTTPRequestOptions() }
+        attempt.context.settings = nil
         return attempt
     }
 

@@ -38,6 +38,42 @@ extension HTTPRetryStrategy {
         ) { _, _ in Wait(duration: delay) }
     }
 
+    /// Sends a template, decodes its response, then waits, and then retries the original.
+    ///
+    /// ```swift
+    /// let signingIn = HTTPRetryStrategy.after(RefreshToken()) { original, token in
+    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+    /// }
+    /// let secret = try await client.send(GetSecret().retry(signingIn.when(.statuses([401])), maximumRetries: 1))
+    /// ```
+    ///
+    /// The template is sent with the client of the original, and in its environment unless the template sets one: it
+    /// begins with the settings of the client, and the client's decoder decodes the response. Apart from that, it is
+    /// sent as any other request of ``after(_:delay:sharing:onResponse:onError:)``. If its status is not accepted or
+    /// its response cannot be decoded, `onError` receives the error.
+    ///
+    /// - Parameters:
+    ///   - template: the template to send.
+    ///   - delay: the wait after the response. Default: zero; a negative wait counts as zero.
+    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts. With `sharing`,
+    ///     the response is decoded and the closure is called once for each load that waited.
+    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    public static func after<Template: RequestTemplate>(
+        _ template: Template, delay: Duration = .zero, sharing: Sharing? = nil,
+        onValue:
+            @escaping @Sendable (_ original: inout HTTPRequest, _ value: Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        HTTPRetryStrategy(
+            "after another request",
+            alternate: RetryAlternate(
+                work: .request(make: template.request(onBehalfOf:)) {
+                    try await onValue(&$0, try await template.value(of: $1))
+                }, sharing: sharing, onError: onError)
+        ) { _, _ in Wait(duration: delay) }
+    }
+
     /// Runs a task, then waits, and then retries the original.
     ///
     /// - Parameters:
@@ -178,10 +214,43 @@ extension HTTPLoader {
         var request = request
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
+        request.join(loadOf: original)
         request.isAttempt = true
-        if !isShared { request.shareDeadline(of: original) }
+        request.shareDeadline(of: isShared ? nil : original)
         var response = try await load(request, as: "alternate", for: original.observation)
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         return response
+    }
+}
+
+extension RequestTemplate {
+    /// Builds the request as the client of another one sends it, in the environment of that one.
+    func request(onBehalfOf original: HTTPRequest) throws(HTTPError) -> HTTPRequest {
+        var request = try StandardRequestBuilder(self).request()
+        if !request.options.contains(ServerEnvironmentOption.self), let environment = original.serverEnvironment {
+            request.serverEnvironment = environment
+        }
+        original.context.settings?.apply(&request)
+        if ResponseDecoding.usesDecoder(for: Response.self) {
+            request.context.accept = (request.decoder ?? JSONDecoder()).accept
+        }
+        return request
+    }
+
+    /// Decodes the result of a request that was built from this template.
+    fileprivate func value(of result: Result<HTTPResponse, any Error>) async throws -> Response {
+        let checked: Result<HTTPResponse, HTTPError>
+        switch result {
+        case .success(let response):
+            do throws(HTTPError) {
+                checked = .success(try await response.accepted(by: response.request))
+            } catch {
+                checked = .failure(error)
+            }
+        case .failure(let error as HTTPError): checked = .failure(error)
+        case .failure(let error): throw error
+        }
+        let response = try await finish(checked)
+        do { return try await decode(response) } catch { throw HTTPError(ofDecoding: error, response: response) }
     }
 }

@@ -2,20 +2,25 @@
 /// original request.
 ///
 /// ```swift
+/// AltRequestValidator(RefreshToken()) { original, token in
+///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+/// }
+/// ```
+///
+/// The template is sent with the client of the original, and only for the server in the environment. To decide for which
+/// origins a request is sent, or to send a plain one, pass closures. A header that `onResponse` sets is sent with the
+/// original, regardless of its origin, so return nil for origins that must not receive it:
+///
+/// ```swift
 /// AltRequestValidator(
 ///     request: { _, result in
-///         // Another host may respond with 401, too. That host must not receive a token.
 ///         guard try result.get().request.origin == api else { return nil }
 ///         return HTTPRequest(method: .post, url: tokenURL)
 ///     },
 ///     onResponse: { original, answer in
-///         let token = try JSONDecoder().decode(Token.self, from: try await answer.body.data())
-///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+///         original.headers.setSecret("Bearer \(try await answer.decode(Token.self).value)", for: .authorization)
 ///     })
 /// ```
-///
-/// A header that `onResponse` sets is sent with the original request, regardless of its origin. For origins that must
-/// not receive the header, return nil as in the example.
 ///
 /// Use this validator if one request must be sent before another one can succeed, and put it before
 /// ``DefaultValidator``. For tokens, prefer an ``HTTPAuthentication``. The retry counts toward the maximum, so
@@ -62,15 +67,59 @@ public struct AltRequestValidator: HTTPValidator {
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
+        self.init(
+            statuses, includesFailures: includesFailures, maximum: maximum, key: key, request: request, onError: onError
+        ) { alternate, sharing in
+            .after({ _ in alternate }, delay: delay, sharing: sharing, onResponse: onResponse, onError: onError)
+        }
+    }
+
+    /// Creates a validator that sends a template and decodes its response; see ``AltRequestValidator`` for an example.
+    ///
+    /// The template is sent only after a response of the server in the environment of the original, or, without an
+    /// environment, of the server of the template. Any other server receives neither the original again nor what
+    /// `onValue` adds to it. See ``HTTPRetryStrategy/after(_:delay:sharing:onValue:onError:)``.
+    ///
+    /// - Parameters:
+    ///   - template: the template to send. If it cannot be built, the next validator judges.
+    ///   - statuses: the statuses that require the template. Default: 401 and 403.
+    ///   - maximum: the maximum number of times that the template is sent for one load. Default: 1.
+    ///   - delay: the wait between the response and the original. Default: zero.
+    ///   - key: returns a key. Of the loads with the same origin and identity, only those with an equal key share a
+    ///     request. Default: all of them share it.
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts.
+    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    public init<Template: RequestTemplate>(
+        _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
+        delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
+        onValue:
+            @escaping @Sendable (_ original: inout HTTPRequest, _ value: Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) {
+        self.init(
+            statuses, includesFailures: false, maximum: maximum, key: key,
+            request: { original, result in
+                let alternate = try template.request(onBehalfOf: original)
+                return try result.get().request.isAtHome(of: original, or: alternate) ? alternate : nil
+            }, onError: onError
+        ) { _, sharing in
+            .after(template, delay: delay, sharing: sharing, onValue: onValue, onError: onError)
+        }
+    }
+
+    private init(
+        _ statuses: Set<HTTPStatus>, includesFailures: Bool, maximum: Int,
+        key: @escaping @Sendable (HTTPRequest) -> String,
+        request: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?,
+        onError: @escaping @Sendable (any Error) async -> Void,
+        strategy: @escaping @Sendable (HTTPRequest, HTTPRetryStrategy.Sharing) -> HTTPRetryStrategy
+    ) {
         (self.statuses, self.includesFailures) = (statuses, includesFailures)
         let sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
         judge = { result, original in
             do {
                 guard let alternate = try await request(original, result) else { return .nextValidator }
-                return .retry(
-                    .after(
-                        { _ in alternate }, delay: delay, sharing: sharing.forKey(key(original)),
-                        onResponse: onResponse, onError: onError))
+                return .retry(strategy(alternate, sharing.forKey(key(original))))
             } catch let error as CancellationError {
                 throw error
             } catch {
@@ -88,5 +137,14 @@ public struct AltRequestValidator: HTTPValidator {
     /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         includesFailures ? try await judge(.failure(failure), request) : .nextValidator
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request was sent to the server in the environment of the original, or, without an environment, to
+    /// the server of an alternate.
+    fileprivate func isAtHome(of original: HTTPRequest, or alternate: HTTPRequest) -> Bool {
+        let environment = original.serverEnvironment?.origin ?? homeOrigin
+        return origin != nil && origin == environment ?? alternate.origin ?? alternate.serverEnvironment?.origin
     }
 }
