@@ -19,13 +19,13 @@
 /// | ``exponential(base:factor:cap:)`` | b, 2b, 4b, up to a cap, with full jitter |
 /// | ``fibonacci(unit:cap:)`` | u, u, 2u, 3u, 5u, up to a cap, with full jitter |
 /// | ``delays(_:)`` | those listed, and then no retry |
-/// | ``after(_:delay:sharing:onResponse:onError:)`` | sends another request first |
+/// | ``after(_:delay:sharing:onValue:onError:)`` | sends another request first |
 /// | ``afterTask(delay:task:onError:)`` | runs a closure first |
 /// | ``custom(_:)`` | those that a closure returns |
 ///
-/// A strategy is a value without state: each load counts its retries from 1 and passes the number to the strategy.
-/// `maximumRetries` limits the number of retries with every strategy. A strategy can also end the retries earlier, as
-/// ``delays(_:)`` and ``times(_:)`` do. ``when(_:)`` restricts a strategy, and ``then(_:)`` appends another one.
+/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with every
+/// strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and ``then(_:)``
+/// appends another one.
 public struct HTTPRetryStrategy: Sendable {
     /// A wait, and the share of it that is random, 0...1.
     struct Wait: Sendable, Equatable {
@@ -58,10 +58,7 @@ public struct HTTPRetryStrategy: Sendable {
     private(set) var retriesRefusals = false
 
     init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
-        self.name = name
-        self.count = count.map { max($0, 0) }
-        self.alternate = alternate
-        self.plan = plan
+        (self.name, self.count, self.alternate, self.plan) = (name, count, alternate, plan)
     }
 
     /// Returns the wait before a retry, without jitter.
@@ -106,9 +103,8 @@ public struct HTTPRetryStrategy: Sendable {
     ///
     /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
     /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
-    /// that documents this guarantee, such as one with a rate limit. A 403 with `Retry-After` is then retried as well.
-    /// All other limits of a retry apply (``Retry``): for example, a one-shot body is not sent again. A request whose
-    /// method was changed by a redirect is not retried either, because the server has processed it.
+    /// that documents this guarantee, such as one with a rate limit. A request whose method was changed by a redirect is
+    /// not retried, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy {
         var copy = self
         copy.retriesRefusals = true
@@ -136,7 +132,7 @@ extension HTTPRetryStrategy {
     /// Retries without a wait.
     public static let immediate = HTTPRetryStrategy("immediate") { _, _ in Wait(duration: .zero) }
 
-    /// Always waits for the same time; a negative wait counts as zero.
+    /// Always waits for the same time.
     public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay)") { _, _ in Wait(duration: delay) }
     }
@@ -145,9 +141,9 @@ extension HTTPRetryStrategy {
     /// wait.
     ///
     /// - Parameters:
-    ///   - base: the first wait, before jitter; a negative wait counts as zero.
+    ///   - base: the first wait, before jitter.
     ///   - factor: the growth from one wait to the next. Default: 2; a factor below 1 or NaN counts as 1.
-    ///   - cap: the longest wait. Default: 30 seconds; a negative cap counts as zero.
+    ///   - cap: the longest wait. Default: 30 seconds.
     public static func exponential(
         base: Duration, factor: Double = 2, cap: Duration = .seconds(30)
     ) -> HTTPRetryStrategy {
@@ -166,8 +162,8 @@ extension HTTPRetryStrategy {
     /// Waits for 1, 1, 2, 3, 5 … units, with full jitter: a random time between zero and the wait.
     ///
     /// - Parameters:
-    ///   - unit: the first wait, before jitter; a negative wait counts as zero.
-    ///   - cap: the longest wait. Default: 30 seconds; a negative cap counts as zero.
+    ///   - unit: the first wait, before jitter.
+    ///   - cap: the longest wait. Default: 30 seconds.
     public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
         HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in
             // Later numbers are infinite.
@@ -177,7 +173,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for these times in order, and ends the retries after the last one. Negative waits count as zero.
+    /// Waits for these times in order, and ends the retries after the last one.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
             retry <= delays.count ? Wait(duration: delays[retry - 1]) : nil
@@ -185,7 +181,7 @@ extension HTTPRetryStrategy {
     }
 
     /// Waits for the time that a closure returns. The closure receives the number of the retry, starting at 1, and the
-    /// result of the last attempt. If it returns nil, the request is not retried; a negative wait counts as zero.
+    /// result of the last attempt. If it returns nil, the request is not retried.
     ///
     /// ```swift
     /// .custom { _, result in  // a service that sends the time in seconds since 1970
@@ -227,8 +223,8 @@ extension HTTPRetryStrategy {
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The result has the alternate and
-    /// the condition of this strategy; those of `next` are ignored.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition of
+    /// `next` are ignored.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }

@@ -1,5 +1,4 @@
-/// A link that changes each response with transformers, judges each attempt with validators, and retries the request if
-/// a validator or the strategy of the request asks for a retry.
+/// Retries a request when a validator, or the strategy of the request, asks for it.
 ///
 /// ```swift
 /// Retry()                                                        // validates, and retries when the request allows it
@@ -7,10 +6,10 @@
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// One maximum limits all retries of a load. By default, it is 0: requests are not retried unless the request or the
-/// settings raise it. The wait is determined by the first of these that is available: the strategy of a validator other
-/// than ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, the strategy of the
-/// settings, and the suggestion of ``DefaultValidator``.
+/// Transformers change the response of each attempt, and validators then judge it. One maximum limits all retries of a
+/// load. It is 0 unless the request or the settings raise it. The wait is determined by the first of these that is
+/// available: the strategy of a validator other than ``DefaultValidator``, the `Retry-After` of the server, the strategy
+/// of the request, the strategy of the settings, and the suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
 ///
@@ -19,15 +18,13 @@
 /// - A request whose method is not idempotent. There are four exceptions: the request is marked
 ///   ``RequestTemplate/idempotent(key:)``; no byte of it was sent; the strategy sends an alternate request after a 401
 ///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
-/// - A request whose deadline would pass during the wait.
+/// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
 /// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
 /// - A response that was already returned to the caller.
 ///
-/// The response and the error list every attempt: ``HTTPResponse/attempts``, ``HTTPError/attempts``. When no retry is
-/// left, the result of the last attempt is returned or thrown unchanged. If a validator requested another retry after a
-/// response, an error that contains the response is thrown instead. After at least one retry, its code is
-/// `.retriesExhausted`. Otherwise, it is `.validationFailed` if the status counts as success, and `.unacceptableStatus`
-/// if it does not. If the wait for a retry would pass the deadline, the load fails with `.timedOut`.
+/// The response and the error list every attempt with its reason: ``HTTPResponse/attempts``, ``HTTPError/attempts``.
+/// When no retry is left, the result of the last attempt is returned or thrown unchanged, unless a validator requires
+/// another retry after a response; see ``HTTPValidatorResult/retry(_:)``.
 ///
 /// Put the link above redirects, so that validators see the final response, and above the environment and
 /// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not

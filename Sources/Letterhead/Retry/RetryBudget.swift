@@ -2,10 +2,9 @@ import Synchronization
 
 /// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
 ///
-/// First attempts are always sent. A retry that exceeds the budget is not sent; it does not wait for the budget. Each
-/// origin (scheme, host and port) has its own budget. A retry is counted if the attempt before it indicates a failing
-/// server: the attempt failed, or received a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a
-/// 202 to become a 200, is limited only by the maximum number of retries and the deadline.
+/// Each origin (scheme, host and port) has its own budget. First attempts are always sent; a retry over the budget is
+/// not sent later either. A retry is counted if the attempt before it indicates a failing server: the attempt failed, or
+/// received a 5xx, 408, 425 or 429. A validator that polls until a 202 becomes a 200 is not limited by the budget.
 public struct RetryBudget: Sendable, Hashable {
     private enum Rule: Hashable {
         case unlimited

@@ -6,10 +6,9 @@
 /// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
 /// ```
 ///
-/// There are two kinds of conditions. A *selection* describes the outcomes after which a request is retried:
-/// ``statuses(_:)``, ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* selects no
-/// outcomes: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
-/// It narrows ``standard``, both alone and as one side of `||`.
+/// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``: ``statuses(_:)``,
+/// ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both alone and as one side of
+/// `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
 ///
 /// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
 /// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
@@ -44,9 +43,8 @@ public struct RetryCondition: Sendable {
         return (selects || standard.holds(in: context)) && holds(context)
     }
 
-    /// Returns whether the condition permits a retry that the server has requested. A limit permits it if the limit
-    /// holds. A selection does not permit it, because the selection alone determines after which outcomes a request is
-    /// retried.
+    /// Returns whether the condition permits a retry that the server has requested. A selection does not, because it
+    /// alone determines after which outcomes a request is retried.
     func permitsRequestedRetry(in context: RetryContext) -> Bool { !selects && holds(context) }
 
     /// Returns a condition that holds if both conditions hold.
@@ -134,24 +132,15 @@ public struct RetryContext: Sendable, CustomStringConvertible {
     public let retry: Int
     /// The time since the start of the load.
     public let elapsed: Duration
-    /// The earlier attempts. Once a retry has been decided, the last attempt is included, with the reason for its
-    /// retry.
+    /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
     public let attempts: [HTTPAttempt]
     /// The strategy of the retry; nil before the decision.
     public let strategy: HTTPRetryStrategy?
     /// The wait before the retry; nil before the decision.
     public let delay: Duration?
 
-    /// Creates a context, for tests of custom conditions and of code that observes retries.
-    ///
-    /// - Parameters:
-    ///   - request: the request.
-    ///   - result: the result of the last attempt.
-    ///   - retry: the number of the possible retry. Default: 1.
-    ///   - elapsed: the time since the start of the load. Default: zero.
-    ///   - attempts: the earlier attempts. Default: empty.
-    ///   - strategy: the strategy of the retry. Default: nil.
-    ///   - delay: the wait before the retry. Default: nil.
+    /// Creates a context, for tests of custom conditions and of code that observes retries. Default: a first retry that
+    /// has not been decided.
     public init(
         request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
         attempts: [HTTPAttempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil

@@ -44,7 +44,9 @@ struct RetryLoad {
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
         // A retry link further down would call the validators of the client for each attempt, too.
-        attempt.context.settings = nil
+        if let settings = attempt.context.settings, !settings.additions.isEmpty {
+            attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
+        }
         return attempt
     }
 

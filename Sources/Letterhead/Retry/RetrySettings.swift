@@ -9,14 +9,12 @@ public struct RetrySettings: Sendable {
     /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
     ///
     /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
-    /// suggests. It has no effect on requests whose maximum number of retries is 0. A request can set its own maximum
-    /// with ``RequestSettings/maximumRetries``.
+    /// suggests, and has no effect on requests whose maximum number of retries is 0.
     public var strategy: HTTPRetryStrategy?
 
     /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
     ///
-    /// If the server requests a longer wait, the request is not retried, because a retry after a shorter wait would be
-    /// too early.
+    /// If the server requests a longer wait, the request is not retried, because any earlier retry would be too early.
     public var longestServerDelay: Duration
 
     /// The limit on retries to each host. Default: ``RetryBudget/standard``.
@@ -88,10 +86,8 @@ extension RequestSettings {
         set { self[option: RetryStrategyOption.self] = newValue }
     }
 
-    /// The maximum number of retries of the request. Retries that the strategy suggests and retries that validators
-    /// suggest are counted together. With 2, there are at most 3 attempts. Default: nil (the maximum of the client).
-    ///
-    /// A negative number is `.invalidRequest`.
+    /// The maximum number of retries of the request, those of the strategy and of validators together. With 2, there are
+    /// at most 3 attempts. Default: nil (the maximum of the client); a negative number is `.invalidRequest`.
     public var maximumRetries: Int? {
         get { self[option: MaximumRetriesOption.self] }
         set { self[option: MaximumRetriesOption.self] = newValue }
@@ -118,7 +114,7 @@ extension RequestSettings {
     /// Marks the request as idempotent, so that it may be retried with any method.
     ///
     /// The request contains an `Idempotency-Key`, which is the same in every attempt of a load, so that the server can
-    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). Mark only requests to servers that support this.
+    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header).
     ///
     /// - Parameter key: the key, such as one that is stored across launches. Default: nil (a random key for each load).
     public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
@@ -164,8 +160,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Sets the maximum number of retries of a load, including the retries that validators request. With 2, there are
-    /// at most 3 attempts. If the count is nil, the maximum of the client applies.
+    /// Sets ``RequestSettings/maximumRetries``.
     public func maximumRetries(_ count: Int?) -> Modified<Self> {
         settings { $0.maximumRetries = count }
     }
@@ -188,11 +183,8 @@ extension RequestTemplate {
         settings { $0.onRetry = joined(options.onRetry, observer) }
     }
 
-    /// Marks the request as idempotent: sending it twice has the same effect as sending it once, so it may be retried
-    /// with any method.
-    ///
-    /// The request contains an `Idempotency-Key`, which is the same in every attempt, so that the server can recognize
-    /// a retry.
+    /// Marks the request as idempotent, so that it may be retried with any method; see
+    /// ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that support this.
     ///
     /// - Parameter key: the key. Default: nil (a random key for each load).
     public func idempotent(key: String? = nil) -> Modified<Self> {

@@ -22,7 +22,7 @@ struct LoadContext: Sendable {
     var accept: String?
     /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
     var deadline: DeadlinePoint?
-    /// What the client adds to its requests; nil without a client, and for the attempts of a retry link.
+    /// What the client adds to its requests; nil without a client.
     var settings: ClientSettings?
     /// The outermost load of a download, which moves the file to its place.
     var download: DownloadOwner?

@@ -1,28 +1,46 @@
 import Foundation
 
 extension HTTPRetryStrategy {
-    /// Sends another request, then waits, and then retries the original.
+    /// Sends a template, decodes its response, then waits, and then retries the original.
     ///
     /// ```swift
-    /// .after(
-    ///     { original in original.origin == api ? HTTPRequest(method: .post, url: tokenURL) : nil },
-    ///     onResponse: { original, answer in
-    ///         let token = try JSONDecoder().decode(Token.self, from: try await answer.body.data())
-    ///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-    ///     })
+    /// let refreshing = HTTPRetryStrategy.after(RefreshToken()) { original, token in
+    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+    /// }
+    /// let secret = try await client.send(GetSecret().retry(refreshing.when(.statuses([401])), maximumRetries: 1))
     /// ```
     ///
-    /// The other request passes through the links below the retry. Validators do not receive its response, which may
-    /// have any status. The other request is not retried and does not count as an attempt. Its errors are passed to
-    /// `onError` and not to the caller; the original is then retried unchanged.
+    /// The client of the original sends the template with its own settings and its own decoder, in the environment of
+    /// the original. The request passes through the links below the retry; it is neither validated nor retried, and it
+    /// is no attempt. An error, such as a status that is not accepted or a response that cannot be decoded, is passed
+    /// to `onError` and not to the caller; the original is then retried unchanged.
+    ///
+    /// - Parameters:
+    ///   - template: the template to send.
+    ///   - delay: the wait after the response. Default: zero; a negative wait counts as zero.
+    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts. With `sharing`,
+    ///     it is called once for each load that waited, with the original of that load.
+    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    public static func after<Template: RequestTemplate>(
+        _ template: Template, delay: Duration = .zero, sharing: Sharing? = nil,
+        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        after(
+            template.request(onBehalfOf:), delay: delay, sharing: sharing,
+            onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+    }
+
+    /// Sends a plain request, then waits, and then retries the original; see ``after(_:delay:sharing:onValue:onError:)``.
     ///
     /// - Parameters:
     ///   - request: creates the other request from the original. If it returns nil, no other request is sent, and the
     ///     original is retried after the wait.
     ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
     ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
-    ///   - onResponse: receives the response, and may change the original for its next attempts. With `sharing`, it runs once
-    ///     for each load that waited, with the original of that load.
+    ///   - onResponse: receives the response, which may have any status, and may change the original for its next
+    ///     attempts.
     ///   - onError: receives an error of the request or of another closure. Default: does nothing.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
@@ -30,47 +48,9 @@ extension HTTPRetryStrategy {
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) -> HTTPRetryStrategy {
-        HTTPRetryStrategy(
-            "after another request",
-            alternate: RetryAlternate(
-                work: .request(make: request) { try await onResponse(&$0, try $1.get()) }, sharing: sharing,
-                onError: onError)
-        ) { _, _ in Wait(duration: delay) }
-    }
-
-    /// Sends a template, decodes its response, then waits, and then retries the original.
-    ///
-    /// ```swift
-    /// let signingIn = HTTPRetryStrategy.after(RefreshToken()) { original, token in
-    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-    /// }
-    /// let secret = try await client.send(GetSecret().retry(signingIn.when(.statuses([401])), maximumRetries: 1))
-    /// ```
-    ///
-    /// The template is sent with the client of the original, and in its environment unless the template sets one: it
-    /// begins with the settings of the client, and the client's decoder decodes the response. Apart from that, it is
-    /// sent as any other request of ``after(_:delay:sharing:onResponse:onError:)``. If its status is not accepted or
-    /// its response cannot be decoded, `onError` receives the error.
-    ///
-    /// - Parameters:
-    ///   - template: the template to send.
-    ///   - delay: the wait after the response. Default: zero; a negative wait counts as zero.
-    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
-    ///   - onValue: receives the decoded response, and may change the original for its next attempts. With `sharing`,
-    ///     the response is decoded and the closure is called once for each load that waited.
-    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
-    public static func after<Template: RequestTemplate>(
-        _ template: Template, delay: Duration = .zero, sharing: Sharing? = nil,
-        onValue:
-            @escaping @Sendable (_ original: inout HTTPRequest, _ value: Template.Response) async throws -> Void,
-        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
-    ) -> HTTPRetryStrategy {
-        HTTPRetryStrategy(
-            "after another request",
-            alternate: RetryAlternate(
-                work: .request(make: template.request(onBehalfOf:)) {
-                    try await onValue(&$0, try await template.value(of: $1))
-                }, sharing: sharing, onError: onError)
+        let work = RetryAlternate.Work.request(make: request, receive: onResponse)
+        return HTTPRetryStrategy(
+            "after another request", alternate: RetryAlternate(work: work, sharing: sharing, onError: onError)
         ) { _, _ in Wait(duration: delay) }
     }
 
@@ -93,11 +73,9 @@ extension HTTPRetryStrategy {
 extension HTTPRetryStrategy {
     /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
     ///
-    /// Loads share a request if their strategies were created with copies of one value, and with an equal key. If
-    /// several loads need the request at the same time, one of them sends it, and all receive its response. Regardless
-    /// of the key, loads share only if their requests have the same origin and the same identity. The identity consists
-    /// of the username and password, the secret headers and query items, the authentication, the required scopes and
-    /// the environment.
+    /// Loads share a request if their strategies were created with copies of one value and with an equal key, and if
+    /// their requests have the same origin and the same identity. The identity consists of the username and password,
+    /// the secret headers and query items, the authentication, the required scopes and the environment.
     public struct Sharing: Sendable {
         /// What only the copies of one value for one key have in common.
         struct Key: Hashable, Sendable {
@@ -131,10 +109,10 @@ struct RetryAlternate: Sendable {
         /// Runs a closure, which may change the request.
         case task(@Sendable (inout HTTPRequest) async throws -> Void)
         /// Sends another request, which a closure makes from the original; nil to send none. Another closure receives
-        /// the result, and may change the original.
+        /// the response, and may change the original.
         case request(
             make: @Sendable (HTTPRequest) async throws -> HTTPRequest?,
-            receive: @Sendable (inout HTTPRequest, Result<HTTPResponse, any Error>) async throws -> Void)
+            receive: @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void)
     }
 
     let work: Work
@@ -174,11 +152,13 @@ struct RetryAlternate: Sendable {
                         return .failure(error)
                     }
                 }
-                switch try await shared(send, by: original, flights, since: mark) {
-                case .success(nil): break
-                case .success(let response?): try await receive(&changed, .success(response))
-                case .failure(let error): try await receive(&changed, .failure(error))
-                }
+                let answer =
+                    if let sharing {
+                        try await Self.shared(send, sharing, by: original, flights, since: mark)
+                    } else {
+                        await send()
+                    }
+                if let response = try answer.get() { try await receive(&changed, response) }
             }
             return changed
         } catch let error as EndOfLoad {
@@ -190,11 +170,10 @@ struct RetryAlternate: Sendable {
         }
     }
 
-    private func shared(
-        _ send: @escaping @Sendable () async -> AlternateFlights.Answer, by original: HTTPRequest,
-        _ flights: AlternateFlights, since mark: AlternateAnswers.Mark
-    ) async throws -> AlternateFlights.Answer {
-        guard let sharing else { return await send() }
+    private static func shared(
+        _ send: @escaping @Sendable () async -> AlternateFlights.Answer, _ sharing: HTTPRetryStrategy.Sharing,
+        by original: HTTPRequest, _ flights: AlternateFlights, since mark: AlternateAnswers.Mark
+    ) async throws(EndOfLoad) -> AlternateFlights.Answer {
         let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
         switch await flights.outcome(of: key, since: mark, within: original.timeLeft, work: send) {
         case .value(let answer): return answer
@@ -208,9 +187,9 @@ struct RetryAlternate: Sendable {
 extension HTTPLoader {
     /// Sends the request of an alternate, marked so that no other retry link retries it, and returns the response with
     /// its body in memory.
-    fileprivate func load(_ request: HTTPRequest, for original: HTTPRequest, isShared: Bool) async throws
-        -> HTTPResponse
-    {
+    fileprivate func load(
+        _ request: HTTPRequest, for original: HTTPRequest, isShared: Bool
+    ) async throws -> HTTPResponse {
         var request = request
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
@@ -237,20 +216,15 @@ extension RequestTemplate {
         return request
     }
 
-    /// Decodes the result of a request that was built from this template.
-    fileprivate func value(of result: Result<HTTPResponse, any Error>) async throws -> Response {
-        let checked: Result<HTTPResponse, HTTPError>
-        switch result {
-        case .success(let response):
-            do throws(HTTPError) {
-                checked = .success(try await response.accepted(by: response.request))
-            } catch {
-                checked = .failure(error)
-            }
-        case .failure(let error as HTTPError): checked = .failure(error)
-        case .failure(let error): throw error
+    /// Checks, finishes and decodes the response to a request that was built from this template.
+    func value(of response: HTTPResponse) async throws -> Response {
+        var result = Result<HTTPResponse, HTTPError>.success(response)
+        do throws(HTTPError) {
+            _ = try await response.accepted(by: response.request)
+        } catch {
+            result = .failure(error)
         }
-        let response = try await finish(checked)
-        do { return try await decode(response) } catch { throw HTTPError(ofDecoding: error, response: response) }
+        let finished = try await finish(result)
+        do { return try await decode(finished) } catch { throw HTTPError(ofDecoding: error, response: finished) }
     }
 }

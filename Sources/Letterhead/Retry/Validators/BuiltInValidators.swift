@@ -10,9 +10,8 @@
 /// If an error response contains `X-Should-Retry`, this header field decides whether a retry is suggested.
 ///
 /// The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``): a `Retry-After` of the server and the strategies
-/// of the request and of the settings take precedence. If no retry is left (by default, `maximumRetries` is 0) or the
-/// request must not be sent twice, the next validator judges the result. This validator does not refuse a response
-/// because of its status; the client checks the status of the final response.
+/// of the request and of the settings take precedence, and if no retry is possible, the next validator judges the
+/// result. The status of the final response is not checked here, but by the client.
 public struct DefaultValidator: HTTPValidator {
     /// The statuses after which a retry is suggested, each with its strategy.
     ///
@@ -28,9 +27,8 @@ public struct DefaultValidator: HTTPValidator {
 
     /// Whether a response may have an empty body. Default: true.
     ///
-    /// If false, a response with a 2xx status and an empty body fails with `.emptyResponse`. Responses that never have
-    /// a body (204, 205 and responses to HEAD) and responses whose body is still arriving are exempt. A download is
-    /// empty if nothing was saved.
+    /// If false, a response with a 2xx status and an empty body, or a download of zero bytes, fails with
+    /// `.emptyResponse`. The statuses 204 and 205, responses to HEAD and streams are exempt.
     public var allowsEmptyResponses: Bool
 
     /// Creates the validator; see its properties for the defaults.

@@ -1,8 +1,7 @@
 /// A type that judges the result of an attempt: a response, or a failure without a response.
 ///
 /// Pass a list of validators to a client, or to one endpoint with `validated(by:)`. They are called in order, once for
-/// each attempt, until one fails the load or requests a retry. Use ``DefaultValidator``, ``ContentTypeValidator``,
-/// ``AltRequestValidator`` or ``ClosureValidator``, or implement the protocol for rules of your API, such as an
+/// each attempt, until one fails the load or requests a retry. Implement the protocol for rules of your API, such as an
 /// envelope around every response:
 ///
 /// ```swift
@@ -14,7 +13,7 @@
 ///         switch envelope.code {
 ///         case 0: return .nextValidator
 ///         case 1: return .retry(.fibonacci(unit: .seconds(1)))
-///         default: return .failChain(ServiceError(message: envelope.message ?? ""))
+///         default: return .failChain(.invalidResponse, envelope.message ?? "code \(envelope.code)")
 ///         }
 ///     }
 /// }
@@ -91,11 +90,10 @@ public enum HTTPValidatorResult: Sendable {
     /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
     case nextValidator
 
-    /// Continues with the next validator and with this response in place of the result, even if the attempt failed. If
-    /// no later validator objects, the caller receives this response.
+    /// Continues with the next validator and with this response in place of the result, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// Fails the load. No other validator is called.
+    /// Fails the load with an error. No other validator is called.
     ///
     /// An ``HTTPError`` is thrown unchanged. A `CancellationError` becomes the underlying error of a `.cancelled`. Any
     /// other error becomes the underlying error of a `.validationFailed`.
