@@ -12,7 +12,9 @@ extension HTTPRetryStrategy {
     ///
     /// The client of the original sends the template with its own settings and its own decoder, in the environment of
     /// the original. The request passes through the links below the retry; it is neither validated nor retried, and it
-    /// is no attempt. An error, such as a status that is not accepted or a response that cannot be decoded, is passed
+    /// is no attempt. Use it for requests to one server; ``AltRequestValidator`` also checks which server has responded.
+    ///
+    /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed
     /// to `onError` and not to the caller; the original is then retried unchanged.
     ///
     /// - Parameters:

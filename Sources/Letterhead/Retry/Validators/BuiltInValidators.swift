@@ -37,20 +37,14 @@ public struct DefaultValidator: HTTPValidator {
         retriableFailures: Set<HTTPError.Code> = RetryCondition.standardFailures,
         failureStrategy: HTTPRetryStrategy = .exponential(base: .seconds(1)), allowsEmptyResponses: Bool = true
     ) {
-        self.retriableStatuses = retriableStatuses
-        self.retriableFailures = retriableFailures
-        self.failureStrategy = failureStrategy
-        self.allowsEmptyResponses = allowsEmptyResponses
+        (self.retriableStatuses, self.retriableFailures) = (retriableStatuses, retriableFailures)
+        (self.failureStrategy, self.allowsEmptyResponses) = (failureStrategy, allowsEmptyResponses)
     }
 
     /// The default of ``retriableStatuses``.
-    public static let standardStatuses: [HTTPStatus: HTTPRetryStrategy] = {
-        var statuses = RetryCondition.standardStatuses.reduce(into: [:]) { statuses, status in
-            statuses[status] = HTTPRetryStrategy.exponential(base: .seconds(1))
-        }
-        statuses[.tooManyRequests] = .delayed(.seconds(3))
-        return statuses
-    }()
+    public static let standardStatuses = RetryCondition.standardStatuses.reduce(into: [:]) { statuses, status in
+        statuses[status] = status == .tooManyRequests ? HTTPRetryStrategy.delayed(.seconds(3)) : .exponential
+    }
 
     /// Suggests a retry after a retriable status; otherwise checks for an empty body.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) -> HTTPValidatorResult {
