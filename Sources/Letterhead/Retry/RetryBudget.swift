@@ -1,17 +1,18 @@
+import Synchronization
+
 /// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
 ///
-/// First attempts are always sent. A retry that exceeds the budget is not sent; it does not wait for the budget. Each
-/// origin (scheme, host and port) has its own budget. A retry is counted if the attempt before it indicates a failing
-/// server: the attempt failed, or received a 5xx, 408, 425 or 429. A validator that polls, such as one that waits for a
-/// 202 to become a 200, is limited only by the maximum number of retries and the deadline.
+/// Each origin (scheme, host and port) has its own budget. First attempts are always sent; a retry over the budget is
+/// not sent later either. A retry is counted if the attempt before it indicates a failing server: the attempt failed, or
+/// received a 5xx, 408, 425 or 429. A validator that polls until a 202 becomes a 200 is not limited by the budget.
 public struct RetryBudget: Sendable, Hashable {
-    enum Rule: Hashable {
+    private enum Rule: Hashable {
         case unlimited
         case quota(capacity: Double, cost: Double, timeoutCost: Double)
         case ratio(capacity: Double, perSuccess: Double)
     }
 
-    let rule: Rule
+    private let rule: Rule
 
     /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
     public static let standard = RetryBudget.quota()
@@ -46,52 +47,85 @@ public struct RetryBudget: Sendable, Hashable {
     }
 }
 
-/// The tokens of one origin.
-struct RetryTokens: Sendable {
-    private let rule: RetryBudget.Rule
-    private(set) var tokens: Double
-
-    init(_ budget: RetryBudget) {
-        rule = budget.rule
-        tokens = budget.capacity
-    }
-
-    /// Counts a failure that deserves a retry, and takes the cost of the retry. Returns nil if not enough tokens are
-    /// left.
-    mutating func takeRetry(afterTimeout isTimeout: Bool) -> Double? {
-        switch rule {
-        case .unlimited:
-            return 0
-        case .quota(_, let cost, let timeoutCost):
-            let cost = isTimeout ? timeoutCost : cost
-            guard tokens >= cost else { return nil }
-            tokens -= cost
-            return cost
-        case .ratio(let capacity, _):
-            tokens = max(0, tokens - 1)
-            return tokens > capacity / 2 ? 1 : nil
-        }
-    }
-
-    /// Counts a failure that deserves a retry but is not retried, for a reason other than the budget.
-    mutating func fail() { if case .ratio = rule { tokens = max(0, tokens - 1) } }
-
-    /// Counts a load that succeeded. `cost` is the cost of the last retry that took tokens; nil if none did.
-    mutating func succeed(cost: Double?) {
-        switch rule {
-        case .unlimited: break
-        case .quota(let capacity, _, _): tokens = min(capacity, tokens + (cost ?? 1))
-        case .ratio(let capacity, let perSuccess): tokens = min(capacity, tokens + perSuccess)
-        }
-    }
-}
-
 extension RetryBudget {
     /// The maximum number of tokens.
-    var capacity: Double {
+    private var capacity: Double {
         switch rule {
         case .unlimited: .infinity
         case .quota(let capacity, _, _), .ratio(let capacity, _): capacity
+        }
+    }
+
+    /// The tokens of all origins with recent failures. An origin with all of its tokens is removed.
+    ///
+    /// All loads of a link share it.
+    final class Accounts: Sendable {
+        /// The maximum number of origins. Beyond it, the origin with the most tokens is removed.
+        private static let mostOrigins = 1_000
+
+        private let budget: RetryBudget
+        private let tokens = Mutex<[HTTPOrigin?: Double]>([:])
+
+        init(_ budget: RetryBudget) { self.budget = budget }
+
+        /// The number of origins that lack tokens.
+        var count: Int { tokens.withLock { $0.count } }
+
+        /// The tokens that are left for an origin; nil if the budget has no limit.
+        func tokensLeft(for origin: HTTPOrigin?) -> Double? {
+            budget == .unlimited ? nil : tokens.withLock { $0[origin] } ?? budget.capacity
+        }
+
+        /// Takes the cost of a retry after a failure that deserves it. Returns nil if not enough tokens are left.
+        func takeRetry(to origin: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
+            switch budget.rule {
+            case .unlimited: 0
+            case .quota(_, let cost, let timeoutCost):
+                change(origin) { tokens in
+                    let cost = isTimeout ? timeoutCost : cost
+                    guard tokens >= cost else { return nil }
+                    tokens -= cost
+                    return cost
+                }
+            case .ratio(let capacity, _):
+                change(origin) { tokens in
+                    tokens = max(0, tokens - 1)
+                    return tokens > capacity / 2 ? 1 : nil
+                }
+            }
+        }
+
+        /// Counts a failure that deserved a retry but was not retried, for a reason other than the budget.
+        func fail(at origin: HTTPOrigin?) {
+            if case .ratio = budget.rule { change(origin) { $0 = max(0, $0 - 1) } }
+        }
+
+        /// Counts a load that succeeded. `cost` is the cost of its last retry that took tokens; nil if none did.
+        func succeed(to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
+            guard budget != .unlimited, !tokens.withLock({ $0.isEmpty }) else { return }
+            let origin = origin()
+            let gain = if case .ratio(_, let perSuccess) = budget.rule { perSuccess } else { cost ?? 1 }
+            tokens.withLock { tokens in
+                guard let left = tokens[origin] else { return }
+                tokens[origin] = left + gain >= budget.capacity ? nil : left + gain
+            }
+        }
+
+        /// Removes all origins.
+        func wipe() { tokens.withLock { $0.removeAll() } }
+
+        private func change<Answer>(_ origin: HTTPOrigin?, _ change: (inout Double) -> Answer) -> Answer {
+            tokens.withLock { tokens in
+                var left = tokens[origin] ?? budget.capacity
+                let answer = change(&left)
+                if tokens[origin] == nil, tokens.count >= Self.mostOrigins,
+                    let fullest = tokens.max(by: { $0.value < $1.value })?.key
+                {
+                    tokens.removeValue(forKey: fullest)
+                }
+                tokens[origin] = left
+                return answer
+            }
         }
     }
 }

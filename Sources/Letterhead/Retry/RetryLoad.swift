@@ -1,16 +1,16 @@
 import Foundation
 
-/// The state of one load: the request to send next, and the attempts so far.
+/// The state of one load: the request to send next, the attempts so far, and the error with which it may end.
 struct RetryLoad {
     /// The request, including the changes of the last alternate.
     var request: HTTPRequest
     private(set) var attempts: [HTTPAttempt] = []
     /// The number of alternate requests that the load took part in, by sharing key.
-    private(set) var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
-    /// The cost of the last retry that consumed tokens of the budget; nil before the first one.
-    private(set) var cost: Double?
+    var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
+    /// The cost of the last retry that took tokens from the budget; nil before the first one.
+    var cost: Double?
     /// Whether a byte of any attempt may have been sent.
-    private(set) var mayHaveBeenSent = false
+    private var mayHaveBeenSent = false
     let maximum: Int
     /// Whether a retry link further up retries this load.
     let isNested: Bool
@@ -43,8 +43,10 @@ struct RetryLoad {
         guard mayRetry else { return request }
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
-        // A retry link further down would call them for each attempt, too.
-        if !attempt.context.additions.isEmpty { attempt.context.additions = HTTPRequestOptions() }
+        // A retry link further down would call the validators of the client for each attempt, too.
+        if let settings = attempt.context.settings, !settings.additions.isEmpty {
+            attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
+        }
         return attempt
     }
 
@@ -65,49 +67,121 @@ struct RetryLoad {
         }
     }
 
-    /// Returns the context before the decision about a retry.
-    func context(after result: Result<HTTPResponse, HTTPError>) -> RetryContext {
-        RetryContext(
-            request: request, result: result, retry: attempts.count + 1, elapsed: elapsed, attempts: attempts)
+    /// Applies the transformers to the response of an attempt, those of the client first.
+    ///
+    /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
+    @inline(__always)
+    func transform(_ result: inout Result<HTTPResponse, HTTPError>, by common: [ModifyResponse]) async -> Bool {
+        let own = request.context.additions.responseTransformers + (isNested ? [] : request.responseTransformers)
+        guard !common.isEmpty || !own.isEmpty, case .success(let received) = result else { return true }
+        var response = received
+        do {
+            for transformer in common + own { try await transformer.transform(&response) }
+            result = .success(response)
+            return true
+        } catch {
+            response.request = received.request
+            let failure = HTTPError(error, request: received.request, response: await response.keptInMemory())
+            result = .failure(failure.with(mayHaveBeenSent: true))
+            return false
+        }
     }
 
-    /// Returns the context after the decision for a retry, whose attempt has been recorded.
-    func context(of retry: PlannedRetry, after result: Result<HTTPResponse, HTTPError>) -> RetryContext {
+    /// Returns the context for the decision about a retry; for one that has been decided, and whose attempt has been
+    /// recorded, with its strategy and its wait.
+    func context(
+        after result: Result<HTTPResponse, HTTPError>, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
+    ) -> RetryContext {
         RetryContext(
-            request: request, result: result, retry: attempts.count, elapsed: elapsed, attempts: attempts,
-            strategy: retry.strategy, delay: retry.delay)
+            request: request, result: result, retry: attempts.count + (strategy == nil ? 1 : 0),
+            elapsed: maximum > 0 ? timeline.now - start : .zero, attempts: attempts, strategy: strategy, delay: delay)
     }
 
-    private var elapsed: Duration { maximum > 0 ? timeline.now - start : .zero }
-
-    /// Records an attempt that is not retried, and the reason.
-    mutating func record(_ result: Result<HTTPResponse, HTTPError>, delay: Duration? = nil, reason: String) {
-        let (status, code): (HTTPStatus?, HTTPError.Code?)
+    /// Records an attempt, the reason for the decision, and the wait if it is retried.
+    mutating func record(_ result: Result<HTTPResponse, HTTPError>, _ decision: RetryRules.Decision) {
+        var attempt = HTTPAttempt(number: attempts.count + 1, reason: decision.reason)
+        if case .retry(_, let delay, _) = decision { attempt.delay = delay }
         switch result {
         case .success(let response):
             mayHaveBeenSent = true
-            (status, code) = (response.status, nil)
+            attempt.status = response.status
         case .failure(let failure):
             mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
-            (status, code) = (nil, failure.code)
+            attempt.errorCode = failure.code
         }
-        attempts.append(
-            HTTPAttempt(number: attempts.count + 1, status: status, errorCode: code, delay: delay, reason: reason))
+        attempts.append(attempt)
     }
-
-    /// Records an attempt that is retried.
-    mutating func record(_ result: Result<HTTPResponse, HTTPError>, retriedBy retry: PlannedRetry) {
-        record(result, delay: retry.delay, reason: retry.reason)
-        cost = retry.cost ?? cost
-    }
-
-    /// Counts an alternate request that the load takes part in.
-    mutating func count(_ sharing: HTTPRetryStrategy.Sharing) { alternates[sharing.key, default: 0] += 1 }
 }
 
-extension Result where Failure == HTTPError {
-    /// The error; nil if there is a response.
-    var failure: HTTPError? {
-        if case .failure(let failure) = self { failure } else { nil }
+// MARK: The end
+
+extension RetryLoad {
+    /// Returns or throws the result, with all attempts attached.
+    func ended(with result: Result<HTTPResponse, HTTPError>) throws(HTTPError) -> HTTPResponse {
+        switch result {
+        case .success(var response):
+            response.attempts = attempts
+            return response
+        case .failure(let failure): throw ended(by: failure)
+        }
+    }
+
+    /// Returns the error with all attempts attached, and with ``HTTPError/mayHaveBeenSent`` set if it is
+    /// true for any attempt.
+    func ended(by error: HTTPError) -> HTTPError {
+        error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
+    }
+
+    /// Returns the error of a load that needs a retry which is not possible: a validator requested it, or its wait
+    /// would pass the deadline.
+    ///
+    /// If the wait would pass the deadline, the error is `.timedOut`, and a failure with another code is its
+    /// underlying error. In all other cases, a failure is returned with all attempts attached. Without an earlier
+    /// retry, a response has not exhausted the retries.
+    func exhausted(
+        by refusal: RetryRules.Refusal?, _ result: Result<HTTPResponse, HTTPError>
+    ) async -> HTTPError {
+        let phase = "waiting to retry"
+        switch result {
+        case .success(let response):
+            let kept = await kept(response)
+            if refusal == .deadline { return ended(by: request.deadlinePassed(while: phase, response: kept)) }
+            let code = request.accepts(kept.status) ? HTTPError.Code.validationFailed : .unacceptableStatus
+            return ended(
+                by: HTTPError(
+                    attempts.count > 1 ? .retriesExhausted : code, request: kept.request, response: kept,
+                    message: "a validator requested a retry" + (refusal.map { "; \($0)" } ?? "")))
+        case .failure(let failure):
+            guard refusal == .deadline, failure.code != .timedOut else { return ended(by: failure) }
+            return ended(
+                by: HTTPError(
+                    .timedOut, request: failure.request, response: failure.response, underlying: failure,
+                    message: "the deadline passed while \(phase)"))
+        }
+    }
+
+    /// Returns the error of a load that a validator failed.
+    ///
+    /// An ``HTTPError`` receives the response if it has none. A `CancellationError` becomes `.cancelled`. Any other
+    /// error is the underlying error of `.validationFailed`.
+    func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
+        let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
+        if error is HTTPError || error is CancellationError {
+            var failure = HTTPError(error, request: request, response: response)
+            // A validator does not see a streamed body. The error carries the part of it that can be read.
+            if let own = failure.response, own.body.buffered == nil { failure = failure.with(response: response) }
+            return ended(by: failure)
+        }
+        return ended(
+            by: HTTPError(
+                .validationFailed, request: response?.request ?? request,
+                response: response ?? result.failure?.response, underlying: error,
+                message: "a validator failed the request: \(HTTPError.summary(of: error))"))
+    }
+
+    private func kept(_ response: HTTPResponse) async -> HTTPResponse {
+        var response = await response.keptInMemory()
+        response.attempts = attempts
+        return response
     }
 }

@@ -9,14 +9,12 @@ public struct RetrySettings: Sendable {
     /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
     ///
     /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
-    /// suggests. It has no effect on requests whose maximum number of retries is 0. A request can set its own maximum
-    /// with ``RequestSettings/maximumRetries``.
+    /// suggests, and has no effect on requests whose maximum number of retries is 0.
     public var strategy: HTTPRetryStrategy?
 
     /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
     ///
-    /// If the server requests a longer wait, the request is not retried, because a retry after a shorter wait would be
-    /// too early.
+    /// If the server requests a longer wait, the request is not retried, because any earlier retry would be too early.
     public var longestServerDelay: Duration
 
     /// The limit on retries to each host. Default: ``RetryBudget/standard``.
@@ -43,13 +41,163 @@ public struct RetrySettings: Sendable {
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
         onRetry: @escaping @Sendable (RetryContext) async -> Void = { _ in }
     ) {
-        self.maximumRetries = maximumRetries
-        self.strategy = strategy
-        self.longestServerDelay = longestServerDelay
-        self.budget = budget
-        self.clock = clock
-        self.now = now
-        self.random = random
-        self.onRetry = onRetry
+        (self.maximumRetries, self.strategy, self.budget) = (maximumRetries, strategy, budget)
+        (self.longestServerDelay, self.clock) = (longestServerDelay, clock)
+        (self.now, self.random, self.onRetry) = (now, random, onRetry)
+    }
+}
+
+// MARK: A request
+
+enum RetryStrategyOption: HTTPRequestOption {
+    static let defaultOptionValue: HTTPRetryStrategy? = nil
+}
+
+enum MaximumRetriesOption: HTTPRequestOption {
+    static let defaultOptionValue: Int? = nil
+}
+
+enum ValidatorsOption: HTTPRequestOption {
+    static let defaultOptionValue: [any HTTPValidator] = []
+}
+
+enum ResponseTransformersOption: HTTPRequestOption {
+    static let defaultOptionValue: [ModifyResponse] = []
+}
+
+enum RetryObserverOption: HTTPRequestOption {
+    static let defaultOptionValue: (@Sendable (RetryContext) async -> Void)? = nil
+}
+
+enum IdempotencyOption: HTTPRequestOption {
+    static let defaultOptionValue: Idempotency? = nil
+}
+
+/// The mark of an idempotent request, with its key. If the key is nil, a random key is created for each load.
+struct Idempotency: Sendable, Hashable {
+    var key: String?
+}
+
+extension RequestSettings {
+    /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``RetrySettings``, if
+    /// any; otherwise only validators request retries).
+    public var retryStrategy: HTTPRetryStrategy? {
+        get { self[option: RetryStrategyOption.self] }
+        set { self[option: RetryStrategyOption.self] = newValue }
+    }
+
+    /// The maximum number of retries of the request, those of the strategy and of validators together. With 2, there are
+    /// at most 3 attempts. Default: nil (the maximum of the client); a negative number is `.invalidRequest`.
+    public var maximumRetries: Int? {
+        get { self[option: MaximumRetriesOption.self] }
+        set { self[option: MaximumRetriesOption.self] = newValue }
+    }
+
+    /// Validators for this request. They run before those of the client. Default: none.
+    public var validators: [any HTTPValidator] {
+        get { self[option: ValidatorsOption.self] }
+        set { self[option: ValidatorsOption.self] = newValue }
+    }
+
+    /// Response transformers for this request. They run after those of the client. Default: none.
+    public var responseTransformers: [ModifyResponse] {
+        get { self[option: ResponseTransformersOption.self] }
+        set { self[option: ResponseTransformersOption.self] = newValue }
+    }
+
+    /// Observes the retries of this request, in addition to the observer of the client. Default: nil.
+    public var onRetry: (@Sendable (RetryContext) async -> Void)? {
+        get { self[option: RetryObserverOption.self] }
+        set { self[option: RetryObserverOption.self] = newValue }
+    }
+
+    /// Marks the request as idempotent, so that it may be retried with any method.
+    ///
+    /// The request contains an `Idempotency-Key`, which is the same in every attempt of a load, so that the server can
+    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header).
+    ///
+    /// - Parameter key: the key, such as one that is stored across launches. Default: nil (a random key for each load).
+    public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
+
+    /// The mark of an idempotent request; nil if it is not marked.
+    var idempotency: Idempotency? {
+        get { self[option: IdempotencyOption.self] }
+        set { self[option: IdempotencyOption.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether sending the request twice has the effect of sending it once: its method is idempotent (RFC 9110, 9.2.2),
+    /// it was marked with ``RequestSettings/markIdempotent(key:)``, or it has an `Idempotency-Key`.
+    public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
+
+    /// Whether the request is marked, or has its own `Idempotency-Key`.
+    var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
+}
+
+extension RequestTemplate {
+    /// Retries the request after a temporary failure: after the statuses 408 (once), 425, 429, 500, 502, 503, 504 and
+    /// 529, and after failures of the network. If the strategy has a condition that selects other outcomes, the request
+    /// is retried after these instead.
+    ///
+    /// ```swift
+    /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
+    /// ```
+    ///
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. A request whose method is not
+    /// idempotent is retried only if it is marked ``idempotent(key:)`` or if no byte of it was sent; see ``Retry`` for
+    /// further exceptions.
+    ///
+    /// - Parameters:
+    ///   - strategy: the waits between attempts, and the condition for a retry.
+    ///   - maximumRetries: the maximum number of retries. Default: 3; a negative number is `.invalidRequest`.
+    public func retry(
+        _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
+    ) -> Modified<Self> {
+        settings {
+            $0.retryStrategy = strategy
+            $0.maximumRetries = maximumRetries
+        }
+    }
+
+    /// Sets ``RequestSettings/maximumRetries``.
+    public func maximumRetries(_ count: Int?) -> Modified<Self> {
+        settings { $0.maximumRetries = count }
+    }
+
+    /// Adds validators to this endpoint. They run in the order written, before those of the client.
+    public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
+        settings { $0.validators = options.validators + validators }
+    }
+
+    /// Adds transformers that change the responses of this endpoint before validators run. The transformers run in the
+    /// order written, after those of the client.
+    public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
+        settings { $0.responseTransformers = options.responseTransformers + transformers }
+    }
+
+    /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
+    public func onRetry(
+        _ observer: @escaping @Sendable (RetryContext) async -> Void
+    ) -> Modified<Self> {
+        settings { $0.onRetry = joined(options.onRetry, observer) }
+    }
+
+    /// Marks the request as idempotent, so that it may be retried with any method; see
+    /// ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that support this.
+    ///
+    /// - Parameter key: the key. Default: nil (a random key for each load).
+    public func idempotent(key: String? = nil) -> Modified<Self> {
+        settings { $0.markIdempotent(key: key) }
+    }
+}
+
+/// Returns a closure that calls two closures in order.
+func joined(
+    _ first: (@Sendable (RetryContext) async -> Void)?, _ second: @escaping @Sendable (RetryContext) async -> Void
+) -> @Sendable (RetryContext) async -> Void {
+    { context in
+        await first?(context)
+        await second(context)
     }
 }

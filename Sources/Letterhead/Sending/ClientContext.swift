@@ -2,7 +2,10 @@
 struct ClientContext: Sendable {
     let identity = LoadContext.ClientIdentity()
     /// The settings with which the requests of the client begin.
-    var defaults: ClientDefaults { didSet { accept = defaults.options.decoder?.accept } }
+    var defaults: ClientDefaults {
+        didSet { (accept, settings) = (defaults.options.decoder?.accept, defaults.settings) }
+    }
+    private var settings: ClientSettings
     /// The value of `Accept` for responses that the decoder of the client reads.
     private(set) var accept: String?
     /// The environment of the client; nil if there is none, or if a closure provides it.
@@ -19,6 +22,7 @@ struct ClientContext: Sendable {
     ) {
         defaults = ClientDefaults(decoder: decoder)
         accept = decoder.accept
+        settings = defaults.settings
         self.environment = environment.map { ClientEnvironment($0) }
         self.isEnvironmentAsked = isEnvironmentAsked
         self.observing = observing
@@ -31,6 +35,7 @@ struct ClientContext: Sendable {
         if decodes { request.context.accept = request.decoder.map(\.accept) ?? accept }
         request.context.client = identity
         defaults.apply(to: &request)
+        request.context.settings = settings
         if request.host == nil {
             request.context.environment = isEnvironmentAsked ? ClientEnvironment(nil) : environment
         }
@@ -47,6 +52,9 @@ struct ClientDefaults: Sendable {
 
     init(decoder: any HTTPBodyDecoder) { options.decoder = decoder }
 
+    /// The settings as links receive them.
+    var settings: ClientSettings { ClientSettings(additions: additions) { apply(to: &$0) } }
+
     func apply(to request: inout HTTPRequest) {
         request.options.fill(from: options)
         // A request that sets these to nil leaves them to the client.
@@ -54,7 +62,6 @@ struct ClientDefaults: Sendable {
         if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }
         if request.maximumRetries == nil, let own = options.maximumRetries { request.maximumRetries = own }
         if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
-        request.context.additions = additions
         if !headers.isEmpty { request.fill(headers: headers) }
         // The server has chosen the whole URL of such a page.
         if case .url = (request.template as? any PaginatedTemplate)?.position { return }

@@ -20,16 +20,3 @@ extension HTTPResponse {
         }
     }
 }
-
-extension HTTPError {
-    /// Creates the error of a response that could not be decoded.
-    init(ofDecoding error: any Error, response: HTTPResponse) {
-        if error is HTTPError || error is CancellationError {
-            self.init(error, request: response.request, response: response)
-        } else {
-            self.init(
-                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
-                message: Self.summary(of: error))
-        }
-    }
-}

@@ -167,21 +167,6 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPResponse {
-    /// Returns this response if its status is accepted.
-    ///
-    /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
-    fileprivate func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        if request.accepts(status) { return self }
-        let response = await keptInMemory()
-        if Task.isCancelled {
-            throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
-        }
-        let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
-        throw HTTPError(
-            .unacceptableStatus, request: self.request, response: response,
-            message: "the status is not accepted (expected \(expected))", attempts: attempts)
-    }
-
     /// Saves a body that the transport has not saved, because a link or the template replaced it.
     ///
     /// - Throws: `.cannotSaveResponse` if there is nothing to save.

@@ -109,7 +109,7 @@ public struct Reconnection: Sendable {
         var wait = serverTime ?? .zero
         if step > 0 {
             guard let next = strategy.wait(before: step, after: result) else { return nil }
-            wait += next.jitter.applied(to: next.duration, random: random)
+            wait += next.varied(by: random)
         }
         let requested = error?.response?.headers.retryAfter() ?? .zero
         return max(wait, min(requested, longestServerDelay))

@@ -79,6 +79,18 @@ private final class UserTokens: HTTPLoader {
         #expect(service.leaks == [])
     }
 
+    @Test func `an alternate belongs to the client and the observation of its original`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 204 : 401) }
+        let refresh = AltRequestValidator(
+            request: { _, _ in .plain(.post) { $0.path = "/token" } }, onResponse: { _, _ in })
+        let client = HTTPClient(
+            validators: [refresh], retrying: RetrySettings(maximumRetries: 1), observers: [StatisticsRecorder()],
+            transport: mock)
+        await #expect(throws: HTTPError.self) { try await client.send(.plain()) }
+        #expect(mock.requests.map(\.path) == ["/x", "/token", "/x"])
+        #expect(mock.requests.allSatisfy { $0.client != nil && $0.observation != nil })
+    }
+
     @Test func `loads of one user share an alternate, also for different requests`() async throws {
         try await load([
             { $0.headers["Authorization"] = "a" },

@@ -176,7 +176,8 @@ private struct MyError: Error, Equatable {}
     @Test func `the validator requests a retry for its statuses, and for failures if included`() async throws {
         func verdict(
             _ result: Result<HTTPResponse, HTTPError>, includesFailures: Bool = false,
-            provider: @escaping AltRequestValidator.Provider = { _, _ in .plain() }
+            provider: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest? =
+                { _, _ in .plain() }
         ) async throws -> Bool {
             let validator = AltRequestValidator(
                 includesFailures: includesFailures, request: provider, onResponse: { _, _ in },

@@ -13,30 +13,39 @@ import Testing
     }
 
     @Test func `a retry costs tokens of a quota, and twice as many after a timeout`() {
-        var tokens = RetryTokens(.standard)
-        #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.tokens == 495)
-        #expect(tokens.takeRetry(afterTimeout: true) == 10 && tokens.tokens == 485)
-        tokens.succeed(cost: 10)
-        #expect(tokens.tokens == 495)
-        tokens.succeed(cost: nil)
-        #expect(tokens.tokens == 496)
-        tokens.succeed(cost: 10)
-        #expect(tokens.tokens == 500)
+        let accounts = RetryBudget.Accounts(.standard)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5 && accounts.tokensLeft(for: nil) == 495)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: true) == 10 && accounts.tokensLeft(for: nil) == 485)
+        accounts.succeed(to: nil, cost: 10)
+        #expect(accounts.tokensLeft(for: nil) == 495)
+        accounts.succeed(to: nil, cost: nil)
+        #expect(accounts.tokensLeft(for: nil) == 496)
+        accounts.succeed(to: nil, cost: 10)
+        #expect(accounts.tokensLeft(for: nil) == 500)
     }
 
     @Test func `a quota without enough tokens does not change`() {
-        var tokens = RetryTokens(.quota(capacity: 9))
-        #expect(tokens.takeRetry(afterTimeout: true) == nil && tokens.tokens == 9)
-        #expect(tokens.takeRetry(afterTimeout: false) == 5 && tokens.takeRetry(afterTimeout: false) == nil)
+        let accounts = RetryBudget.Accounts(.quota(capacity: 9))
+        #expect(accounts.takeRetry(to: nil, afterTimeout: true) == nil && accounts.tokensLeft(for: nil) == 9)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
     }
 
     @Test func `a ratio stops retries at half of its tokens, and successes refill it`() {
-        var tokens = RetryTokens(.ratio(capacity: 10, perSuccess: 0.5))
-        let granted = (1...8).map { _ in tokens.takeRetry(afterTimeout: false) != nil }
-        #expect(granted == [true, true, true, true, false, false, false, false] && tokens.tokens == 2)
-        for _ in 1...9 { tokens.succeed(cost: nil) }
-        #expect(tokens.tokens == 6.5)
-        #expect(tokens.takeRetry(afterTimeout: false) != nil)
+        let accounts = RetryBudget.Accounts(.ratio(capacity: 10, perSuccess: 0.5))
+        let granted = (1...8).map { _ in accounts.takeRetry(to: nil, afterTimeout: false) != nil }
+        #expect(granted == [true, true, true, true, false, false, false, false])
+        #expect(accounts.tokensLeft(for: nil) == 2)
+        for _ in 1...9 { accounts.succeed(to: nil, cost: nil) }
+        #expect(accounts.tokensLeft(for: nil) == 6.5)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: false) != nil)
+    }
+
+    @Test func `a failure that is not retried is no success`() async {
+        let scene = RetryScene(.answering(503, 503, 500, 503), validators: [], budget: .quota(capacity: 5))
+        #expect(await load(scene).attempts.count == 2)
+        _ = await scene.load()
+        #expect(await load(scene).attempts.count == 1)
     }
 
     @Test func `a failure without a retry left counts for a ratio, and costs no tokens of a quota`() async {
@@ -56,10 +65,10 @@ import Testing
         RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
     ])
     func `invalid numbers allow no retry`(budget: RetryBudget) {
-        var tokens = RetryTokens(budget)
-        #expect(tokens.takeRetry(afterTimeout: false) == nil)
-        tokens.succeed(cost: nil)
-        #expect(tokens.tokens == 0)
+        let accounts = RetryBudget.Accounts(budget)
+        #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
+        accounts.succeed(to: nil, cost: nil)
+        #expect(accounts.tokensLeft(for: nil) == 0)
     }
 
     @Test(arguments: [1, 50, 1_000]) func `the attempts at a failing server are bounded by the calls and the budget`(
@@ -97,19 +106,19 @@ import Testing
     }
 
     @Test func `no more than a thousand hosts are kept`() {
-        let ledger = RetryLedger(.standard)
+        let accounts = RetryBudget.Accounts(.standard)
         for number in 0..<3_000 {
-            _ = ledger.takeRetry(to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
+            _ = accounts.takeRetry(to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
         }
-        #expect(ledger.hostCount == 1_000)
+        #expect(accounts.count == 1_000)
     }
 
     @Test func `a host with a full budget is not stored`() {
-        let ledger = RetryLedger(.quota(capacity: 5))
+        let accounts = RetryBudget.Accounts(.quota(capacity: 5))
         let host = HTTPOrigin(scheme: "http", host: "h")
-        #expect(ledger.takeRetry(to: host, afterTimeout: false) == 5)
-        ledger.succeed(to: host, cost: 5)
-        #expect(ledger.hostCount == 0)
+        #expect(accounts.takeRetry(to: host, afterTimeout: false) == 5)
+        accounts.succeed(to: host, cost: 5)
+        #expect(accounts.count == 0)
     }
 
     @Test(

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import Letterhead
@@ -16,11 +15,15 @@ private struct Seeded: RandomNumberGenerator {
 }
 
 @Suite struct RetryJitterTests {
+    private typealias Wait = HTTPRetryStrategy.Wait
+
+    private func wait(_ strategy: HTTPRetryStrategy) -> Wait? { strategy.wait(before: 1, after: nil) }
+
     @Test func `ten thousand draws of full jitter are spread evenly`() {
         var source = Seeded(state: 42)
         var buckets = Array(repeating: 0, count: 10)
         for _ in 0..<10_000 {
-            let wait = RetryJitter.full.applied(to: .seconds(8)) { Double.random(in: 0...1, using: &source) }
+            let wait = Wait(duration: .seconds(8), jitter: 1).varied { Double.random(in: 0...1, using: &source) }
             #expect(wait >= .zero && wait <= .seconds(8))
             buckets[min(9, Int(wait / .milliseconds(800)))] += 1
         }
@@ -28,26 +31,25 @@ private struct Seeded: RandomNumberGenerator {
     }
 
     @Test(arguments: [
-        (RetryJitter.none, 0.0, 8.0), (.none, 1, 8), (.full, 0, 0), (.full, 0.25, 2), (.full, 1, 8), (.upTo(0.5), 0, 4),
-        (.upTo(0.5), 0.5, 6), (.upTo(0.5), 1, 8), (.upTo(0.25), 0, 6), (.upTo(0.25), 1, 8), (.upTo(.nan), 0, 8),
-        (.upTo(-1), 0, 8), (.upTo(7), 0, 0),
-    ]) func `the wait is multiplied by the random number`(jitter: RetryJitter, drawn: Double, seconds: Double) {
-        #expect(jitter.applied(to: .seconds(8)) { drawn } == .seconds(seconds))
+        (0.0, 0.0, 8.0), (0, 1, 8), (1, 0, 0), (1, 0.25, 2), (1, 1, 8), (0.5, 0, 4), (0.5, 0.5, 6), (0.5, 1, 8),
+        (0.25, 0, 6), (0.25, 1, 8), (.nan, 0, 8), (-1, 0, 8), (7, 0, 0),
+    ]) func `the wait is multiplied by the random number`(share: Double, drawn: Double, seconds: Double) {
+        let wait = wait(.delayed(.seconds(8)).jitter(share))
+        #expect(wait?.varied { drawn } == .seconds(seconds))
     }
 
     @Test(arguments: [Double.nan, 2, .infinity]) func `a random number outside of 0...1 results in the longest wait`(
         drawn: Double
     ) {
-        #expect(RetryJitter.full.applied(to: .seconds(8)) { drawn } == .seconds(8))
+        #expect(Wait(duration: .seconds(8), jitter: 1).varied { drawn } == .seconds(8))
     }
 
     @Test func `by default, back-off has full jitter and fixed waits have none`() {
-        func jitter(_ strategy: HTTPRetryStrategy) -> RetryJitter? { strategy.wait(before: 1, after: nil)?.jitter }
-        #expect(jitter(.exponential(base: .seconds(1))) == .full)
-        #expect(jitter(.fibonacci(unit: .seconds(1))) == .full)
-        #expect(jitter(.delayed(.seconds(1))) == RetryJitter.none)
-        #expect(jitter(.delays([.seconds(1)])) == RetryJitter.none)
-        #expect(jitter(.exponential(base: .seconds(1)).jitter(0)) == RetryJitter.none)
-        #expect(jitter(.delayed(.seconds(1)).jitter(0.5)) == .upTo(0.5))
+        #expect(wait(.exponential(base: .seconds(1)))?.jitter == 1)
+        #expect(wait(.fibonacci(unit: .seconds(1)))?.jitter == 1)
+        #expect(wait(.delayed(.seconds(1)))?.jitter == 0)
+        #expect(wait(.delays([.seconds(1)]))?.jitter == 0)
+        #expect(wait(.exponential(base: .seconds(1)).jitter(0))?.jitter == 0)
+        #expect(wait(.delayed(.seconds(1)).jitter(0.5))?.jitter == 0.5)
     }
 }

@@ -86,6 +86,41 @@ private enum Note: HTTPRequestOption {
         #expect(second.error?.underlying as? MyError == MyError(text: "thrown") && second.attempts.count == 1)
     }
 
+    @Test func `a code and a message fail the load with the request and the response that were judged`() async {
+        let fail = ClosureValidator(
+            response: { _, _ in .failChain(.invalidResponse, "version 2 is required") },
+            failure: { _, _ in .failChain(.cannotAuthenticate, "sign in first") })
+        let first = await RetryScene(.answering(200, body: "old"), validators: [fail], maximumRetries: 1).load()
+        #expect(first.code == .invalidResponse && first.error?.message == "version 2 is required")
+        #expect(first.error?.request.path == "/x" && first.error?.response?.body.buffered == Data("old".utf8))
+        #expect(first.error?.response?.status == 200 && first.attempts.count == 1)
+        let second = await RetryScene(.failing(.connectionLost), validators: [fail]).load()
+        #expect(second.code == .cannotAuthenticate && second.error?.request.path == "/x")
+        #expect((second.error?.underlying as? HTTPError)?.code == .connectionLost)
+    }
+
+    @Test func `a code and a message fail a stream with the part of it that can be read`() async {
+        let chunks = Chunks(3)
+        let mock = MockLoader {
+            HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
+        }
+        let fail = ClosureValidator(response: { _, _ in .failChain(.invalidResponse, "no") })
+        let result = await RetryScene(mock, validators: [fail]).load()
+        #expect(result.code == .invalidResponse && result.error?.response?.body.buffered == Data("xxx".utf8))
+    }
+
+    @Test func `the request of a failed chain is filled in for a custom retry link, too`() async {
+        let request = HTTPRequest.plain()
+        let response = HTTPResponse(request: request, status: 200)
+        guard case .failChain(let error) = HTTPValidatorResult.failChain(.invalidResponse, "no") else {
+            Issue.record("the verdict is failChain")
+            return
+        }
+        let filled = HTTPError(error, request: request, response: response)
+        #expect(filled.code == .invalidResponse && filled.message == "no")
+        #expect(filled.request.path == "/x" && filled.response?.status == 200)
+    }
+
     @Test func `a failed chain is not retried by the request's policy`() async {
         let fail = ClosureValidator(response: { _, _ in .failChain(MyError(text: "no")) })
         let scene = RetryScene(.answering(503), validators: [fail])

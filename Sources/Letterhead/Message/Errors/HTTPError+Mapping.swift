@@ -5,8 +5,9 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Creates an error from any error. An ``HTTPError`` is kept, and receives the response if it has none. Any other
-    /// error becomes the underlying error, and determines the code.
+    /// Creates an error from any error. An ``HTTPError`` is kept, and receives the response if it has none, and the
+    /// request if it is that of ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error,
+    /// and determines the code.
     ///
     /// - Parameters:
     ///   - error: the error that was thrown.
@@ -14,7 +15,12 @@ extension HTTPError {
     ///   - response: the part of the response that had been received. Default: nil.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
-            self = error.response == nil && response != nil ? error.with(response: response) : error
+            let lacksResponse = error.response == nil && response != nil
+            self =
+                !lacksResponse && !error.lacksRequest
+                ? error
+                : error.with(
+                    request: error.lacksRequest ? request : nil, response: lacksResponse ? response : nil)
         } else {
             let code = Self.code(for: error)
             // URLSession throws this error when it needs the body a second time, so the first bytes may have been sent.
@@ -23,6 +29,17 @@ extension HTTPError {
                 code, request: request, response: response, underlying: error,
                 message: Self.summary(of: error) + Self.hint(at: error, in: response),
                 mayHaveBeenSent: isSent ? true : nil)
+        }
+    }
+
+    /// Creates the error of a response that could not be decoded.
+    init(ofDecoding error: any Error, response: HTTPResponse) {
+        if error is HTTPError || error is CancellationError {
+            self.init(error, request: response.request, response: response)
+        } else {
+            self.init(
+                .cannotDecodeResponse, request: response.request, response: response, underlying: error,
+                message: Self.summary(of: error))
         }
     }
 
@@ -73,6 +90,34 @@ extension HTTPError {
             .downloadDecodingFailedToComplete:
             .cannotDecodeResponse
         default: .unknown
+        }
+    }
+}
+
+/// Marks the request of an error whose request is not known yet.
+private enum MissingRequestOption: HTTPRequestOption {
+    static let defaultOptionValue = true
+}
+
+extension HTTPError {
+    /// Creates the error of a load whose request and response the retry link fills in.
+    init(_ code: Code, filledInLater message: String) {
+        var request = HTTPRequest()
+        request[option: MissingRequestOption.self] = true
+        self.init(code, request: request, message: message)
+    }
+
+    /// Whether the request has not been filled in.
+    fileprivate var lacksRequest: Bool { request.options.contains(MissingRequestOption.self) }
+
+    /// Returns the error with the request of a result. A failure becomes the underlying error.
+    func filled(from result: Result<HTTPResponse, HTTPError>) -> HTTPError {
+        guard lacksRequest else { return self }
+        switch result {
+        case .success(let response): return with(request: response.request)
+        case .failure(let failure):
+            return HTTPError(
+                code, request: failure.request, response: failure.response, underlying: failure, message: message)
         }
     }
 }

@@ -22,15 +22,32 @@ struct LoadContext: Sendable {
     var accept: String?
     /// When the load must have ended: the deadline of the request, or of the operation that the request belongs to.
     var deadline: DeadlinePoint?
-    /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
-    /// the options of the request, so that a request that is sent again does not have them twice.
-    var additions = HTTPRequestOptions()
+    /// What the client adds to its requests; nil without a client.
+    var settings: ClientSettings?
     /// The outermost load of a download, which moves the file to its place.
     var download: DownloadOwner?
     /// The progress updates that end with the load.
     var progress: ProgressUpdates.Report?
     /// Records the events of the load; nil if the load is not observed.
     var observation: Observation?
+}
+
+/// What a client adds to its requests.
+final class ClientSettings: Sendable {
+    /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
+    /// the options of the request, so that a request that is sent again does not have them twice.
+    let additions: HTTPRequestOptions
+    /// Adds the other settings. The settings of the request take precedence.
+    let apply: @Sendable (inout HTTPRequest) -> Void
+
+    init(additions: HTTPRequestOptions, apply: @escaping @Sendable (inout HTTPRequest) -> Void) {
+        (self.additions, self.apply) = (additions, apply)
+    }
+}
+
+extension LoadContext {
+    /// The validators, transformers and closures that the client adds to those of the request.
+    var additions: HTTPRequestOptions { settings?.additions ?? HTTPRequestOptions() }
 }
 
 /// The outermost load of a download. If a client is the transport of another one, only the outer load has accepted the
@@ -51,6 +68,15 @@ extension HTTPRequest {
     var observation: Observation? {
         get { context.observation }
         set { context.observation = newValue }
+    }
+
+    /// Makes this request a part of the load of another one, on behalf of which it is sent: it has the same client, but
+    /// no validators of a derived client, no file and no progress.
+    mutating func join(loadOf original: HTTPRequest) {
+        let own = context
+        context = original.context
+        (context.template, context.accept) = (own.template, own.accept)
+        (context.settings, context.download, context.progress) = (nil, nil, nil)
     }
 
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder, if the response will be decoded and the

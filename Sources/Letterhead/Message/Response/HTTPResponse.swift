@@ -95,6 +95,21 @@ extension HTTPResponse {
         return response
     }
 
+    /// Returns this response if its status is accepted.
+    ///
+    /// - Throws: `.unacceptableStatus`, with the response and at most 1 MiB of its body in memory.
+    func accepted(by request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        if request.accepts(status) { return self }
+        let response = await keptInMemory()
+        if Task.isCancelled {
+            throw HTTPError(.cancelled, request: self.request, response: response, attempts: attempts)
+        }
+        let expected = request.acceptedStatuses == nil ? "200–299" : "one of acceptedStatuses"
+        throw HTTPError(
+            .unacceptableStatus, request: self.request, response: response,
+            message: "the status is not accepted (expected \(expected))", attempts: attempts)
+    }
+
     /// Returns the response with the beginning of a streamed body in memory, so that it holds no connection.
     func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
 }

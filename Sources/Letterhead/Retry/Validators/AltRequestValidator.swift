@@ -1,107 +1,126 @@
 /// A validator that sends another request after certain responses, by default after a 401 or 403, and then retries the
-/// original request.
+/// original request. For tokens, prefer an ``HTTPAuthentication``.
 ///
 /// ```swift
-/// AltRequestValidator(
-///     request: { _, result in
-///         // Another host may respond with 401, too. That host must not receive a token.
-///         guard try result.get().request.origin == api else { return nil }
-///         return HTTPRequest(method: .post, url: tokenURL)
-///     },
-///     onResponse: { original, answer in
-///         let token = try JSONDecoder().decode(Token.self, from: try await answer.body.data())
-///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-///     })
+/// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
+///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+/// }
+/// let client = HTTPClient(
+///     environment: .production, validators: [refreshing, DefaultValidator()],
+///     retrying: RetrySettings(maximumRetries: 1))
 /// ```
 ///
-/// A header that `onResponse` sets is sent with the original request, regardless of its origin. For origins that must
-/// not receive the header, return nil as in the example.
+/// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
+/// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
+/// another result, the usual conditions for a retry apply to the method. A request with a one-shot body is not retried.
 ///
-/// Use this validator if one request must be sent before another one can succeed, and put it before
-/// ``DefaultValidator``. For tokens, prefer an ``HTTPAuthentication``. The retry counts toward the maximum, so
-/// `maximumRetries` must be at least 1. After a 401 or 403, the original request is retried regardless of its method,
-/// because the server did not process it. After another result, the usual conditions for a retry apply to the method. A
-/// request with a one-shot body is not retried.
-///
-/// Loads that need an alternate request at the same time share it: the request is sent once, and `onResponse` runs for
-/// each load with the original of that load. An attempt that began before the alternate request completed also uses
-/// the response to it. Loads share only if their originals have the same origin and identity. The identity consists of
-/// every secret header and query item, the authentication and the environment. If another value identifies the user,
-/// such as an option, separate users with `key`.
+/// Loads that need the other request at the same time share it: it is sent once, and the closure runs for each load with
+/// the original of that load. An attempt that began before the other request completed also uses the response to it.
+/// Loads share only if their originals have the same origin and identity (``HTTPRetryStrategy/Sharing``). If another
+/// value identifies the user, such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
-    /// Creates the alternate request from the original and the result of its attempt. If it returns nil, the next
-    /// validator judges.
-    public typealias Provider =
-        @Sendable (_ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
-    /// Receives the response, and may change the original for its next attempts.
-    public typealias OnResponse =
-        @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void
-
     private let statuses: Set<HTTPStatus>
     private let includesFailures: Bool
-    private let delay: Duration
-    private let sharing: HTTPRetryStrategy.Sharing
-    private let key: @Sendable (HTTPRequest) -> String
-    private let provider: Provider
-    private let onResponse: OnResponse
-    private let onError: @Sendable (any Error) async -> Void
+    private let judge: @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPValidatorResult
 
-    /// Creates the validator.
+    /// Creates a validator that sends a template, as the client of the original sends it, and decodes the response; see
+    /// ``HTTPRetryStrategy/after(_:delay:sharing:onValue:onError:)``.
+    ///
+    /// The template is sent only after a response of the server in the environment of the original. Without an
+    /// environment, this is the server of the template. If another host responds with 401, it does not receive a token.
     ///
     /// - Parameters:
-    ///   - statuses: the statuses that require the alternate request. Default: 401 and 403.
-    ///   - includesFailures: whether the alternate request is also sent after a failure without a response. Default:
-    ///     false.
+    ///   - template: the template to send. If it cannot be built, the next validator judges.
+    ///   - statuses: the statuses that require the template. Default: 401 and 403.
     ///   - maximum: the maximum number of alternate requests for one load. After the last one, the load fails with
     ///     `.retriesExhausted` and the response. Default: 1; a negative number counts as zero.
-    ///   - delay: the wait between the alternate request and the original. Default: zero; a negative wait counts as
-    ///     zero.
+    ///   - delay: the wait before the original is retried. Default: zero; a negative wait counts as zero.
     ///   - key: returns a key. Of the loads with the same origin and identity, only those with an equal key share a
     ///     request. Default: all of them share it.
-    ///   - request: creates the alternate request. If it returns nil or throws, the next validator judges. It is called
-    ///     for each load, including those that then share another load's request.
-    ///   - onResponse: receives the response, which may have any status.
-    ///   - onError: receives an error of the request or of a closure. Default: does nothing.
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts.
+    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    public init<Template: RequestTemplate>(
+        _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
+        delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
+        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) {
+        self.init(
+            statuses: statuses, maximum: maximum, delay: delay, key: key,
+            request: { original, result in
+                let alternate = try template.request(onBehalfOf: original)
+                return try result.get().request.isAtHome(of: original, or: alternate) ? alternate : nil
+            }, onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+    }
+
+    /// Creates a validator that sends a plain request.
+    ///
+    /// ```swift
+    /// AltRequestValidator(
+    ///     request: { _, result in
+    ///         // Another host may respond with 401, too. That host must not receive a token.
+    ///         guard try result.get().request.origin == api else { return nil }
+    ///         return HTTPRequest(method: .post, url: tokenURL)
+    ///     },
+    ///     onResponse: { original, answer in
+    ///         let token = try await answer.decode(Token.self)
+    ///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+    ///     })
+    /// ```
+    ///
+    /// What `onResponse` adds is sent with the original, regardless of its origin. For origins that must not receive it,
+    /// return nil as in the example. The other parameters are those of
+    /// ``init(_:statuses:maximum:delay:key:onValue:onError:)``.
+    ///
+    /// - Parameters:
+    ///   - includesFailures: whether the request is also sent after a failure without a response. Default: false.
+    ///   - request: creates the request from the original and the result of its attempt. If it returns nil or throws,
+    ///     the next validator judges. It is called for each load, including those that then share a request.
+    ///   - onResponse: receives the response, which may have any status, and may change the original.
     public init(
         statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
         delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
-        request: @escaping Provider, onResponse: @escaping OnResponse,
+        request:
+            @escaping @Sendable (
+                _ original: HTTPRequest, _ result: Result<HTTPResponse, HTTPError>
+            ) async throws -> HTTPRequest?,
+        onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) {
-        self.statuses = statuses
-        self.includesFailures = includesFailures
-        self.delay = delay
-        self.sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
-        self.key = key
-        self.provider = request
-        self.onResponse = onResponse
-        self.onError = onError
+        (self.statuses, self.includesFailures) = (statuses, includesFailures)
+        let sharing = HTTPRetryStrategy.Sharing(maximum: maximum)
+        judge = { original, result in
+            do {
+                guard let alternate = try await request(original, result) else { return .nextValidator }
+                return .retry(
+                    .after(
+                        { _ in alternate }, delay: delay, sharing: sharing.forKey(key(original)),
+                        onResponse: onResponse, onError: onError))
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                await onError(error)
+                return .nextValidator
+            }
+        }
     }
 
     /// Requests a retry after the alternate request, if the status is one of `statuses`.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        statuses.contains(response.status) ? try await verdict(on: .success(response), of: request) : .nextValidator
+        statuses.contains(response.status) ? try await judge(request, .success(response)) : .nextValidator
     }
 
     /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        includesFailures ? try await verdict(on: .failure(failure), of: request) : .nextValidator
+        includesFailures ? try await judge(request, .failure(failure)) : .nextValidator
     }
+}
 
-    private func verdict(
-        on result: Result<HTTPResponse, HTTPError>, of request: HTTPRequest
-    ) async throws -> HTTPValidatorResult {
-        do {
-            guard let alternate = try await provider(request, result) else { return .nextValidator }
-            return .retry(
-                .after(
-                    { _ in alternate }, delay: delay, sharing: sharing.forKey(key(request)), onResponse: onResponse,
-                    onError: onError))
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            await onError(error)
-            return .nextValidator
-        }
+extension HTTPRequest {
+    /// Whether the request was sent to the server in the environment of the original, or, without an environment, to
+    /// the server of an alternate.
+    fileprivate func isAtHome(of original: HTTPRequest, or alternate: HTTPRequest) -> Bool {
+        let environment = original.serverEnvironment?.origin ?? homeOrigin
+        return origin != nil && origin == environment ?? alternate.origin ?? alternate.serverEnvironment?.origin
     }
 }

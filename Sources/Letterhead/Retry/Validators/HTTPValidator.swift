@@ -1,8 +1,7 @@
 /// A type that judges the result of an attempt: a response, or a failure without a response.
 ///
 /// Pass a list of validators to a client, or to one endpoint with `validated(by:)`. They are called in order, once for
-/// each attempt, until one fails the load or requests a retry. Use ``DefaultValidator``, ``ContentTypeValidator``,
-/// ``AltRequestValidator`` or ``ClosureValidator``, or implement the protocol for rules of your API, such as an
+/// each attempt, until one fails the load or requests a retry. Implement the protocol for rules of your API, such as an
 /// envelope around every response:
 ///
 /// ```swift
@@ -14,7 +13,7 @@
 ///         switch envelope.code {
 ///         case 0: return .nextValidator
 ///         case 1: return .retry(.fibonacci(unit: .seconds(1)))
-///         default: return .failChain(ServiceError(message: envelope.message ?? ""))
+///         default: return .failChain(.invalidResponse, envelope.message ?? "code \(envelope.code)")
 ///         }
 ///     }
 /// }
@@ -91,11 +90,10 @@ public enum HTTPValidatorResult: Sendable {
     /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
     case nextValidator
 
-    /// Continues with the next validator and with this response in place of the result, even if the attempt failed. If
-    /// no later validator objects, the caller receives this response.
+    /// Continues with the next validator and with this response in place of the result, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// Fails the load. No other validator is called.
+    /// Fails the load with an error. No other validator is called.
     ///
     /// An ``HTTPError`` is thrown unchanged. A `CancellationError` becomes the underlying error of a `.cancelled`. Any
     /// other error becomes the underlying error of a `.validationFailed`.
@@ -109,41 +107,40 @@ public enum HTTPValidatorResult: Sendable {
     /// `.retriesExhausted`. Otherwise, the code is `.validationFailed` if the status counts as success, and
     /// `.unacceptableStatus` if it does not.
     case retry(HTTPRetryStrategy)
-}
 
-/// A validator that calls closures.
-///
-/// ```swift
-/// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
-/// ```
-public struct ClosureValidator: HTTPValidator {
-    /// Judges a response.
-    public typealias JudgeResponse = @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
-    /// Judges a failure.
-    public typealias JudgeFailure = @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
-
-    private let judgeResponse: JudgeResponse
-    private let judgeFailure: JudgeFailure
-
-    /// Creates a validator.
+    /// Fails the load with a code and a message. No other validator is called.
+    ///
+    /// ```swift
+    /// response.headers["X-Version"] == "2" ? .nextValidator : .failChain(.invalidResponse, "version 2 is required")
+    /// ```
+    ///
+    /// The error contains the request and the response that were judged. If a failure was judged, it is the underlying
+    /// error.
     ///
     /// - Parameters:
-    ///   - response: judges responses.
-    ///   - failure: judges failures. Default: continues with the next validator.
-    public init(
-        response: @escaping JudgeResponse, failure: @escaping JudgeFailure = { _, _ in .nextValidator }
-    ) {
-        judgeResponse = response
-        judgeFailure = failure
+    ///   - code: the kind of the error.
+    ///   - message: the cause and the remedy, without secrets.
+    public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
+        .failChain(HTTPError(code, filledInLater: message))
     }
+}
 
-    /// Calls the closure for responses.
-    public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        try await judgeResponse(response, request)
-    }
-
-    /// Calls the closure for failures.
-    public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
-        try await judgeFailure(failure, request)
+extension HTTPValidator {
+    /// Returns the verdict on the result of an attempt. A body that is still arriving is withheld from the validator.
+    @inline(__always)
+    func result(of result: Result<HTTPResponse, HTTPError>, for request: HTTPRequest) async -> HTTPValidatorResult {
+        do {
+            let verdict: HTTPValidatorResult
+            switch result {
+            case .success(var response):
+                if response.body.buffered == nil { response.body = response.body.withheld() }
+                verdict = try await validate(response: response, forRequest: request)
+            case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
+            }
+            guard case .failChain(let error as HTTPError) = verdict else { return verdict }
+            return .failChain(error.filled(from: result))
+        } catch {
+            return .failChain(error)
+        }
     }
 }

@@ -6,10 +6,9 @@
 /// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
 /// ```
 ///
-/// There are two kinds of conditions. A *selection* describes the outcomes after which a request is retried:
-/// ``statuses(_:)``, ``failures(_:)``, ``standard`` and closures. It replaces ``standard``. A *limit* selects no
-/// outcomes: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
-/// It narrows ``standard``, both alone and as one side of `||`.
+/// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``: ``statuses(_:)``,
+/// ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both alone and as one side of
+/// `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
 ///
 /// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
 /// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
@@ -44,9 +43,8 @@ public struct RetryCondition: Sendable {
         return (selects || standard.holds(in: context)) && holds(context)
     }
 
-    /// Returns whether the condition permits a retry that the server has requested. A limit permits it if the limit
-    /// holds. A selection does not permit it, because the selection alone determines after which outcomes a request is
-    /// retried.
+    /// Returns whether the condition permits a retry that the server has requested. A selection does not, because it
+    /// alone determines after which outcomes a request is retried.
     func permitsRequestedRetry(in context: RetryContext) -> Bool { !selects && holds(context) }
 
     /// Returns a condition that holds if both conditions hold.
@@ -118,5 +116,48 @@ extension RetryCondition {
     /// next time (RFC 9110, 15.5.9).
     static let repeatedTimeout = RetryCondition { context in
         context.response?.status == .requestTimeout && context.attempts.contains { $0.status == .requestTimeout }
+    }
+}
+
+/// The state of a load after an attempt that may be retried.
+///
+/// A ``RetryCondition`` receives it before a retry is decided. ``RetrySettings/onRetry`` and
+/// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
+public struct RetryContext: Sendable, CustomStringConvertible {
+    /// The request of the load, with the changes of earlier alternates.
+    public let request: HTTPRequest
+    /// The result of the last attempt.
+    public let result: Result<HTTPResponse, HTTPError>
+    /// The number of the possible retry: 1 after the first attempt.
+    public let retry: Int
+    /// The time since the start of the load.
+    public let elapsed: Duration
+    /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
+    public let attempts: [HTTPAttempt]
+    /// The strategy of the retry; nil before the decision.
+    public let strategy: HTTPRetryStrategy?
+    /// The wait before the retry; nil before the decision.
+    public let delay: Duration?
+
+    /// Creates a context, for tests of custom conditions and of code that observes retries. Default: a first retry that
+    /// has not been decided.
+    public init(
+        request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
+        attempts: [HTTPAttempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
+    ) {
+        (self.request, self.result, self.retry, self.elapsed) = (request, result, retry, elapsed)
+        (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
+    }
+
+    /// The response; nil if the attempt failed.
+    public var response: HTTPResponse? { try? result.get() }
+
+    /// The failure; nil if there is a response.
+    public var failure: HTTPError? { result.failure }
+
+    /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.
+    public var description: String {
+        "\(request.method.printable) \(request.redaction.outline(of: request)): "
+            + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
     }
 }

@@ -1,0 +1,232 @@
+import Foundation
+
+extension HTTPRetryStrategy {
+    /// Sends a template, decodes its response, then waits, and then retries the original.
+    ///
+    /// ```swift
+    /// let refreshing = HTTPRetryStrategy.after(RefreshToken()) { original, token in
+    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+    /// }
+    /// let secret = try await client.send(GetSecret().retry(refreshing.when(.statuses([401])), maximumRetries: 1))
+    /// ```
+    ///
+    /// The client of the original sends the template with its own settings and its own decoder, in the environment of
+    /// the original. The request passes through the links below the retry; it is neither validated nor retried, and it
+    /// is no attempt. Use it for requests to one server; ``AltRequestValidator`` also checks which server has responded.
+    ///
+    /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed
+    /// to `onError` and not to the caller; the original is then retried unchanged.
+    ///
+    /// - Parameters:
+    ///   - template: the template to send.
+    ///   - delay: the wait after the response. Default: zero; a negative wait counts as zero.
+    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
+    ///   - onValue: receives the decoded response, and may change the original for its next attempts. With `sharing`,
+    ///     it is called once for each load that waited, with the original of that load.
+    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    public static func after<Template: RequestTemplate>(
+        _ template: Template, delay: Duration = .zero, sharing: Sharing? = nil,
+        onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        after(
+            template.request(onBehalfOf:), delay: delay, sharing: sharing,
+            onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+    }
+
+    /// Sends a plain request, then waits, and then retries the original; see ``after(_:delay:sharing:onValue:onError:)``.
+    ///
+    /// - Parameters:
+    ///   - request: creates the other request from the original. If it returns nil, no other request is sent, and the
+    ///     original is retried after the wait.
+    ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
+    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
+    ///   - onResponse: receives the response, which may have any status, and may change the original for its next
+    ///     attempts.
+    ///   - onError: receives an error of the request or of another closure. Default: does nothing.
+    public static func after(
+        _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
+        delay: Duration = .zero, sharing: Sharing? = nil,
+        onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        let work = RetryAlternate.Work.request(make: request, receive: onResponse)
+        return HTTPRetryStrategy(
+            "after another request", alternate: RetryAlternate(work: work, sharing: sharing, onError: onError)
+        ) { _, _ in Wait(duration: delay) }
+    }
+
+    /// Runs a task, then waits, and then retries the original.
+    ///
+    /// - Parameters:
+    ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
+    ///   - task: may change the original for its next attempts.
+    ///   - onError: receives the error of the task; the original is then retried unchanged. Default: does nothing.
+    public static func afterTask(
+        delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+        onError: @escaping @Sendable (any Error) async -> Void = { _ in }
+    ) -> HTTPRetryStrategy {
+        HTTPRetryStrategy("after a task", alternate: RetryAlternate(work: .task(task), onError: onError)) { _, _ in
+            Wait(duration: delay)
+        }
+    }
+}
+
+extension HTTPRetryStrategy {
+    /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
+    ///
+    /// Loads share a request if their strategies were created with copies of one value and with an equal key, and if
+    /// their requests have the same origin and the same identity. The identity consists of the username and password,
+    /// the secret headers and query items, the authentication, the required scopes and the environment.
+    public struct Sharing: Sendable {
+        /// What only the copies of one value for one key have in common.
+        struct Key: Hashable, Sendable {
+            fileprivate let owner = UUID()
+            fileprivate var name = ""
+        }
+
+        private(set) var key = Key()
+        /// The maximum number of alternate requests for one load.
+        let maximum: Int
+
+        /// Creates a value. Only copies of it share requests.
+        ///
+        /// - Parameter maximum: the maximum number of alternate requests for one load and one key. Default: 1; a
+        ///   negative number counts as zero.
+        public init(maximum: Int = 1) { self.maximum = max(maximum, 0) }
+
+        /// Returns a copy of this value for one key, such as the name of a user. Only loads with an equal key share a
+        /// request.
+        public func forKey(_ key: String) -> Sharing {
+            var copy = self
+            copy.key.name = key
+            return copy
+        }
+    }
+}
+
+/// The work before a request is retried.
+struct RetryAlternate: Sendable {
+    enum Work: Sendable {
+        /// Runs a closure, which may change the request.
+        case task(@Sendable (inout HTTPRequest) async throws -> Void)
+        /// Sends another request, which a closure makes from the original; nil to send none. Another closure receives
+        /// the response, and may change the original.
+        case request(
+            make: @Sendable (HTTPRequest) async throws -> HTTPRequest?,
+            receive: @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void)
+    }
+
+    let work: Work
+    /// The loads that share one request.
+    var sharing: HTTPRetryStrategy.Sharing?
+    /// Receives an error of the request or of a closure.
+    let onError: @Sendable (any Error) async -> Void
+
+    /// An error that ends the load and is not passed to `onError`.
+    private struct EndOfLoad: Error {
+        let error: HTTPError
+    }
+
+    /// Returns the request for the next attempts. If the work fails, its error is passed to `onError`, and the original
+    /// request is returned unchanged.
+    ///
+    /// - Parameters:
+    ///   - original: the request of the last attempt.
+    ///   - next: sends the other request.
+    ///   - flights: the requests that loads share.
+    ///   - mark: the start of the last attempt.
+    /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
+    func changed(
+        _ original: HTTPRequest, over next: any HTTPLoader, flights: AlternateFlights, since mark: AlternateAnswers.Mark
+    ) async throws(HTTPError) -> HTTPRequest {
+        var changed = original
+        do {
+            switch work {
+            case .task(let task): try await task(&changed)
+            case .request(let make, let receive):
+                let isShared = sharing != nil
+                let send = { @Sendable () async -> AlternateFlights.Answer in
+                    do {
+                        guard let request = try await make(original) else { return .success(nil) }
+                        return .success(try await next.load(request, for: original, isShared: isShared))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                let answer =
+                    if let sharing {
+                        try await Self.shared(send, sharing, by: original, flights, since: mark)
+                    } else {
+                        await send()
+                    }
+                if let response = try answer.get() { try await receive(&changed, response) }
+            }
+            return changed
+        } catch let error as EndOfLoad {
+            throw error.error
+        } catch {
+            if Task.isCancelled { throw HTTPError(.cancelled, request: original) }
+            await onError(error)
+            return original
+        }
+    }
+
+    private static func shared(
+        _ send: @escaping @Sendable () async -> AlternateFlights.Answer, _ sharing: HTTPRetryStrategy.Sharing,
+        by original: HTTPRequest, _ flights: AlternateFlights, since mark: AlternateAnswers.Mark
+    ) async throws(EndOfLoad) -> AlternateFlights.Answer {
+        let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
+        switch await flights.outcome(of: key, since: mark, within: original.timeLeft, work: send) {
+        case .value(let answer): return answer
+        case .cancelled: throw EndOfLoad(error: HTTPError(.cancelled, request: original))
+        case .reset: throw EndOfLoad(error: HTTPError(.cancelled, request: original, message: "the chain was reset"))
+        case .late: throw EndOfLoad(error: original.deadlinePassed(while: "waiting for the alternate request"))
+        }
+    }
+}
+
+extension HTTPLoader {
+    /// Sends the request of an alternate, marked so that no other retry link retries it, and returns the response with
+    /// its body in memory.
+    fileprivate func load(
+        _ request: HTTPRequest, for original: HTTPRequest, isShared: Bool
+    ) async throws -> HTTPResponse {
+        var request = request
+        // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
+        if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
+        request.join(loadOf: original)
+        request.isAttempt = true
+        request.shareDeadline(of: isShared ? nil : original)
+        var response = try await load(request, as: "alternate", for: original.observation)
+        if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
+        return response
+    }
+}
+
+extension RequestTemplate {
+    /// Builds the request as the client of another one sends it, in the environment of that one.
+    func request(onBehalfOf original: HTTPRequest) throws(HTTPError) -> HTTPRequest {
+        var request = try StandardRequestBuilder(self).request()
+        if !request.options.contains(ServerEnvironmentOption.self), let environment = original.serverEnvironment {
+            request.serverEnvironment = environment
+        }
+        original.context.settings?.apply(&request)
+        if ResponseDecoding.usesDecoder(for: Response.self) {
+            request.context.accept = (request.decoder ?? JSONDecoder()).accept
+        }
+        return request
+    }
+
+    /// Checks, finishes and decodes the response to a request that was built from this template.
+    func value(of response: HTTPResponse) async throws -> Response {
+        var result = Result<HTTPResponse, HTTPError>.success(response)
+        do throws(HTTPError) {
+            _ = try await response.accepted(by: response.request)
+        } catch {
+            result = .failure(error)
+        }
+        let finished = try await finish(result)
+        do { return try await decode(finished) } catch { throw HTTPError(ofDecoding: error, response: finished) }
+    }
+}

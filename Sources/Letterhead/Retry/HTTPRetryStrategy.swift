@@ -1,0 +1,247 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Foundation
+#endif
+
+/// The way in which a request is retried: the wait, and the work before the retry.
+///
+/// ```swift
+/// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
+/// ```
+///
+/// Pass a strategy to `retry(_:maximumRetries:)` on a template, or return it as the verdict of a validator:
+///
+/// | strategy | waits |
+/// |---|---|
+/// | ``immediate`` | 0, 0, 0 |
+/// | ``delayed(_:)`` | t, t, t |
+/// | ``exponential(base:factor:cap:)`` | b, 2b, 4b, up to a cap, with full jitter |
+/// | ``fibonacci(unit:cap:)`` | u, u, 2u, 3u, 5u, up to a cap, with full jitter |
+/// | ``delays(_:)`` | those listed, and then no retry |
+/// | ``after(_:delay:sharing:onValue:onError:)`` | sends another request first |
+/// | ``afterTask(delay:task:onError:)`` | runs a closure first |
+/// | ``custom(_:)`` | those that a closure returns |
+///
+/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with every
+/// strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and ``then(_:)``
+/// appends another one.
+public struct HTTPRetryStrategy: Sendable {
+    /// A wait, and the share of it that is random, 0...1.
+    struct Wait: Sendable, Equatable {
+        var duration: Duration
+        var jitter = 0.0
+
+        /// Shortens the wait by a random part of its random share. The number 1 results in the full wait.
+        func varied(by random: () -> Double) -> Duration {
+            guard jitter > 0, duration > .zero else { return duration }
+            let drawn = random()
+            let chance = drawn.isNaN ? 1 : min(max(drawn, 0), 1)
+            return chance == 1 ? duration : duration * (1 - jitter + jitter * chance)
+        }
+    }
+
+    /// Returns the wait before a retry, from its number and the last result; nil ends the retries.
+    typealias Plan = @Sendable (Int, Result<HTTPResponse, HTTPError>?) -> Wait?
+
+    private var name: String
+    private(set) var plan: Plan
+    /// The number of waits; nil if it is unlimited.
+    private(set) var count: Int?
+    /// The work before the request is retried.
+    private(set) var alternate: RetryAlternate?
+    /// The condition under which the strategy applies; nil if the caller decides.
+    private(set) var condition: RetryCondition?
+    /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
+    private(set) var isFallback = false
+    /// Whether requests with any method are retried if the server refused them without processing them.
+    private(set) var retriesRefusals = false
+
+    init(_ name: String, count: Int? = nil, alternate: RetryAlternate? = nil, plan: @escaping Plan) {
+        (self.name, self.count, self.alternate, self.plan) = (name, count, alternate, plan)
+    }
+
+    /// Returns the wait before a retry, without jitter.
+    ///
+    /// - Parameters:
+    ///   - retry: the number of the retry, 1 for the first.
+    ///   - result: the result of the attempt before it. Default: nil; only ``custom(_:)`` uses it.
+    /// - Returns: a duration between zero and one year; nil if the request is not retried.
+    public func delay(before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil) -> Duration? {
+        wait(before: retry, after: result)?.duration
+    }
+
+    func wait(before retry: Int, after result: Result<HTTPResponse, HTTPError>?) -> Wait? {
+        guard var wait = plan(max(retry, 1), result) else { return nil }
+        wait.duration = Self.clamped(wait.duration)
+        return wait
+    }
+
+    /// Returns the strategy with other waits.
+    func replacingPlan(_ name: String? = nil, count: Int? = nil, with plan: @escaping Plan) -> HTTPRetryStrategy {
+        var copy = self
+        (copy.name, copy.count, copy.plan) = (name ?? self.name, name == nil ? self.count : count, plan)
+        return copy
+    }
+
+    /// Returns the strategy, restricted by a condition.
+    ///
+    /// For the strategy of a request or of ``RetrySettings``, a condition that is a selection replaces
+    /// ``RetryCondition/standard``, and a condition that is a limit narrows it. The strategy of a validator applies if
+    /// the condition holds.
+    public func when(_ condition: RetryCondition) -> HTTPRetryStrategy {
+        var copy = self
+        copy.condition = self.condition.map { $0 && condition } ?? condition
+        return copy
+    }
+
+    /// Returns the strategy, extended to retry requests of any method that the server refused without processing them.
+    ///
+    /// ```swift
+    /// CreateOrder().retry(.exponential(base: .seconds(1)).retryingRefusals())
+    /// ```
+    ///
+    /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
+    /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
+    /// that documents this guarantee, such as one with a rate limit. A request whose method was changed by a redirect is
+    /// not retried, because the server has processed it.
+    public func retryingRefusals() -> HTTPRetryStrategy {
+        var copy = self
+        copy.retriesRefusals = true
+        return copy
+    }
+
+    /// Returns the strategy as a suggestion of a validator. A `Retry-After` of the server and the strategy of the
+    /// request take precedence over a suggestion. If the request cannot be retried, the next validator judges the
+    /// result.
+    public func asFallback() -> HTTPRetryStrategy {
+        var copy = self
+        copy.isFallback = true
+        return copy
+    }
+}
+
+extension HTTPRetryStrategy: CustomStringConvertible {
+    /// The name of the strategy, for events and logs. Of the modifiers, it shows only ``times(_:)`` and ``then(_:)``.
+    public var description: String { name }
+}
+
+// MARK: Waits
+
+extension HTTPRetryStrategy {
+    /// Retries without a wait.
+    public static let immediate = HTTPRetryStrategy("immediate") { _, _ in Wait(duration: .zero) }
+
+    /// Always waits for the same time.
+    public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
+        HTTPRetryStrategy("delayed by \(delay)") { _, _ in Wait(duration: delay) }
+    }
+
+    /// Multiplies the wait by a factor for each further retry, with full jitter: a random time between zero and the
+    /// wait.
+    ///
+    /// - Parameters:
+    ///   - base: the first wait, before jitter.
+    ///   - factor: the growth from one wait to the next. Default: 2; a factor below 1 or NaN counts as 1.
+    ///   - cap: the longest wait. Default: 30 seconds.
+    public static func exponential(
+        base: Duration, factor: Double = 2, cap: Duration = .seconds(30)
+    ) -> HTTPRetryStrategy {
+        let factor = factor > 1 ? factor : 1
+        return HTTPRetryStrategy("exponential from \(base)") { retry, _ in
+            Wait(duration: product(pow(factor, Double(retry - 1)), base, cap: cap), jitter: 1)
+        }
+    }
+
+    /// Exponential back-off from one second: ``exponential(base:factor:cap:)`` with its defaults.
+    public static let exponential = exponential(base: .seconds(1))
+
+    /// Waits for 1, 1, 2, 3, 5 … seconds: ``fibonacci(unit:cap:)`` with its defaults.
+    public static let fibonacci = fibonacci(unit: .seconds(1))
+
+    /// Waits for 1, 1, 2, 3, 5 … units, with full jitter: a random time between zero and the wait.
+    ///
+    /// - Parameters:
+    ///   - unit: the first wait, before jitter.
+    ///   - cap: the longest wait. Default: 30 seconds.
+    public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
+        HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in
+            // Later numbers are infinite.
+            var (last, current) = (0.0, 1.0)
+            for _ in 1..<min(retry, 1_500) { (last, current) = (current, last + current) }
+            return Wait(duration: product(current, unit, cap: cap), jitter: 1)
+        }
+    }
+
+    /// Waits for these times in order, and ends the retries after the last one.
+    public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
+        HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
+            retry <= delays.count ? Wait(duration: delays[retry - 1]) : nil
+        }
+    }
+
+    /// Waits for the time that a closure returns. The closure receives the number of the retry, starting at 1, and the
+    /// result of the last attempt. If it returns nil, the request is not retried.
+    ///
+    /// ```swift
+    /// .custom { _, result in  // a service that sends the time in seconds since 1970
+    ///     let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
+    ///     return reset.map { .seconds(Double($0) - Date().timeIntervalSince1970) }
+    /// }
+    /// ```
+    public static func custom(
+        _ delay: @escaping @Sendable (_ retry: Int, _ result: Result<HTTPResponse, HTTPError>) -> Duration?
+    ) -> HTTPRetryStrategy {
+        HTTPRetryStrategy("custom") { retry, result in
+            result.flatMap { delay(retry, $0) }.map { Wait(duration: $0) }
+        }
+    }
+
+    /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time.
+    ///
+    /// - Parameter share: the random share of each wait: 0 keeps the wait, 0.2 waits for 80 to 100 % of it, 1 waits for
+    ///   any time between zero and the whole. It is clamped to 0...1; NaN counts as 0. Default: 1 for
+    ///   ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``, and 0 for all others.
+    public func jitter(_ share: Double) -> HTTPRetryStrategy {
+        let share = share.isNaN ? 0 : min(max(share, 0), 1)
+        return replacingPlan(with: { [plan] retry, result in
+            plan(retry, result).map { Wait(duration: $0.duration, jitter: share) }
+        })
+    }
+
+    /// Limits the strategy to this number of waits; a negative count is zero.
+    public func times(_ count: Int) -> HTTPRetryStrategy {
+        let count = min(max(count, 0), self.count ?? .max)
+        return replacingPlan("\(self), \(count) times", count: count) { [plan] retry, result in
+            retry <= count ? plan(retry, result) : nil
+        }
+    }
+
+    /// Continues with the waits of another strategy, whose retries are counted from 1.
+    ///
+    /// ```swift
+    /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
+    /// ```
+    ///
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The alternate and the condition of
+    /// `next` are ignored.
+    public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
+        guard let count else { return self }
+        let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
+        return replacingPlan("\(self), then \(next)", count: sum) { [plan] retry, result in
+            retry <= count ? plan(retry, result) : next.plan(retry - count, result)
+        }
+    }
+
+    /// Returns a wait between zero and the cap, or one year.
+    private static func clamped(_ wait: Duration, cap: Duration = .seconds(31_536_000)) -> Duration {
+        min(max(wait, .zero), max(min(cap, .seconds(31_536_000)), .zero))
+    }
+
+    /// Returns a multiple of a wait. The comparison uses floating point, because a product of durations would overflow.
+    private static func product(_ multiple: Double, _ unit: Duration, cap: Duration) -> Duration {
+        let (unit, cap) = (clamped(unit), clamped(cap))
+        guard unit > .zero else { return .zero }
+        return multiple >= cap / unit ? cap : unit * multiple
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+
+/// Decides whether a request is retried after an attempt, after which wait, and for which reason.
+///
+/// The decision is a pure function of the facts of the attempt: the strategy that a validator returned, the history of
+/// the load, and the limits. Only the budget of the origin comes on top of it, because a retry takes tokens from it.
+struct RetryRules {
+    /// What follows an attempt.
+    enum Decision {
+        /// The request is retried.
+        case retry(HTTPRetryStrategy, after: Duration, reason: String)
+        /// The result is final. If a retry applies but is not made, the refusal is the reason.
+        case pass(Refusal?)
+        /// A validator requires a retry that is not made.
+        case refuse(Refusal?)
+        /// A validator fails the load.
+        case fail(any Error)
+
+        /// The decision not to retry, from the strategy that a validator returned. A suggestion is not required.
+        static func no(_ refusal: Refusal?, asked: HTTPRetryStrategy?) -> Decision {
+            asked?.isFallback == false ? .refuse(refusal) : .pass(refusal)
+        }
+
+        /// The reason that is recorded in the attempt; empty if there is none.
+        var reason: String {
+            switch self {
+            case .retry(_, _, let reason): reason
+            case .pass(let refusal), .refuse(let refusal): refusal?.description ?? ""
+            case .fail: "a validator failed the request"
+            }
+        }
+    }
+
+    var maximumRetries: Int
+    /// The strategy for requests that have none.
+    var standardStrategy: HTTPRetryStrategy?
+    /// Whether a retry link further up retries the request.
+    var isNested = false
+    var longestServerDelay: Duration = .seconds(120)
+    var timeLeft: Duration?
+    /// The number of alternate requests that the load took part in, by sharing key.
+    var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
+    var now: () -> Date = { Date() }
+    var random: () -> Double = { 1 }
+
+    /// Returns the decision.
+    ///
+    /// - Parameters:
+    ///   - asked: the strategy that a validator returned; nil if the strategy of the request or of the settings
+    ///     decides.
+    ///   - context: the last attempt and the history of the load.
+    func decision(asked: HTTPRetryStrategy? = nil, in context: RetryContext) -> Decision {
+        let isRequired = asked?.isFallback == false
+        guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
+            return .no(nil, asked: asked)
+        }
+        if let refusal = refusal(of: strategy, in: context) { return .no(refusal, asked: asked) }
+        guard let wait = strategy.wait(before: context.retry, after: context.result) else {
+            return .no(.strategyEnded, asked: asked)
+        }
+        var (delay, reason) = (Duration.zero, "\(strategy)")
+        if !isRequired, let server = context.response?.headers.retryAfter(now: now()) {
+            guard server <= longestServerDelay else {
+                return .no(.serverDelay(server, longest: longestServerDelay), asked: asked)
+            }
+            (delay, reason) = (server, "the server requires a wait")
+        } else {
+            delay = wait.varied(by: random)
+        }
+        if let timeLeft, delay >= timeLeft { return .no(.deadline, asked: asked) }
+        return .retry(strategy, after: delay, reason: reason)
+    }
+
+    /// Returns the strategy that applies: the strategy of a validator unless it is a suggestion, else the strategy of
+    /// the request, else that of the settings, else the suggestion of a validator. nil if its condition does not hold.
+    private func strategy(asked: HTTPRetryStrategy?, in context: RetryContext) -> HTTPRetryStrategy? {
+        if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
+        guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
+        if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
+            return strategy
+        }
+        let condition = strategy.condition ?? .always
+        if context.serverWantsRetry == true, condition.permitsRequestedRetry(in: context) { return strategy }
+        return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
+    }
+
+    private func refusal(of strategy: HTTPRetryStrategy, in context: RetryContext) -> Refusal? {
+        if context.failure?.isEndOfLoad == true { return .cancelled }
+        if isNested { return .nested }
+        if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
+        if !context.request.body.isEmpty, !context.request.body.isReplayable { return .oneTimeBody }
+        if !isSafe(strategy, in: context) { return .unsafeMethod }
+        if let sharing = strategy.alternate?.sharing, alternates[sharing.key, default: 0] >= sharing.maximum {
+            return .alternatesUsedUp
+        }
+        return nil
+    }
+
+    /// A server that responds with 401 or 403 did not process the request, so after an alternate any method may be
+    /// retried.
+    private func isSafe(_ strategy: HTTPRetryStrategy, in context: RetryContext) -> Bool {
+        if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
+        if strategy.retriesRefusals, context.isRefusal { return true }
+        guard strategy.alternate != nil, let status = context.response?.status else { return false }
+        return status == .unauthorized || status == .forbidden
+    }
+}
+
+extension RetryRules {
+    /// The reason why a request is not retried although a retry applies.
+    enum Refusal: Equatable, CustomStringConvertible {
+        case cancelled, transformerFailed, nested, oneTimeBody, unsafeMethod, strategyEnded, alternatesUsedUp, deadline
+        case budget
+        case noneLeft(maximum: Int)
+        case serverDelay(Duration, longest: Duration)
+
+        /// Whether the refusal counts as a failure of the origin: the attempt deserved a retry, but a limit, the
+        /// deadline, the strategy, the method or the body prevented it. A used-up budget and used-up alternate requests
+        /// do not count.
+        var isOfFailure: Bool {
+            switch self {
+            case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
+            case .cancelled, .transformerFailed, .nested, .alternatesUsedUp, .budget: false
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .cancelled: "not retried: the request was cancelled or reset"
+            case .transformerFailed: "not retried: a response transformer failed the request"
+            case .noneLeft(0): "not retried: no retry is allowed; set maximumRetries"
+            case .noneLeft(1): "not retried: the one allowed retry was made"
+            case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
+            case .nested: "not retried here: another Retry further up the chain retries the request"
+            case .oneTimeBody: "not retried: the body can be sent only once"
+            case .unsafeMethod: "not retried: the method is not idempotent; use idempotent() if it may be sent twice"
+            case .strategyEnded: "not retried: the strategy allows no further retry"
+            case .alternatesUsedUp: "not retried: the maximum number of alternate requests for one request was reached"
+            case .serverDelay(let delay, let longest):
+                "not retried: the server asks for a wait of \(delay), and longestServerDelay is \(longest)"
+            case .deadline: "not retried: the wait would pass the deadline"
+            case .budget: "not retried: the retry budget of the host is used up"
+            }
+        }
+    }
+}
+
+// MARK: The facts
+
+extension RetryContext {
+    /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked as
+    /// idempotent.
+    ///
+    /// The environment below may have set the method, and a redirect may have changed it. Therefore the method that was
+    /// sent first counts as well.
+    fileprivate var isIdempotent: Bool {
+        if request.isMarkedIdempotent { return true }
+        let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
+        return request.method.isIdempotent && sent.method.isIdempotent
+    }
+
+    /// The value of `X-Should-Retry` in a response whose status is not accepted; nil if there is no such value.
+    fileprivate var serverWantsRetry: Bool? {
+        response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
+    }
+
+    /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
+    ///
+    /// A redirect that changed the method shows that the first request was processed.
+    fileprivate var isRefusal: Bool {
+        guard let response, !request.accepts(response.status),
+            response.redirects.allSatisfy({ $0.request.method == $0.target.method })
+        else { return false }
+        switch response.status {
+        case .tooManyRequests, .overloaded: return true
+        case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
+        default: return false
+        }
+    }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    /// The error; nil if there is a response.
+    var failure: HTTPError? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+
+    /// The origin that responded, or that was to respond.
+    var origin: HTTPOrigin? {
+        switch self {
+        case .success(let response): response.request.origin
+        case .failure(let failure): failure.request.origin
+        }
+    }
+
+    /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
+    /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.
+    var showsTrouble: Bool {
+        guard case .success(let response) = self else { return true }
+        let status = response.status
+        return status.code >= 500 || [.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
+    }
+}
+
+extension HTTPError {
+    /// Whether the load was cancelled, or a reset is in progress.
+    var isEndOfLoad: Bool { code == .cancelled || code == .resetInProgress }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import Letterhead
+import LetterheadTesting
+import Synchronization
+import Testing
+
+private struct Token: Codable, Sendable {
+    var value: String
+    var expiresAt: Date
+}
+
+private struct RefreshToken: RequestTemplate {
+    typealias Response = Token
+    var method: HTTPMethod { .post }
+    var path: RequestPath { "token" }
+}
+
+private struct GetSecret: RequestTemplate {
+    typealias Response = String
+    var path: RequestPath { "secret" }
+}
+
+/// A template that replaces a missing token, and whose token is a part of the response.
+private struct GuestToken: RequestTemplate {
+    typealias Response = String
+    var path: RequestPath { "guest" }
+
+    func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        guard case .failure(let error) = result, let response = error.response else { return try result.get() }
+        return response
+    }
+
+    func decode(_ response: HTTPResponse) async throws -> String {
+        response.status == .notFound ? "guest" : try #require(response.headers["X-Token"])
+    }
+}
+
+/// Alternates that are templates.
+@Suite(.timeLimit(.minutes(3))) struct RetryTypedAlternateTests {
+    private final class Service: Sendable {
+        private let state = Mutex((tokens: 0, secrets: 0))
+        var tokens: Int { state.withLock { $0.tokens } }
+
+        func countToken() { state.withLock { $0.tokens += 1 } }
+        func countSecret() { state.withLock { $0.secrets += 1 } }
+
+        /// Waits until a number of requests have arrived.
+        func arrival(of count: Int) async { await until { [self] in state.withLock { $0.secrets } >= count } }
+    }
+
+    private let service = Service()
+    private let journal = Journal()
+
+    /// Runs a test with a client of a server that expects the token "new", and that refuses the first requests together.
+    private func withClient(
+        together: Int = 1, token: MockServer.Response? = nil, observers: [any HTTPObserver] = [],
+        validator: (any HTTPValidator)? = nil, _ body: (HTTPClient, MockServer) async throws -> Void
+    ) async throws {
+        let server = try await MockServer.start { [service] request in
+            switch request.path {
+            case "/api/token":
+                service.countToken()
+                return token
+                    ?? MockServer.Response(body: Data(#"{"value":"new","expires_at":"2030-01-01T00:00:00Z"}"#.utf8))
+            case "/api/secret" where request.headers["Authorization"] == "Bearer new":
+                return MockServer.Response(body: Data("open".utf8))
+            case "/api/secret":
+                service.countSecret()
+                await service.arrival(of: together)
+                return MockServer.Response(status: 401)
+            default: return MockServer.Response(status: 404)
+            }
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .iso8601
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url.appending(path: "api")), decoder: decoder,
+            validators: [validator ?? refreshing, DefaultValidator()], observers: observers)
+        try await body(client, server)
+        await server.stop()
+    }
+
+    private var refreshing: AltRequestValidator {
+        AltRequestValidator(RefreshToken()) { original, token in
+            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+        } onError: { [journal] error in
+            journal.write((error as? HTTPError)?.code.rawValue ?? "\(error)")
+        }
+    }
+
+    @Test func `loads that are refused together send one template, which the decoder of the client decodes`()
+        async throws
+    {
+        try await withClient(together: 5) { client, server in
+            let secrets = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 1...5 { group.addTask { try await client.send(GetSecret().maximumRetries(1)) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(secrets == Array(repeating: "open", count: 5) && service.tokens == 1 && journal.all == [])
+        }
+    }
+
+    @Test func `the template is sent as the client of the original sends it`() async throws {
+        let observer = Events()
+        try await withClient(observers: [observer]) { client, server in
+            let derived = client.header("X-Team", "a").validated(by: DefaultValidator(allowsEmptyResponses: false))
+            #expect(try await derived.send(GetSecret().maximumRetries(1).header("X-Own", "b")) == "open")
+            let refresh = try #require(server.requests.first { $0.path == "/api/token" })
+            #expect(refresh.method == .post && refresh.headers["X-Team"] == "a" && refresh.headers["X-Own"] == nil)
+            #expect(refresh.headers["Accept"]?.contains("application/json") == true)
+            #expect(observer.kinds.filter { $0 == "alternate" }.count == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (MockServer.Response(body: Data(#"{"value":1}"#.utf8)), HTTPError.Code.cannotDecodeResponse),
+            (MockServer.Response(body: Data()), .emptyResponse),
+            (MockServer.Response(status: 500), .unacceptableStatus),
+        ] as [(MockServer.Response, HTTPError.Code)])
+    func `an error of the response is passed to onError, and the original has its own result`(
+        response: MockServer.Response, code: HTTPError.Code
+    ) async throws {
+        try await withClient(token: response) { client, server in
+            let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
+            #expect(error?.response?.status == .unauthorized && error?.attempts.count == 2)
+            #expect(journal.all == [code.rawValue] && service.tokens == 1)
+        }
+    }
+
+    @Test func `a template that cannot be built is passed to onError, and the next validator judges`() async throws {
+        let broken = AltRequestValidator(Get<String>("token").cookie("a b", "c")) { _, _ in
+        } onError: { [journal] error in
+            journal.write((error as? HTTPError)?.code.rawValue ?? "\(error)")
+        }
+        try await withClient(validator: broken) { client, _ in
+            let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
+            #expect(error?.code == .unacceptableStatus && error?.attempts.count == 1)
+            #expect(journal.all == [HTTPError.Code.invalidRequest.rawValue])
+        }
+    }
+
+    @Test func `a strategy sends a template, without a validator`() async throws {
+        let strategy = HTTPRetryStrategy.after(RefreshToken()) { original, token in
+            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+        }
+        let secret = GetSecret().retry(strategy.when(.statuses([401])), maximumRetries: 1)
+        try await withClient(validator: DefaultValidator()) { client, _ in
+            let opened = try await client.send(secret)
+            #expect(opened == "open")
+        }
+    }
+
+    @Test func `the template finishes and decodes its response`() async throws {
+        let guest = AltRequestValidator(GuestToken()) { [journal] original, token in journal.write(token) }
+        try await withClient(validator: guest) { client, _ in
+            _ = try? await client.send(GetSecret().maximumRetries(1))
+            #expect(journal.all == ["guest"])
+        }
+    }
+
+    @Test func `the template is sent in the environment of the original`() async throws {
+        try await withClient { client, server in
+            let other = try #require(URL(string: "http://127.0.0.1:1/"))
+            let elsewhere = HTTPClient(
+                environment: ServerEnvironment(baseURL: other), validators: [refreshing, DefaultValidator()])
+            let secret = GetSecret().maximumRetries(1)
+            let local = ServerEnvironment(baseURL: server.url.appending(path: "api"))
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            decoder.dateDecodingStrategy = .iso8601
+            #expect(try await elsewhere.decoder(decoder).send(secret.environment(local)) == "open")
+            #expect(try await elsewhere.decoder(decoder).environment(local).send(secret) == "open")
+        }
+    }
+
+    @Test func `another server that responds with 401 causes no request, and receives no token`() async throws {
+        let other = try await MockServer.start { _ in MockServer.Response(status: 401) }
+        try await withClient { client, server in
+            var request = HTTPRequest(url: other.url)
+            request.maximumRetries = 1
+            await #expect(throws: HTTPError.self) { try await client.send(request) }
+            #expect(other.requests.count == 1 && service.tokens == 0)
+        }
+        await other.stop()
+    }
+}
+
+/// The kinds of the loads that began.
+private final class Events: HTTPObserver {
+    private let all = Mutex<[String]>([])
+    var kinds: [String] { all.withLock { $0 } }
+
+    func record(_ event: HTTPEvent) {
+        if event.name == .loadStart, let kind = event[.kind] { all.withLock { $0.append(kind) } }
+    }
+}
