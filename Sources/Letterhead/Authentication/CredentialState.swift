@@ -22,7 +22,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     package enum Answer {
         case use(Held)
         /// Wait for the fetch in flight.
-        case wait
+        case wait(flight: Int)
         /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
         /// The stored credential has changed since the caller judged it: judge it again.
@@ -55,6 +55,8 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
     private var keepsHeld = false
     private var epoch = 0
+    /// The number of resets in progress.
+    private var resets = 0
     private var generation = 0
     private var flights = 0
     private var starts: [Duration] = []
@@ -100,9 +102,9 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         if let owner = owner(otherThan: ticket.origin) { return .refuse(.otherOrigin(owner)) }
         switch phase {
         case .resetting: return .refuse(.resetting)
-        case .obtaining:
+        case .obtaining(let flight):
             if keepsHeld, let held, !held.isRefused, verdict?.isGood(for: held) == true { return .use(held) }
-            return .wait
+            return .wait(flight: flight)
         case .open: break
         }
         guard let held, !held.isRefused else { return obtain(ticket, now: now) }
@@ -168,6 +170,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     /// Removes everything, and refuses requests until the reset has ended.
     package mutating func beginReset() {
         phase = .resetting
+        resets += 1
         epoch += 1
         held = nil
         origin = nil
@@ -175,8 +178,11 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         starts = []
     }
 
-    /// Accepts requests again, after the fetch that the reset interrupted has ended.
-    package mutating func endReset() { phase = .open }
+    /// Accepts requests again after the last reset in progress. The result of a fetch from before it is discarded.
+    package mutating func endReset() {
+        resets -= 1
+        if resets == 0 { phase = .open }
+    }
 }
 
 /// A credential with its generation and epoch.

@@ -77,7 +77,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
             if Task.isCancelled { throw load.cancelled }
-            let mark = load.mayRetry ? flights.begin() : .withoutRetry
+            let mark = load.mayRetry ? flights.begin() : nil
             defer { flights.end(mark) }
             var result = await load.send(to: next)
             let verdict = await verdict(on: &result, of: load)
@@ -115,7 +115,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
 
     /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        await flights.reset()
+        flights.reset()
         ledger.wipe()
         await next.reset()
     }
@@ -217,7 +217,7 @@ extension Retry {
     /// Runs the alternate, if there is one, and then waits.
     private func prepare(
         _ load: inout RetryLoad, for retry: PlannedRetry, next: any HTTPLoader,
-        mark: AlternateAnswers.Mark
+        mark: AlternateFlights.Mark
     ) async throws(HTTPError) {
         do throws(HTTPError) {
             if let alternate = retry.strategy.alternate {

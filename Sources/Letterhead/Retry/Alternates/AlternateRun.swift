@@ -3,7 +3,7 @@ struct AlternateRun {
     let next: any HTTPLoader
     let flights: AlternateFlights
     /// The start of the load's last attempt.
-    let mark: AlternateAnswers.Mark
+    let mark: AlternateFlights.Mark
 
     /// Returns the request for the next attempts. If the alternate fails, its error is passed to `onError`, and the
     /// original request is returned unchanged.
