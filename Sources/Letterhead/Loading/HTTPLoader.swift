@@ -30,6 +30,17 @@ public protocol HTTPLoader: Sendable {
 }
 
 extension HTTPLoader {
+    /// Returns the response to a request or the error, for a link that treats both alike, such as one that logs.
+    ///
+    /// ```swift
+    /// let result = await next.result(of: request)
+    /// log("\(request.outline): \(result)")
+    /// return try result.get()
+    /// ```
+    public func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) { return .success(try await load(request)) } catch { return .failure(error) }
+    }
+
     /// Does nothing, because a loader without state needs no reset.
     public func reset() async {}
 }

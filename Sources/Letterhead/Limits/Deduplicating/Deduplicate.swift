@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A link that shares one load among equal requests that are in flight at the same time.
 ///
 /// ```swift
@@ -23,9 +21,7 @@ import Synchronization
 /// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
 /// authentication.
 public final class Deduplicate: LoaderLink {
-    // This type is a class because all requests share one list of loads.
-
-    private let state = Mutex(SharedLoads())
+    private let loads = Flights<DeduplicationKey, Result<HTTPResponse, HTTPError>>()
     private let ignored: Set<HTTPHeaders.Name>
     private let clock: any Clock<Duration>
 
@@ -40,11 +36,11 @@ public final class Deduplicate: LoaderLink {
         self.clock = clock
     }
 
-    /// The number of loads that are running.
-    public var running: Int { state.withLock { $0.running } }
+    /// The number of loads for which requests wait.
+    public var running: Int { loads.running }
 
     /// The number of requests that wait for these loads.
-    public var waiting: Int { state.withLock { $0.waiting } }
+    public var waiting: Int { loads.waiting }
 
     /// Sends the request, or waits for the load of an equal one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -52,91 +48,51 @@ public final class Deduplicate: LoaderLink {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
-        let waiter = SharedLoads.Waiter()
         // The load has no deadline, because each request that waits for it has its own.
-        let place = state.withLock {
-            $0.join(key, waiter) { OwnedWork() }
-        }
+        let load = loads.join(key) { [sent = request.withoutDeadline] in await next.result(of: sent) }
         if let observation = request.observation {
-            observation.record(place.isFirst ? .deduplicationLed : .deduplicationJoined)
+            observation.record(load.isFirst ? .deduplicationLed : .deduplicationJoined)
         }
-        if place.isFirst {
-            let sent = request.withoutDeadline
-            place.load.start { [self] in await run(place.load, sending: sent, to: next) }
-            if let outcome = waiter.valueNow { return try await result(of: outcome, for: request, next: next) }
-        } else {
-            place.load.escalate(to: Task.currentPriority)
+        switch await loads.outcome(for: load, within: left, on: clock) {
+        case .cancelled: throw HTTPError(.cancelled, request: request)
+        case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
+        case .late: throw request.deadlinePassed(while: Self.phase)
+        case .value(.failure(let error)): throw error.with(request: request)
+        case .value(.success(let response)):
+            if load.isFirst { return returned(response, to: request) }
+            // A streamed body can be read only once.
+            if response.body.buffered == nil { return try await next.load(request) }
+            return shared(response, with: request)
         }
-        let leave = { @Sendable [self] (outcome: SharedLoads.Outcome) -> Void in
-            let (waiter, isLast) = state.withLock { $0.leave(place) }
-            waiter?.set(outcome)
-            if isLast { place.load.cancel() }
-        }
-        let outcome = await waiter.value(
-            within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
-        return try await result(of: outcome, for: request, next: next)
     }
 
-    /// Cancels the running loads, waits until they have ended, and resets the links below.
+    /// Cancels the running loads, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let loads = state.withLock { $0.all }
-        for load in loads { load.cancel() }
-        // Two loads that reset the chain must not wait for each other.
-        if !loads.contains(where: \.containsCaller) {
-            for load in loads { await load.ended() }
-        }
+        loads.reset()
         await next.reset()
     }
 
     private static let phase = "waiting for an equal request"
 
-    private func result(
-        of outcome: SharedLoads.Outcome, for request: HTTPRequest, next: any HTTPLoader
-    ) async throws(HTTPError) -> HTTPResponse {
-        switch outcome {
-        case .cancelled: throw HTTPError(.cancelled, request: request)
-        case .tooLate: throw request.deadlinePassed(while: Self.phase)
-        case .notShared: return try await next.load(request)
-        case .result(.failure(let error)): throw error.with(request: request)
-        case .result(.success(var response)):
-            if response.request.id == request.id {
-                if request.hasDeadline { response.request.shareDeadline(of: request) }
-            } else {
-                if let observation = request.observation {
-                    observation.record(.deduplicationShared) {
-                        $0[.sharedLoad] = response.request.observation?.load
-                    }
-                }
-                response.sharedFrom = response.request.id
-                // A link above sees by the headers and the query whether a link below has added a credential.
-                var sent = request
-                (sent.headers, sent.query) = (response.request.headers, response.request.query)
-                response.request = sent
-            }
-            return response
-        }
+    /// Returns the response to the request that was sent.
+    private func returned(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
+        guard request.hasDeadline else { return response }
+        var response = response
+        response.request.shareDeadline(of: request)
+        return response
     }
-}
 
-extension Deduplicate {
-    /// Sends a shared request, and passes the result to all requests that wait for it. When the last waiting request
-    /// leaves, the load is cancelled.
-    private func run(_ load: OwnedWork, sending request: HTTPRequest, to next: any HTTPLoader) async {
-        let result: Result<HTTPResponse, HTTPError>
-        do throws(HTTPError) {
-            result = .success(try await next.load(request))
-        } catch {
-            result = .failure(error)
+    /// Returns the response to a request that was not sent itself.
+    private func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
+        if let observation = request.observation {
+            observation.record(.deduplicationShared) { $0[.sharedLoad] = response.request.observation?.load }
         }
-        let ended = state.withLock { $0.finish(load) }
-        for (index, waiter) in ended.waiters.enumerated() {
-            waiter.set(result.isStreamed && index > 0 ? .notShared : .result(result))
-        }
-    }
-}
-
-extension Result<HTTPResponse, HTTPError> {
-    fileprivate var isStreamed: Bool {
-        if case .success(let response) = self { response.body.buffered == nil } else { false }
+        var response = response
+        response.sharedFrom = response.request.id
+        // A link above sees by the headers and the query whether a link below has added a credential.
+        var sent = request
+        (sent.headers, sent.query) = (response.request.headers, response.request.query)
+        response.request = sent
+        return response
     }
 }
