@@ -4,9 +4,6 @@ import Foundation
 struct CacheState {
     /// The number of resets. A response whose request began before the last reset is not stored.
     var generation = 0
-    var flights = CacheFlights()
-    /// The validations in the background, by entry.
-    var background: [UInt64: OwnedWork] = [:]
     /// Whether the values of a header are credentials.
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 

@@ -25,13 +25,13 @@ import Synchronization
 /// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``. If a
 /// link below the cache adds a credential, only a response that is `public` is stored.
 public final class ResponseCache: LoaderLink {
-    // This type is a class because all requests of a client share the validations in progress.
-
     let storage: any CacheStorage
     let now: @Sendable () -> Date
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
+    /// The validations in flight, by entry. Those in the background are lasting.
+    let validations = Flights<UInt64, CacheValidation>()
     private let storeDescription: String
 
     /// Creates a cache.
@@ -73,14 +73,10 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels validations that run in the background, removes all stored responses, and resets the links below.
+    /// Cancels validations, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let validations = state.withLock { state in
-            state.generation += 1
-            return Array(state.background.values)
-        }
-        for validation in validations { validation.cancel() }
-        for validation in validations { await validation.ended() }
+        state.withLock { $0.generation += 1 }
+        validations.reset()
         await next.reset()
         removeAll()
     }
