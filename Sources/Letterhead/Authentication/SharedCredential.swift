@@ -32,37 +32,20 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         guard let held = try await firstCredential(for: request, next: next) else {
             return try await next.load(request)
         }
-        switch try await attempt(request, with: held, next: next) {
-        case .answered(let response): return response
-        case .refused(let response):
-            if let observation = request.observation {
-                observation.record(.credentialsRefused) { $0[.status] = response.status.code }
-            }
-            let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
-            return try await next.load(try signed(request, with: newer))
-        }
-    }
-
-    /// The result of sending a request that may be sent again.
-    private enum Outcome {
-        case answered(HTTPResponse)
-        /// A 401 with the part of its body that was in memory. The rest is discarded before the wait for another
-        /// credential, so that it occupies no connection or slot.
-        case refused(HTTPResponse)
-    }
-
-    private func attempt(
-        _ request: HTTPRequest, with held: Held, next: any HTTPLoader
-    ) async throws(HTTPError) -> Outcome {
         var response = try await next.load(try signed(request, with: held))
-        guard response.status == .unauthorized else { return .answered(response) }
+        guard response.status == .unauthorized else { return response }
         guard request.body.isEmpty || request.body.isReplayable else {
             state.withLock { $0.refuse(held) }
-            return .answered(response)
+            return response
         }
-        let kept = response.body.buffered?.prefix(1 << 20) ?? Data()
-        response.body = HTTPResponseBody(kept)
-        return .refused(response)
+        // The part of the body that is not in memory is discarded before the wait for another credential, so that it
+        // occupies no connection or slot.
+        response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
+        if let observation = request.observation {
+            observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
+        }
+        let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
+        return try await next.load(try signed(request, with: newer))
     }
 
     /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it
@@ -169,8 +152,8 @@ extension SharedCredential {
     ) -> (answer: Machine.Answer, fetch: Fetches.Ticket?) {
         let now = timeline.now
         return state.withLock { state in
-            let ticket = Machine.Ticket(refused: refused, origin: isBound ? request.origin : nil)
-            let answer = state.enter(ticket, verdict: verdict, now: now)
+            let answer = state.enter(
+                refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
             switch answer {
             case .use, .again, .refuse: return (answer, nil)
             case .wait(let number): return (answer, fetches.join(number))
