@@ -112,7 +112,7 @@ private final class SeenMethods: Sendable {
 ///
 /// This type is a class because all copies of an authentication share the stored credentials, which a reset must
 /// remove.
-final class SigningMethod: Sendable {
+final class SigningMethod: Hashable, Sendable {
     /// The state that a method keeps between requests, and the part of the library that binds it to an origin.
     enum Memory {
         /// No state: the method signs every request with a fixed credential. Each client binds it separately.
@@ -123,15 +123,11 @@ final class SigningMethod: Sendable {
         case unknown(CredentialHome)
     }
 
-    /// The name in descriptions.
     let name: String
     /// The part of the request that contains the credential; nil if only the link knows this part.
     let place: CredentialPlace?
-    /// The origins to which its credentials belong.
     let origins: AllowedOrigins
-    /// The kind of state that it keeps.
     let memory: Memory
-    /// Signs a request, passes it to the next loader, and inspects the response.
     let link: any LoaderLink
 
     init(_ name: String, place: CredentialPlace?, origins: AllowedOrigins, memory: Memory, link: any LoaderLink) {
@@ -142,10 +138,13 @@ final class SigningMethod: Sendable {
         self.link = link
     }
 
-    /// Whether a reset has an effect.
     var isStateful: Bool {
         if case .given = memory { false } else { true }
     }
+
+    static func == (left: SigningMethod, right: SigningMethod) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// Resets this method only. The caller resets the links below.
     func reset() async {

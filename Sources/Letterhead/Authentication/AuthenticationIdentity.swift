@@ -6,21 +6,10 @@ indirect enum AuthenticationIdentity: Hashable, Sendable {
     /// A credential that was passed by the caller. Equal values are one identity.
     case given(GivenCredential, AllowedOrigins)
     /// Any other method. Only copies of one authentication are one identity.
-    case method(MethodReference)
-
-    /// A method, compared by object identity. The reference keeps the method alive, so that no other can reuse its
-    /// address.
-    struct MethodReference: Hashable, Sendable {
-        let method: SigningMethod
-
-        static func == (left: MethodReference, right: MethodReference) -> Bool { left.method === right.method }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(method)) }
-    }
+    case method(SigningMethod)
 }
 
 extension HTTPAuthentication {
-    /// The identity of the credentials.
     var identity: AuthenticationIdentity {
         switch choice {
         case .anonymous: .anonymous
@@ -30,7 +19,7 @@ extension HTTPAuthentication {
             if case .given(let credential) = method.memory {
                 .given(credential, method.origins)
             } else {
-                .method(AuthenticationIdentity.MethodReference(method: method))
+                .method(method)
             }
         }
     }

@@ -107,14 +107,11 @@ public struct CredentialNeed<Credential: Sendable>: Sendable {
 ///
 /// The limit stops the loop that occurs when a server refuses the credentials that it has just issued.
 package struct CredentialLimit: Sendable, Hashable {
-    /// The maximum number of calls to the provider.
     package var count: Int
-    /// The period in which calls are counted.
     package var window: Duration
 
     package init(count: Int, window: Duration) { (self.count, self.window) = (count, window) }
 
-    /// Ten requests in a minute.
     package static let standard = CredentialLimit(count: 10, window: .seconds(60))
 }
 

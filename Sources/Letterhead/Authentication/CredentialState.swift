@@ -9,7 +9,6 @@ package struct CredentialState<Credential: Sendable>: Sendable {
 
     package enum Answer {
         case use(Held)
-        /// Wait for the fetch in flight.
         case wait(flight: Int)
         /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
@@ -33,12 +32,10 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     package private(set) var held: Held?
-    /// The number of the fetch in flight.
     private var obtaining: Int?
     /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
     private var keepsHeld = false
     private var epoch = 0
-    /// The number of resets in progress.
     private var resets = 0
     private var generation = 0
     private var flights = 0
@@ -165,7 +162,6 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     package mutating func endReset() { resets -= 1 }
 }
 
-/// A credential with its generation and epoch.
 package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int
@@ -175,19 +171,14 @@ package struct HeldCredential<Credential: Sendable>: Sendable {
 
 /// The reason why a request receives no credential.
 package enum CredentialRefusal: Error {
-    /// A reset is in progress.
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
-    /// Credentials were requested too often.
     case tooMany(CredentialLimit)
-    /// The provider failed.
     case failed(any Error)
     /// The credential was obtained for this origin, and the request goes to another one.
     case otherOrigin(HTTPOrigin)
-    /// The request was cancelled while it waited.
     case left
-    /// The request's deadline passed while it waited.
     case late
 
     /// Returns the error for the caller of the request.

@@ -114,7 +114,6 @@ struct GivenCredential: Hashable, Sendable {
 }
 
 extension HTTPAuthentication {
-    /// Returns a method that writes a fixed credential into each request.
     static func given(
         _ name: String, _ credential: Result<String, RefusedCredential>, in place: CredentialPlace,
         allowedOrigins: [URL]?
@@ -134,7 +133,6 @@ enum CredentialPlace: Hashable, Sendable {
     case header(HTTPHeaders.Name)
     case query(String)
 
-    /// Whether the request already contains a credential there.
     func isFilled(in request: HTTPRequest) -> Bool {
         switch self {
         case .header(let name): request.headers.contains(name)
@@ -160,7 +158,6 @@ enum CredentialPlace: Hashable, Sendable {
     }
 }
 
-/// Writes a fixed credential into each request.
 struct SignRequest: LoaderLink {
     private let sign: @Sendable (inout HTTPRequest) throws -> Void
 
@@ -186,7 +183,6 @@ struct RefusedCredential: Error, CustomStringConvertible {
 }
 
 extension HTTPError {
-    /// Returns the error of a request that could not be signed.
     init(signing error: any Error, request: HTTPRequest) {
         switch error {
         case let error as HTTPError: self = error

@@ -299,21 +299,16 @@ extension OAuth2 {
             do throws(PrivateFile.Failure) {
                 return try use()
             } catch {
-                switch error {
-                case .unwritable: throw HTTPAuthentication.Failure(.store, "the token file cannot be written")
-                case .unreadable: throw HTTPAuthentication.Failure(.store, "the token file cannot be read")
-                case .tooLarge:
-                    throw HTTPAuthentication.Failure(
-                        .store, "the token file is larger than 1 MiB; reset the client to delete it")
-                case .foreign:
-                    throw HTTPAuthentication.Failure(
-                        .store, "the token file belongs to another user; reset the client to delete it")
-                case .shared:
-                    throw HTTPAuthentication.Failure(
-                        .store,
-                        "other users can write the token file; set its permissions to 0600, or reset the client to "
-                            + "delete it")
-                }
+                let rule =
+                    switch error {
+                    case .unwritable: "cannot be written"
+                    case .unreadable: "cannot be read"
+                    case .tooLarge: "is larger than 1 MiB; reset the client to delete it"
+                    case .foreign: "belongs to another user; reset the client to delete it"
+                    case .shared:
+                        "can be written by other users; set its permissions to 0600, or reset the client to delete it"
+                    }
+                throw HTTPAuthentication.Failure(.store, "the token file \(rule)")
             }
         }
 

@@ -133,7 +133,6 @@ extension OAuth2Provider {
         }
     }
 
-    /// Obtains tokens with the grant.
     private func granted(
         _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {

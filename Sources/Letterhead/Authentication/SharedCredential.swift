@@ -29,7 +29,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let held = try await firstCredential(for: request, next: next) else {
+        guard let held = try await credential(for: request, next: next) else {
             return try await next.load(request)
         }
         var response = try await next.load(try signed(request, with: held))
@@ -44,7 +44,9 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         if let observation = request.observation {
             observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
         }
-        let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
+        guard let newer = try await credential(for: request, next: next, after: (response, held)) else {
+            return response
+        }
         return try await next.load(try signed(request, with: newer))
     }
 
@@ -70,32 +72,21 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Returns the credential for a request that has not been sent; nil if the request is sent without one.
+    /// Returns the credential for a request; nil if the request is sent without one.
     ///
     /// The client's credentials are optional, so a request to an origin that they do not belong to is sent without
     /// them. A request that chooses credentials itself is refused.
-    private func firstCredential(for request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Held? {
-        do throws(CredentialRefusal) {
-            return try await credential(for: request, next: next, refused: nil)
-        } catch {
-            if case .otherOrigin = error, request.authentication == nil { return nil }
-            throw error.error(for: request, response: nil)
-        }
-    }
-
-    /// Returns the credential for a request that a server refused with a 401: the credential that has replaced the
-    /// refused one in the meantime, or a new credential.
     ///
-    /// - Parameters:
-    ///   - refused: the credential that was refused.
-    ///   - response: the 401.
-    private func newerCredential(
-        for request: HTTPRequest, next: any HTTPLoader, refused: Held, by response: HTTPResponse
-    ) async throws(HTTPError) -> Held {
+    /// - Parameter refusal: the 401 after which the request is sent again, and the credential that it refused. The result
+    ///   is the credential that has replaced the refused one in the meantime, or a new credential.
+    private func credential(
+        for request: HTTPRequest, next: any HTTPLoader, after refusal: (response: HTTPResponse, held: Held)? = nil
+    ) async throws(HTTPError) -> Held? {
         do throws(CredentialRefusal) {
-            return try await credential(for: request, next: next, refused: refused)
+            return try await credential(for: request, next: next, refused: refusal?.held)
         } catch {
-            throw error.error(for: request, response: response)
+            if case .otherOrigin = error, refusal == nil, request.authentication == nil { return nil }
+            throw error.error(for: request, response: refusal?.response)
         }
     }
 

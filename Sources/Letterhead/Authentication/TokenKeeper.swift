@@ -81,7 +81,6 @@ final class TokenKeeper: Sendable {
         pending.withLock { $0.delete = false }
     }
 
-    /// Returns whether a credential can still be used.
     func freshness(of credential: OAuth2Credential) -> CredentialFreshness {
         guard let end = credential.end else { return .fresh }
         let left = end - timeline.now

@@ -27,7 +27,6 @@ struct CacheControl: Equatable, Sendable {
         return argument.flatMap { Self.deltaSeconds($0) } ?? 0
     }
 
-    /// Returns whether a directive is present without an argument.
     func isBare(_ name: String) -> Bool { contains(name) && arguments[name] == .some(.none) }
 
     /// Parses a number of seconds. Numbers above 2³¹ count as 2³¹ (RFC 9111, 1.2.2). Returns nil if it is not a
@@ -93,12 +92,9 @@ struct CacheControl: Equatable, Sendable {
 
 /// The conditions of a request for the reuse of stored responses, from its policy and its `Cache-Control`. Times are in
 /// seconds.
-struct CacheDemand: Equatable, Sendable {
-    /// Whether stored responses are validated before they are reused.
+package struct CacheDemand: Equatable, Sendable {
     var validates = false
-    /// Whether the request must not be sent.
     var onlyIfCached = false
-    /// The largest age.
     var maxAge: Int64?
     /// The time for which the response must remain fresh.
     var minFresh: Int64 = 0
@@ -112,7 +108,7 @@ struct CacheDemand: Equatable, Sendable {
 
     init() {}
 
-    init(_ request: HTTPRequest) {
+    package init(_ request: HTTPRequest) {
         read(request)
         switch request.caching.kind {
         case .standard, .bypass: break

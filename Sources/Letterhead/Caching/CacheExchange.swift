@@ -150,7 +150,6 @@ extension CacheExchange {
         }
     }
 
-    /// Validates an entry for all requests that wait for it.
     private func validation(of entry: CachedEntry, demand: CacheDemand) async -> CacheValidation {
         do throws(HTTPError) {
             let (response, updated) = try await ask(entry, demand: demand)

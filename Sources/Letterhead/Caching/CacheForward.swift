@@ -9,7 +9,6 @@ struct CacheForward: Sendable {
     private var cache: ResponseCache { exchange.cache }
     private var request: HTTPRequest { exchange.request }
 
-    /// Sends the request, and stores the response.
     func response() async throws(HTTPError) -> HTTPResponse {
         let start = cache.seconds
         let ticket = cache.state.withLock { $0.begin(key.url) }
@@ -21,7 +20,6 @@ struct CacheForward: Sendable {
         }
     }
 
-    /// Stores a response that is in memory, or a streamed one while it is read.
     func store(_ response: HTTPResponse, ticket: CacheState.Ticket, start: Int64) -> HTTPResponse {
         var response = response
         let head = CachedHead(response, to: request, requestTime: start, responseTime: cache.seconds)
@@ -110,7 +108,6 @@ final class CacheRecording: Sendable {
         if isCurrent, !isValid { _ = cache.guarded { try cache.storage.remove(url: ticket.url) } }
     }
 
-    /// Stores nothing.
     func discard() {
         guard let writer = writer.withLock({ $0.take() }) else { return }
         _ = cache.state.withLock { $0.end(ticket) }

@@ -14,13 +14,10 @@ protocol CacheStorage: Sendable {
     /// Replaces the head of an entry. An entry that no longer exists stays removed.
     func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry
 
-    /// Removes one entry.
     func remove(_ entry: CachedEntry) throws
 
-    /// Removes all entries of a URL.
     func remove(url: String) throws
 
-    /// Removes all entries.
     func removeAll() throws
 }
 
@@ -29,14 +26,11 @@ protocol CacheWriting: Sendable {
     /// Appends bytes. Returns false if the body is larger than the store accepts; it is then discarded.
     func append(_ data: Data) throws -> Bool
 
-    /// Stores the response.
     func finish() throws
 
-    /// Stores nothing.
     func discard()
 }
 
-/// A stored response.
 struct CachedEntry: Sendable {
     let key: CacheKey
     let head: CachedHead
@@ -45,7 +39,6 @@ struct CachedEntry: Sendable {
     let id: UInt64
 }
 
-/// The body of a stored response.
 enum CachedBody: Sendable {
     case data(Data)
     /// A file whose checksum has been verified, for a body that is too large for memory.

@@ -1,11 +1,10 @@
 import Foundation
 
 /// A stored response without its body, and the facts about the exchange that determine its age (RFC 9111, 4.2.3).
-struct CachedHead: Equatable, Sendable {
+package struct CachedHead: Equatable, Sendable {
     var status: Int
     /// The header fields without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
-    /// The time at which the request was sent, in seconds since 1970.
     var requestTime: Int64
     /// The time at which the response was received, in seconds since 1970.
     var responseTime: Int64
@@ -32,7 +31,7 @@ struct CachedHead: Equatable, Sendable {
 }
 
 extension CachedHead {
-    init(_ response: HTTPResponse, to request: HTTPRequest, requestTime: Int64, responseTime: Int64) {
+    package init(_ response: HTTPResponse, to request: HTTPRequest, requestTime: Int64, responseTime: Int64) {
         self.init(
             status: response.status.code, headers: Self.storable(response.headers), requestTime: requestTime,
             responseTime: responseTime)
@@ -51,7 +50,7 @@ extension CachedHead {
     ]
 
     /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Fields that describe the stored body are kept.
-    func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
+    package func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         var new = Self.storable(response.headers)
         for name in Self.bodyFields { new[name] = nil }
@@ -95,15 +94,13 @@ enum Vary {
         return members.map { ASCII.lowercased($0.split(at: " ").joined()) }.sorted().joined(separator: ",")
     }
 
-    /// Returns the fields of a request that have the given names.
     static func fields(_ names: [String], of request: HTTPRequest) -> [CachedHead.VariedField] {
         names.map { CachedHead.VariedField(name: $0, value: value(of: $0, in: request)) }
     }
 }
 
 /// The age of a stored response, and the time for which it is fresh (RFC 9111, 4.2), in seconds.
-struct CacheFreshness: Equatable, Sendable {
-    /// The current age.
+package struct CacheFreshness: Equatable, Sendable {
     let age: Int64
     /// The age at which the response becomes stale.
     let lifetime: Int64
@@ -116,7 +113,7 @@ struct CacheFreshness: Equatable, Sendable {
 
     /// - Parameter now: the current time in seconds since 1970. A time before the response was received makes the
     ///   response stale, because its age is then unknown.
-    init(_ head: CachedHead, now: Int64) {
+    package init(_ head: CachedHead, now: Int64) {
         let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime
         age = Self.age(of: head, date: date, now: now)
         (lifetime, isHeuristic) = Self.lifetime(of: head, date: date)
@@ -161,7 +158,7 @@ struct CacheFreshness: Equatable, Sendable {
 }
 
 /// A single byte range of a stored response (RFC 9110, 14).
-struct CachedRange {
+package struct CachedRange {
     private let bytes: Data
     private let field: String
 
@@ -175,7 +172,6 @@ struct CachedRange {
         field = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(data.count)"
     }
 
-    /// Replaces the body of the response by the range.
     func apply(to response: inout HTTPResponse) {
         response.status = .partialContent
         response.headers[.contentRange] = field
@@ -184,7 +180,7 @@ struct CachedRange {
     }
 
     /// Parses `bytes=first-last`, `bytes=first-` and `bytes=-length`.
-    static func range(_ text: String, count: Int) -> Range<Int>? {
+    package static func range(_ text: String, count: Int) -> Range<Int>? {
         guard let (unit, ranges) = text.cut(at: "="), ASCII.keyword(unit) == "bytes" else { return nil }
         let ends = ranges.split(at: "-", omittingEmpty: false).map { ASCII.trimmed($0) }
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// The folders and files of a store, accessed with system calls. All files are inside one folder, which only its owner
 /// can read.
@@ -124,7 +123,6 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// Removes all files of a store.
     func removeAll() {
         for shard in 0..<256 {
             guard let folder = opendir(path(ofShard: shard)) else { continue }
@@ -152,87 +150,5 @@ struct FileCacheFolder: Sendable {
         #endif
         // Nanoseconds end in the year 2262, and a file system can store later times.
         return min(max(0, Int64(time.tv_sec)), 9_000_000_000) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-}
-
-/// A stored body in a file that is open. Removing the file does not affect it.
-///
-/// This type is a class because the descriptor is closed with the last reader.
-final class CacheFileBody: Sendable {
-    let count: Int
-    private let descriptor: Int32
-    private static let pieceSize = 1 << 16
-
-    init(_ descriptor: Int32, count: Int) { (self.descriptor, self.count) = (descriptor, count) }
-
-    deinit { close(descriptor) }
-
-    /// Returns all bytes; nil if they do not have this checksum.
-    func data(checksum: UInt64) -> Data? {
-        guard let data else { return nil }
-        var found = CacheChecksum()
-        data.withUnsafeBytes { found.append($0) }
-        return found.value == checksum ? data : nil
-    }
-
-    /// All bytes; nil if the file cannot be read, or if there is not enough memory.
-    var data: Data? {
-        guard hasFullSize else { return nil }
-        let data = try? Data.filled(count: count, orThrow: CancellationError()) {
-            (memory: UnsafeMutableRawBufferPointer) throws(CancellationError) -> Int in
-            var filled = 0
-            while filled < count {
-                let length = pread(
-                    descriptor, memory.baseAddress.unsafelyUnwrapped + filled, count - filled, off_t(filled))
-                if length < 0, errno == EINTR { continue }
-                guard length > 0 else { break }
-                filled += length
-            }
-            return filled
-        }
-        return data?.count == count ? data : nil
-    }
-
-    /// Returns whether the file is complete and has this checksum. The file is read in pieces.
-    func isIntact(checksum: UInt64) -> Bool {
-        guard hasFullSize else { return false }
-        var found = CacheChecksum()
-        var offset = 0
-        while offset < count {
-            guard let piece = piece(at: offset) else { return false }
-            piece.withUnsafeBytes { found.append($0) }
-            offset += piece.count
-        }
-        return found.value == checksum
-    }
-
-    /// Returns a body that reads the file from its beginning.
-    func makeBody() -> HTTPResponseBody {
-        let offset = Mutex(0)
-        return HTTPResponseBody(length: count) {
-            try offset.withLock { offset in
-                guard offset < self.count else { return nil }
-                guard let piece = self.piece(at: offset) else {
-                    throw FileCacheFolder.Failure("cannot read a body", code: EIO)
-                }
-                offset += piece.count
-                return piece
-            }
-        }
-    }
-
-    private var hasFullSize: Bool {
-        var facts = stat()
-        return fstat(descriptor, &facts) == 0 && Int(facts.st_size) == count
-    }
-
-    private func piece(at offset: Int) -> Data? {
-        var piece = Data(count: min(Self.pieceSize, count - offset))
-        while true {
-            let length = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-            if length < 0, errno == EINTR { continue }
-            guard length > 0 else { return nil }
-            return length == piece.count ? piece : piece.prefix(length)
-        }
     }
 }

@@ -1,13 +1,13 @@
 import CLetterheadZlib
-import Foundation
+package import Foundation
 
 /// The file of a stored head: a magic number, the key's URL, the head, the size and checksum of the body, and a
 /// checksum.
 ///
 /// Numbers are little-endian. A string is written as its length in 4 bytes, followed by its UTF-8 bytes.
-struct FileCacheHead: Equatable {
+package struct FileCacheHead: Equatable {
     var url: String
-    var head: CachedHead
+    package var head: CachedHead
     var bodyCount: Int
     var bodyChecksum: UInt64
 
@@ -15,8 +15,7 @@ struct FileCacheHead: Equatable {
     /// The largest file that is read, in bytes. By default, transports accept heads of at most 256 KiB.
     static let longest = 4 << 20
 
-    /// The bytes of the file.
-    var data: Data {
+    package var data: Data {
         var writer = Writer()
         writer.number(Self.mark)
         writer.text(url)
@@ -40,12 +39,12 @@ struct FileCacheHead: Equatable {
         return Data(writer.bytes)
     }
 
-    init(url: String, head: CachedHead, bodyCount: Int, bodyChecksum: UInt64) {
+    package init(url: String, head: CachedHead, bodyCount: Int, bodyChecksum: UInt64) {
         (self.url, self.head, self.bodyCount, self.bodyChecksum) = (url, head, bodyCount, bodyChecksum)
     }
 
     /// Reads a file. Returns nil if any byte differs from the byte that was written.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count > 8 else { return nil }
         var end = Reader(bytes: bytes, index: bytes.count - 8)
         guard end.number(UInt64.self) == CacheChecksum.of(bytes.dropLast(8)) else { return nil }
@@ -119,11 +118,11 @@ struct FileCacheHead: Equatable {
 
 /// A checksum that detects damaged files: CRC-32 and the number of bytes. It does not protect against an attacker who can
 /// write the files.
-struct CacheChecksum: Sendable {
+package struct CacheChecksum: Sendable {
     private var crc: UInt = 0
     private var count: UInt64 = 0
 
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    package static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var checksum = CacheChecksum()
         let isDone: Void? = bytes.withContiguousStorageIfAvailable { checksum.append(UnsafeRawBufferPointer($0)) }
         if isDone == nil { Array(bytes).withUnsafeBytes { checksum.append($0) } }
@@ -137,6 +136,5 @@ struct CacheChecksum: Sendable {
         count &+= UInt64(bytes.count)
     }
 
-    /// The checksum of all bytes.
     var value: UInt64 { UInt64(crc) << 32 | count & 0xFFFF_FFFF }
 }

@@ -11,24 +11,21 @@ struct FileCacheIndex {
         var bytes: Int { headCount + Int(name.bodyCount) }
     }
 
-    private var entries: [FileCacheURL: [Entry]] = [:]
-    /// The number of bytes of all files.
+    private var shards = [[FileCacheURL: [Entry]]](repeating: [:], count: 256)
     private(set) var bytes = 0
-    /// The number of entries.
     private(set) var count = 0
 
     /// Returns the names of a URL, the newest first.
-    func names(of url: FileCacheURL) -> [FileCacheName] { entries[url]?.map(\.name) ?? [] }
+    func names(of url: FileCacheURL) -> [FileCacheName] { shards[url.shard][url]?.map(\.name) ?? [] }
 
-    /// Adds an entry, or updates the entry with the same name.
     mutating func insert(_ name: FileCacheName, headCount: Int, lastUse: Int64) {
-        if let place = place(of: name), let old = entries[name.url]?[place] {
+        if let place = place(of: name), let old = shards[name.url.shard][name.url]?[place] {
             bytes += headCount - old.headCount
-            entries[name.url]?[place].headCount = headCount
-            entries[name.url]?[place].lastUse = max(lastUse, old.lastUse)
+            shards[name.url.shard][name.url]?[place].headCount = headCount
+            shards[name.url.shard][name.url]?[place].lastUse = max(lastUse, old.lastUse)
         } else {
             let entry = Entry(name: name, headCount: headCount, lastUse: lastUse)
-            entries[name.url, default: []].insert(entry, at: 0)
+            shards[name.url.shard][name.url, default: []].insert(entry, at: 0)
             bytes += entry.bytes
             count += 1
         }
@@ -36,14 +33,18 @@ struct FileCacheIndex {
 
     /// Notes a use. Returns the time of the previous one; nil if there is no such entry.
     mutating func use(_ name: FileCacheName, at time: Int64) -> Int64? {
-        guard let place = place(of: name), let last = entries[name.url]?[place].lastUse else { return nil }
-        entries[name.url]?[place].lastUse = max(time, last)
+        guard let place = place(of: name), let last = shards[name.url.shard][name.url]?[place].lastUse else {
+            return nil
+        }
+        shards[name.url.shard][name.url]?[place].lastUse = max(time, last)
         return last
     }
 
     mutating func remove(_ name: FileCacheName) {
-        guard let place = place(of: name), let entry = entries[name.url]?.remove(at: place) else { return }
-        if entries[name.url]?.isEmpty == true { entries[name.url] = nil }
+        guard let place = place(of: name), let entry = shards[name.url.shard][name.url]?.remove(at: place) else {
+            return
+        }
+        if shards[name.url.shard][name.url]?.isEmpty == true { shards[name.url.shard][name.url] = nil }
         bytes -= entry.bytes
         count -= 1
     }
@@ -51,30 +52,28 @@ struct FileCacheIndex {
     /// Returns the least recently used names that must be removed to reach a number of bytes.
     func oldest(over goal: Int) -> [FileCacheName] {
         var rest = bytes
-        return entries.values.joined().sorted { $0.lastUse < $1.lastUse }.prefix { entry in
+        return shards.flatMap { $0.values.joined() }.sorted { $0.lastUse < $1.lastUse }.prefix { entry in
             defer { rest -= entry.bytes }
             return rest > goal
         }.map(\.name)
     }
 
-    /// Returns the names of one folder.
-    func names(inShard shard: Int) -> [FileCacheName] {
-        entries.values.joined().filter { $0.name.url.shard == shard }.map(\.name)
-    }
+    func names(inShard shard: Int) -> [FileCacheName] { shards[shard].values.joined().map(\.name) }
 
-    private func place(of name: FileCacheName) -> Int? { entries[name.url]?.firstIndex { $0.name == name } }
+    private func place(of name: FileCacheName) -> Int? {
+        shards[name.url.shard][name.url]?.firstIndex { $0.name == name }
+    }
 }
 
 /// The name of the file of a head. It contains hashes, so that a folder can be indexed without reading its files, and
 /// the name of the file of the body.
-struct FileCacheName: Hashable, Sendable {
+package struct FileCacheName: Hashable, Sendable {
     /// The first 128 bits of the hash of the URL.
     let url: FileCacheURL
     /// Hashes of the credentials, of the names that `Vary` contains, and of the values of these fields.
     let identity, varyNames, varyValues: UInt64
     /// The random name of the body. It differs for each stored response.
     let body: UInt64
-    /// The number of bytes of the body.
     let bodyCount: UInt64
 
     init(_ key: CacheKey, varied: [CachedHead.VariedField], body: UInt64, bodyCount: Int) {
@@ -109,11 +108,9 @@ struct FileCacheName: Hashable, Sendable {
             + [String(bodyCount, radix: 16)]).joined(separator: "-") + ".head"
     }
 
-    /// The name of the file of the body.
     var bodyFile: String { Self.hex(body) + ".body" }
 
-    /// Parses the name of a head.
-    init?(_ name: UnsafeBufferPointer<UInt8>) {
+    package init?(_ name: UnsafeBufferPointer<UInt8>) {
         guard name.count > 5, name.suffix(5).elementsEqual(".head".utf8) else { return nil }
         var numbers: [UInt64] = []
         var (number, digits): (UInt64, Int) = (0, 0)

@@ -26,7 +26,6 @@ final class FileCacheStorage: CacheStorage {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Creates the store and its index.
     init(folder: URL, bytes: Int) throws {
         self.folder = try FileCacheFolder(folder)
         limit = max(0, bytes)
@@ -36,7 +35,6 @@ final class FileCacheStorage: CacheStorage {
         }
     }
 
-    /// The bytes and the number of all entries in the index.
     var size: (bytes: Int, entries: Int) { state.withLock { ($0.index.bytes, $0.index.count) } }
 
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry? {
@@ -296,7 +294,6 @@ final class FileCacheWriter: CacheWriting {
         folder.remove(Self.part(body), inShard: shard)
     }
 
-    /// Writes a small file under a temporary name, and renames it.
     static func write(_ data: Data, as name: String, in folder: FileCacheFolder, shard: Int) throws {
         let draft = part(.random(in: .min ... .max))
         let descriptor = try folder.create(draft, inShard: shard)

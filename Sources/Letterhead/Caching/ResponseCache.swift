@@ -81,7 +81,6 @@ public final class ResponseCache: LoaderLink {
         removeAll()
     }
 
-    /// The current time in seconds since 1970.
     var seconds: Int64 {
         let (first, last) = (Double(CachedHead.times.lowerBound), Double(CachedHead.times.upperBound))
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
@@ -255,7 +254,6 @@ extension HTTPResponse {
     /// The way in which the client's cache has contributed to this response.
     public var cache: ResponseCache.Outcome { cacheDecision.outcome }
 
-    /// The decision of the cache, with its reason.
     var cacheDecision: CacheDecision {
         get { self[option: CacheDecisionValue.self] }
         set { self[option: CacheDecisionValue.self] = newValue }
@@ -293,7 +291,6 @@ struct CacheState {
     /// Whether the values of a header are credentials.
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
-    /// The requests of one URL whose responses may be stored.
     struct Loads {
         var count = 0
         /// The time of the last invalidation of the URL.
@@ -303,20 +300,17 @@ struct CacheState {
     private(set) var loads: [String: Loads] = [:]
     private var clock = 0
 
-    /// A request that may store its response.
     struct Ticket: Sendable {
         let url: String
         let generation: Int
         let time: Int
     }
 
-    /// Begins a request whose response may be stored.
     mutating func begin(_ url: String) -> Ticket {
         loads[url, default: Loads()].count += 1
         return Ticket(url: url, generation: generation, time: clock)
     }
 
-    /// Whether the response of a request may still be stored.
     func isCurrent(_ ticket: Ticket) -> Bool {
         generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
     }

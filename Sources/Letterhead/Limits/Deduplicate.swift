@@ -60,8 +60,11 @@ public final class Deduplicate: LoaderLink {
         case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
         case .late: throw request.deadlinePassed(while: Self.phase)
         case .value(.failure(let error)): throw error.with(request: request)
-        case .value(.success(let response)):
-            if load.isFirst { return returned(response, to: request) }
+        case .value(.success(var response)):
+            if load.isFirst {
+                if request.hasDeadline { response.request.shareDeadline(of: request) }
+                return response
+            }
             // A streamed body can be read only once.
             if response.body.buffered == nil { return try await next.load(request) }
             return shared(response, with: request)
@@ -75,14 +78,6 @@ public final class Deduplicate: LoaderLink {
     }
 
     private static let phase = "waiting for an equal request"
-
-    /// Returns the response to the request that was sent.
-    private func returned(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
-        guard request.hasDeadline else { return response }
-        var response = response
-        response.request.shareDeadline(of: request)
-        return response
-    }
 
     /// Returns the response to a request that was not sent itself.
     private func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {

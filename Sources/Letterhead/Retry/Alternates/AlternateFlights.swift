@@ -34,7 +34,6 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// The maximum number of stored answers.
     static let limit = 64
 
     private let clock: any Clock<Duration>
@@ -43,10 +42,8 @@ final class AlternateFlights: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// The number of loads that are waiting.
     var waiting: Int { flights.waiting }
 
-    /// The number of stored responses.
     var answerCount: Int { state.withLock { $0.answers.count } }
 
     /// Begins an attempt. Until ``end(_:)``, it may use every response that arrives.
@@ -57,7 +54,6 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// Ends an attempt.
     func end(_ mark: Mark) {
         guard mark != nil else { return }
         _ = state.withLock { state in

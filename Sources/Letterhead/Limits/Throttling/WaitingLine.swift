@@ -1,0 +1,98 @@
+/// A queue, ordered by priority, and by arrival within a priority.
+struct WaitingLine<Element> {
+    /// The places of one priority. A place identifies an element. The place of an element that was removed stays until
+    /// it is reached or removed by a sweep.
+    private struct Row {
+        let priority: Int
+        var places: ArraySlice<UInt64> = []
+    }
+
+    private var elements: [UInt64: Element] = [:]
+    private var rows: [Row] = []
+    private var emptyPlaces = 0
+
+    var count: Int { elements.count }
+    var isEmpty: Bool { elements.isEmpty }
+
+    /// The places of the elements that wait, in order.
+    var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
+
+    /// Returns the number of elements that would precede a new element with this priority.
+    func count(from priority: Int) -> Int {
+        rows.reduce(0) { count, row in
+            row.priority < priority ? count : count + row.places.count { elements[$0] != nil }
+        }
+    }
+
+    subscript(place: UInt64) -> Element? { elements[place] }
+
+    mutating func join(_ element: Element, at place: UInt64, priority: Int) {
+        elements[place] = element
+        let row = rows.firstIndex { $0.priority <= priority } ?? rows.endIndex
+        if row == rows.endIndex || rows[row].priority != priority { rows.insert(Row(priority: priority), at: row) }
+        rows[row].places.append(place)
+    }
+
+    /// Removes an element before its turn; nil if it was already removed.
+    mutating func leave(_ place: UInt64) -> Element? {
+        guard let element = elements.removeValue(forKey: place) else { return nil }
+        emptyPlaces += 1
+        if emptyPlaces > elements.count + 16 { sweep() }
+        return element
+    }
+
+    /// Removes and returns the next element.
+    mutating func next() -> Element? {
+        while let row = rows.indices.first {
+            while let place = rows[row].places.popFirst() {
+                if let element = elements.removeValue(forKey: place) { return element }
+                emptyPlaces -= 1
+            }
+            rows.remove(at: row)
+        }
+        return nil
+    }
+
+    private mutating func sweep() {
+        for row in rows.indices { rows[row].places = ArraySlice(rows[row].places.filter { elements[$0] != nil }) }
+        rows.removeAll { $0.places.isEmpty }
+        emptyPlaces = 0
+    }
+}
+
+extension HTTPError.Code {
+    /// The queue of a throttle or a rate limit is full; nothing was sent.
+    public static let queueFull = Self(rawValue: "queueFull")
+}
+
+/// The result of waiting in a queue.
+enum TurnOutcome: Sendable {
+    /// The request may be sent.
+    case turn
+    /// The task was cancelled.
+    case cancelled
+    /// The link was reset.
+    case reset
+    /// The deadline passed, or would pass before the turn of the request.
+    case tooLate
+    /// The queue is full: this number of requests already wait.
+    case full(Int)
+    /// A setting of the link is invalid.
+    case refused(String)
+
+    /// Returns the error of a request that was not sent.
+    func error(for request: HTTPRequest, waitingFor what: String) -> HTTPError {
+        switch self {
+        case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
+        case .reset:
+            HTTPError(
+                .cancelled, request: request, message: "a reset ended the wait for \(what)", mayHaveBeenSent: false)
+        case .tooLate: request.deadlinePassed(while: "waiting for \(what)", mayHaveBeenSent: false)
+        case .full(let count):
+            HTTPError(
+                .queueFull, request: request, message: "the queue is full: \(count) requests already wait for \(what)",
+                mayHaveBeenSent: false)
+        case .refused(let rule): HTTPError(.invalidRequest, request: request, message: rule)
+        }
+    }
+}
