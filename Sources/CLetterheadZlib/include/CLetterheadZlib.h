@@ -59,4 +59,6 @@ int czlib_inflate_begin(CZlibStream *stream, int window_bits, const char *versio
 int czlib_inflate(CZlibStream *stream, int flush) CZLIB_NAME(inflate);
 int czlib_inflate_end(CZlibStream *stream) CZLIB_NAME(inflateEnd);
 
+unsigned long czlib_crc32(unsigned long crc, const unsigned char *bytes, unsigned long count) CZLIB_NAME(crc32_z);
+
 #endif

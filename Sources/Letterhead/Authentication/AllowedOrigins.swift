@@ -3,14 +3,12 @@ import Synchronization
 
 /// The origins to which credentials may be sent.
 struct AllowedOrigins: Hashable, Sendable {
-    /// The decision about one request.
     enum Verdict: Equatable {
         case sign
         case leaveUnsigned
         case refuse(String)
     }
 
-    /// The source of the credentials for a request.
     enum Chooser: Equatable {
         /// The client, which sets credentials for every request.
         case client

@@ -14,7 +14,6 @@ struct AuthorizationPage: Sendable {
         let verifier: Secret
     }
 
-    /// Signs a person in, with a new state and verifier.
     func proof(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
     ) async throws(HTTPAuthentication.Failure) -> Proof {

@@ -7,22 +7,9 @@
 package struct CredentialState<Credential: Sendable>: Sendable {
     package typealias Held = HeldCredential<Credential>
 
-    /// A request for a credential.
-    package struct Ticket {
-        /// The credential that a 401 refused; nil for a request that has not been sent.
-        package var refused: Held?
-        /// The origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
-        package let origin: HTTPOrigin?
-
-        package init(refused: Held? = nil, origin: HTTPOrigin? = nil) {
-            (self.refused, self.origin) = (refused, origin)
-        }
-    }
-
     package enum Answer {
         case use(Held)
-        /// Wait for the fetch in flight.
-        case wait
+        case wait(flight: Int)
         /// Obtain a credential, and call ``finish(_:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
         /// The stored credential has changed since the caller judged it: judge it again.
@@ -44,17 +31,12 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    private enum Phase: Equatable {
-        case open
-        case obtaining(flight: Int)
-        case resetting
-    }
-
     package private(set) var held: Held?
-    private var phase = Phase.open
+    private var obtaining: Int?
     /// Whether the stored credential remains usable by other requests during the fetch, and if the fetch fails.
     private var keepsHeld = false
     private var epoch = 0
+    private var resets = 0
     private var generation = 0
     private var flights = 0
     private var starts: [Duration] = []
@@ -67,13 +49,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     package init(limit: CredentialLimit) { self.limit = limit }
 
     /// The credential that can be judged and used without waiting.
-    package var available: Held? {
-        switch phase {
-        case .open: held
-        case .obtaining: keepsHeld ? held : nil
-        case .resetting: nil
-        }
-    }
+    package var available: Held? { resets > 0 || obtaining != nil && !keepsHeld ? nil : held }
 
     /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
     /// named.
@@ -91,27 +67,33 @@ package struct CredentialState<Credential: Sendable>: Sendable {
 
     /// Returns the next step for a request that needs a credential.
     ///
-    /// - Parameter verdict: the caller's judgment of the credential that was ``available``; nil if there was none.
-    package mutating func enter(_ ticket: Ticket, verdict: Verdict?, now: Duration) -> Answer {
-        if let refused = ticket.refused {
+    /// - Parameters:
+    ///   - refused: the credential that a 401 refused; nil for a request that has not been sent.
+    ///   - origin: the origin of the request, if credentials are bound to one origin; nil if `allowedOrigins` was set.
+    ///   - verdict: the caller's judgment of the credential that was ``available``; nil if there was none.
+    package mutating func enter(
+        refused: Held? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?, now: Duration
+    ) -> Answer {
+        if let refused {
             guard refused.epoch == epoch else { return .refuse(.reset) }
             refuse(refused)
         }
-        if let owner = owner(otherThan: ticket.origin) { return .refuse(.otherOrigin(owner)) }
-        switch phase {
-        case .resetting: return .refuse(.resetting)
-        case .obtaining:
+        if let owner = owner(otherThan: origin) { return .refuse(.otherOrigin(owner)) }
+        if resets > 0 { return .refuse(.resetting) }
+        if let obtaining {
             if keepsHeld, let held, !held.isRefused, verdict?.isGood(for: held) == true { return .use(held) }
-            return .wait
-        case .open: break
+            return .wait(flight: obtaining)
         }
-        guard let held, !held.isRefused else { return obtain(ticket, now: now) }
+        func obtain(_ fallback: Held? = nil, keepsHeld: Bool = false) -> Answer {
+            self.obtain(refused, origin, now: now, fallback: fallback, keepsHeld: keepsHeld)
+        }
+        guard let held, !held.isRefused else { return obtain() }
         guard let verdict, verdict.generation == held.generation else { return .again }
         switch verdict.freshness {
         case .fresh: return .use(held)
-        case .stale: return obtain(ticket, now: now, fallback: held)
-        case .expired: return obtain(ticket, now: now)
-        case .insufficient: return obtain(ticket, now: now, keepsHeld: true)
+        case .stale: return obtain(held)
+        case .expired: return obtain()
+        case .insufficient: return obtain(keepsHeld: true)
         }
     }
 
@@ -122,19 +104,19 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     private mutating func obtain(
-        _ ticket: Ticket, now: Duration, fallback: Held? = nil, keepsHeld: Bool = false
+        _ refused: Held?, _ requested: HTTPOrigin?, now: Duration, fallback: Held?, keepsHeld: Bool
     ) -> Answer {
-        if let refused = ticket.refused, let failure, refused.generation <= failure.generation {
+        if let refused, let failure, refused.generation <= failure.generation {
             return .refuse(.failed(failure.error))
         }
         starts = starts.filter { [limit] in now - $0 < limit.window }
         guard starts.count < limit.count else { return fallback.map { .use($0) } ?? .refuse(.tooMany(limit)) }
         starts.append(now)
         flights += 1
-        phase = .obtaining(flight: flights)
+        obtaining = flights
         failure = nil
         self.keepsHeld = keepsHeld
-        origin = origin ?? ticket.origin
+        origin = origin ?? requested
         return .obtain(flight: flights, previous: held)
     }
 
@@ -144,8 +126,8 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     package mutating func finish(
         _ flight: Int, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
-        guard phase == .obtaining(flight: flight) else { return .failure(.reset) }
-        phase = .open
+        guard obtaining == flight else { return .failure(.reset) }
+        obtaining = nil
         defer { if held == nil { origin = nil } }
         switch result {
         case .success(let credential?):
@@ -167,7 +149,8 @@ package struct CredentialState<Credential: Sendable>: Sendable {
 
     /// Removes everything, and refuses requests until the reset has ended.
     package mutating func beginReset() {
-        phase = .resetting
+        obtaining = nil
+        resets += 1
         epoch += 1
         held = nil
         origin = nil
@@ -175,14 +158,78 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         starts = []
     }
 
-    /// Accepts requests again, after the fetch that the reset interrupted has ended.
-    package mutating func endReset() { phase = .open }
+    /// Accepts requests again after the last reset in progress. The result of a fetch from before it is discarded.
+    package mutating func endReset() { resets -= 1 }
 }
 
-/// A credential with its generation and epoch.
 package struct HeldCredential<Credential: Sendable>: Sendable {
     package let credential: Credential
     package let generation: Int
     package let epoch: Int
     package var isRefused = false
+}
+
+/// The reason why a request receives no credential.
+package enum CredentialRefusal: Error {
+    case resetting
+    /// A reset has occurred since the request began, so the request may belong to the previous user.
+    case reset
+    case tooMany(CredentialLimit)
+    case failed(any Error)
+    /// The credential was obtained for this origin, and the request goes to another one.
+    case otherOrigin(HTTPOrigin)
+    case left
+    case late
+
+    /// Returns the error for the caller of the request.
+    ///
+    /// - Parameter response: the 401 response because of which a new credential was requested, with its body in memory;
+    ///   nil if nothing has been sent.
+    func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
+        if case .late = self {
+            return request.deadlinePassed(
+                while: "waiting for credentials", response: response, mayHaveBeenSent: response != nil)
+        }
+        let (code, underlying, message) = content
+        return HTTPError(
+            code, request: request, response: response, underlying: underlying, message: message,
+            mayHaveBeenSent: response != nil)
+    }
+
+    private var content: (HTTPError.Code, (any Error)?, String) {
+        switch self {
+        case .resetting: (.resetInProgress, nil, "a reset of the credentials is in progress; retry after the reset")
+        case .reset: (.cancelled, nil, "the credentials were reset while the request was in progress")
+        case .otherOrigin(let origin):
+            Self.content(
+                of: HTTPAuthentication.Failure(
+                    .originNotAllowed,
+                    "the credentials belong to \(origin); to send them with this request, add its origin to "
+                        + "allowedOrigins"))
+        case .left, .late: (.cancelled, nil, "the request was cancelled while it waited for credentials")
+        case .tooMany(let limit):
+            Self.content(
+                of: HTTPAuthentication.Failure(
+                    .limitReached,
+                    "credentials were requested \(limit.count) times within \(limit.window), which is the limit; the "
+                        + "server probably refuses the credentials that it issues"))
+        case .failed(let error) where error.isCancelledRequest:
+            (.cancelled, error, "the request for credentials was cancelled")
+        case .failed(let error as HTTPAuthentication.Failure): Self.content(of: error)
+        case .failed(let error):
+            (.cannotAuthenticate, error, "could not obtain credentials: \(HTTPError.summary(of: error))")
+        }
+    }
+
+    private static func content(of failure: HTTPAuthentication.Failure) -> (HTTPError.Code, (any Error)?, String) {
+        (.cannotAuthenticate, failure, failure.description)
+    }
+}
+
+extension Error {
+    /// Whether the error comes from a cancelled request, for example because the chain below was reset.
+    fileprivate var isCancelledRequest: Bool {
+        let cause = (self as? HTTPAuthentication.Failure)?.underlying ?? self
+        return (cause as? HTTPError)?.code == .cancelled
+    }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A way to sign requests. This type represents all kinds of authentication.
 ///
 /// ```swift
@@ -58,4 +60,269 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
 
     /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension RequestTemplate {
+    /// Signs requests with an authentication, in place of the client's authentication and of an `Authorization` header.
+    public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
+        settings { $0.authentication = authentication }
+    }
+
+    /// Sets the scopes that the token of the request must have. If the current token lacks a scope, a token with this
+    /// scope is requested first.
+    ///
+    /// If the grant cannot request the scope or the server does not grant it, the request fails with
+    /// ``HTTPError/Code/cannotAuthenticate`` and is not sent. Only OAuth 2 uses the scopes.
+    public func authenticated(scopes: Set<String>) -> Modified<Self> {
+        settings { $0.requiredScopes = scopes }
+    }
+}
+
+extension RequestSettings {
+    /// The authentication that signs the request, in place of the client's and of an `Authorization` header. Default:
+    /// nil (the authentication of the client).
+    public var authentication: HTTPAuthentication? {
+        get { self[option: AuthenticationOption.self] }
+        set { self[option: AuthenticationOption.self] = newValue }
+    }
+
+    /// The scopes that the token of the request must have. Default: none.
+    public var requiredScopes: Set<String> {
+        get { self[option: RequiredScopesOption.self] }
+        set { self[option: RequiredScopesOption.self] = newValue }
+    }
+}
+
+enum AuthenticationOption: HTTPRequestOption {
+    static let defaultOptionValue: HTTPAuthentication? = nil
+}
+
+enum RequiredScopesOption: HTTPRequestOption {
+    static let defaultOptionValue: Set<String> = []
+}
+
+extension HTTPAuthentication {
+    /// The name of a method in a composite.
+    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The name as a string.
+        public let rawValue: String
+
+        /// Creates a name from a string.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Creates a name from a literal.
+        public init(stringLiteral value: String) { self.init(rawValue: value) }
+
+        /// The name as a string.
+        public var description: String { rawValue }
+    }
+
+    /// Creates an authentication of several named methods, from which each request chooses one.
+    ///
+    /// ```swift
+    /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
+    /// GetReport().authenticated(by: .named("service"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - methods: the methods. Each has its own origins and credentials; a reset applies to all of them.
+    ///   - name: the method for requests that choose no method. If `methods` does not contain it, these requests fail
+    ///     with ``HTTPError/Code/cannotAuthenticate``. Default: nil (these requests are not signed).
+    public static func composite(
+        _ methods: [Name: HTTPAuthentication], default name: Name? = nil
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(.composite(methods, default: name))
+    }
+
+    /// Returns an authentication that uses a method of the client's ``composite(_:default:)``.
+    ///
+    /// If the composite has no method of that name, the request fails with ``HTTPError/Code/cannotAuthenticate`` and
+    /// nothing is sent.
+    public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
+
+    /// Returns the method that signs a request; nil if it is not signed.
+    ///
+    /// - Parameter client: the authentication in which names are looked up.
+    /// - Throws: `.cannotAuthenticate` if there is no method of that name.
+    func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
+        switch choice {
+        case .anonymous: return nil
+        case .method(let method): return method
+        case .named(let name):
+            guard case .composite(let methods, _) = client.choice else { throw Self.unknown(name, request) }
+            return try Self.method(name, of: methods, for: request)
+        case .composite(let methods, let name):
+            return if let name { try Self.method(name, of: methods, for: request) } else { nil }
+        }
+    }
+
+    /// All methods of this authentication, for a reset.
+    var methods: [SigningMethod] {
+        switch choice {
+        case .anonymous, .named: []
+        case .method(let method): [method]
+        case .composite(let methods, _): methods.values.flatMap(\.methods)
+        }
+    }
+
+    private static func method(
+        _ name: Name, of methods: [Name: HTTPAuthentication], for request: HTTPRequest
+    ) throws(HTTPError) -> SigningMethod? {
+        // A name that refers to another name is not resolved, because it could form a loop.
+        guard let method = methods[name] else { throw unknown(name, request) }
+        if case .named = method.choice { throw unknown(name, request) }
+        return try method.method(for: request, in: method)
+    }
+
+    private static func unknown(_ name: Name, _ request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            signing: Failure(
+                .unknownName, "no authentication is named \"\(name)\"; pass the client a composite that contains it"),
+            request: request)
+    }
+}
+
+extension HTTPAuthentication {
+    /// Creates a custom method: a link that signs requests and may inspect responses.
+    ///
+    /// ```swift
+    /// .method("HMAC", allowedOrigins: [api], link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
+    /// ```
+    ///
+    /// The link is called for each attempt and each hop of a redirect, but only for requests to origins to which its
+    /// credentials belong. A reset is passed to it. For credentials that are stored, refreshed and shared by concurrent
+    /// requests, implement a ``CredentialProvider`` instead.
+    ///
+    /// The library cannot know which credentials the link stores. Without `allowedOrigins`, the link therefore signs
+    /// only requests to the first origin, until a reset.
+    ///
+    /// All requests that the link signs belong to one user, until a reset: a cache reuses their responses for each
+    /// other, even if the signature is different each time. Responses that another process has stored are not reused.
+    /// If a program has several users, create a method for each of them.
+    ///
+    /// - Parameters:
+    ///   - name: the name in descriptions. It must not be secret.
+    ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
+    ///     request's ``RequestSettings/redaction``, are redacted in all descriptions.
+    public static func method(
+        _ name: String, allowedOrigins: [URL]? = nil, link: some LoaderLink
+    ) -> HTTPAuthentication {
+        HTTPAuthentication(
+            .method(
+                SigningMethod(
+                    name, place: nil, origins: AllowedOrigins(allowedOrigins), memory: .unknown(CredentialHome()),
+                    link: link)))
+    }
+}
+
+extension HTTPAuthentication {
+    /// The reason why a request could not be signed: the underlying error of an ``HTTPError/Code/cannotAuthenticate``.
+    ///
+    /// ```swift
+    /// catch let error as HTTPError {
+    ///     switch (error.underlying as? HTTPAuthentication.Failure)?.reason {
+    ///     case .noCredentials, .loggedOut: showSignIn()
+    ///     default: show(error)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// If a ``CredentialProvider`` or a closure throws, the underlying error is the error that it threw.
+    public struct Failure: Error, Sendable {
+        /// The kinds of failures. More kinds may be added.
+        public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+            /// The name of the reason.
+            public let rawValue: String
+
+            /// Creates a reason from a name.
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            /// The name of the reason.
+            public var description: String { rawValue }
+        }
+
+        /// The kind of failure.
+        public let reason: Reason
+        /// The problem and its remedy, without secrets.
+        public let message: String
+        /// The error code of an authorization server: `error` of RFC 6749, 4.1.2.1 and 5.2.
+        public let code: String?
+        /// The status of the token endpoint's response; nil if there was none.
+        public let status: HTTPStatus?
+        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
+        public let detail: Secret?
+        /// The underlying error.
+        public let underlying: (any Error)?
+        /// Whether the refresh token can no longer be used.
+        let endsSession: Bool
+
+        init(
+            _ reason: Reason, _ message: String, code: String? = nil, status: HTTPStatus? = nil,
+            detail: Secret? = nil, underlying: (any Error)? = nil, endsSession: Bool = false
+        ) {
+            self.reason = reason
+            self.message = message
+            self.code = code
+            self.status = status
+            self.detail = detail
+            self.underlying = underlying
+            self.endsSession = endsSession
+        }
+    }
+}
+
+extension HTTPAuthentication.Failure.Reason {
+    /// The provider or the closure returned no credentials.
+    public static let noCredentials = Self(rawValue: "noCredentials")
+    /// Credentials were requested more often than the limit allows.
+    public static let limitReached = Self(rawValue: "limitReached")
+    /// The credentials must not be sent to the origin of the request; see `allowedOrigins`.
+    public static let originNotAllowed = Self(rawValue: "originNotAllowed")
+    /// The client's composite does not contain the method that the request chose.
+    public static let unknownName = Self(rawValue: "unknownName")
+}
+
+/// The reasons of ``OAuth2``: why no token could be obtained.
+extension HTTPAuthentication.Failure.Reason {
+    /// The session has ended, and the stored tokens are deleted.
+    public static let loggedOut = Self(rawValue: "loggedOut")
+    /// The authorization server refused the request or did not grant a required scope, or the sign-in was cancelled or
+    /// its page could not be shown.
+    public static let refused = Self(rawValue: "refused")
+    /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
+    public static let unavailable = Self(rawValue: "unavailable")
+    /// The response of the authorization server violates the protocol.
+    public static let malformed = Self(rawValue: "malformed")
+    /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
+    public static let misconfigured = Self(rawValue: "misconfigured")
+    /// The token store could not load, save or delete the tokens.
+    public static let store = Self(rawValue: "store")
+}
+
+extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
+    /// The message, without secrets.
+    public var description: String { message }
+    /// The same as ``description``.
+    public var debugDescription: String { message }
+    /// A mirror that contains only the description, so that `dump` prints no secrets.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension HTTPAuthentication.Failure {
+    /// Returns an error code of the server that may be printed: only the codes of the RFCs, because any other text
+    /// could be a secret.
+    static func printable(_ code: String?) -> String {
+        guard let code else { return "no error code" }
+        return isRegistered(code) ? code : "an unregistered error code"
+    }
+
+    static func isRegistered(_ code: String) -> Bool { ASCII.isASCII(code) && registered.contains(code) }
+
+    private static let registered: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+        "interaction_required", "login_required", "account_selection_required", "consent_required", "invalid_target",
+    ]
 }

@@ -138,3 +138,211 @@ extension OAuth2 {
         public func delete() async { tokens.withLock { $0 = nil } }
     }
 }
+
+extension OAuth2 {
+    /// The way in which tokens are obtained.
+    public struct Grant: Sendable {
+        enum Kind: Sendable {
+            case clientCredentials
+            case authorizationCode(AuthorizationPage)
+            case refreshToken(Secret?)
+        }
+
+        let kind: Kind
+        let scope: Set<String>
+
+        /// The refresh token of the grant, if it has one.
+        var givenToken: Secret? { if case .refreshToken(let token) = kind { token } else { nil } }
+
+        /// Client credentials: the app authenticates as itself (RFC 6749, 4.4).
+        ///
+        /// - Parameter scope: the scopes to request. Default: none (the server chooses).
+        public static func clientCredentials(scope: Set<String> = []) -> Grant {
+            Grant(kind: .clientCredentials, scope: scope)
+        }
+
+        /// An authorization code: a person signs in on a page of the server (RFC 6749, 4.1, with PKCE S256, RFC 7636).
+        ///
+        /// ```swift
+        /// .authorizationCode(endpoint: page, redirectURI: callback) { url in try await browser.open(url) }
+        /// ```
+        ///
+        /// - Parameters:
+        ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
+        ///   - redirectURI: the URL to which the server redirects, exactly as registered.
+        ///   - scope: the scopes to request. Default: none (the server chooses).
+        ///   - issuer: the issuer identifier of the server (RFC 9207). If it is set, the callback must contain it.
+        ///     Default: nil (the issuer of a callback, if present, must be at the origin of the page).
+        ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace parameters of the
+        ///     protocol.
+        ///   - open: shows the page at a URL, and returns the URL to which the server redirected. It is called once for
+        ///     all concurrent requests, and only a reset cancels its task.
+        public static func authorizationCode(
+            endpoint: URL, redirectURI: URL, scope: Set<String> = [], issuer: String? = nil,
+            parameters: [String: String] = [:], open: @escaping @Sendable (URL) async throws -> URL
+        ) -> Grant {
+            let page = AuthorizationPage(
+                endpoint: endpoint, redirectURI: redirectURI, issuer: issuer, parameters: parameters, open: open)
+            return Grant(kind: .authorizationCode(page), scope: scope)
+        }
+
+        /// A refresh token from an earlier sign-in.
+        ///
+        /// A refresh token in the store takes precedence, because the server may have replaced this one. This token is
+        /// no longer used after a reset, or after the server has refused a refresh token.
+        public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
+
+        /// Only the tokens in the store. Without a usable token there, requests fail with `.cannotAuthenticate` and the
+        /// reason ``HTTPAuthentication/Failure/Reason/loggedOut``.
+        public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
+    }
+}
+
+extension HTTPAuthentication {
+    /// Signs requests with tokens of an authorization server. Tokens are obtained at the first request and refreshed
+    /// before they expire.
+    ///
+    /// ```swift
+    /// let oauth = HTTPAuthentication.oauth2(
+    ///     client: OAuth2.Client(id: "app", secret: secret), tokenEndpoint: endpoint,
+    ///     grant: .clientCredentials(scope: ["read"]), allowedOrigins: [api])
+    /// let client = HTTPClient(environment: .production, authentication: oauth)
+    /// ```
+    ///
+    /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
+    /// after a 401; the token requests are sent over the chain below. If the server no longer accepts a refresh token,
+    /// all stored tokens are deleted and the grant is used again. If the grant fails, too, the reason of the error is
+    /// ``HTTPAuthentication/Failure/Reason/loggedOut``. A temporary failure of the server does not delete the tokens. A
+    /// reset deletes them.
+    ///
+    /// - Parameters:
+    ///   - client: the app, as registered with the server.
+    ///   - tokenEndpoint: the URL that issues tokens. It must use https, be on this machine, or be listed in
+    ///     `allowedOrigins` with http.
+    ///   - grant: the way to obtain the first tokens.
+    ///   - store: stores the tokens. Default: in memory, until the app exits.
+    ///   - allowedOrigins: the origins to which the tokens may be sent. Default: nil (one origin, see
+    ///     ``HTTPAuthentication``).
+    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace parameters
+    ///     of the protocol.
+    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime. Default: one
+    ///     minute.
+    ///   - limit: the maximum number of calls of the token endpoint in a window. Default: 10.
+    ///   - window: the period in which calls are counted. Default: one minute.
+    ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect. Default: the
+    ///     continuous clock.
+    ///   - now: returns the current date, with which a store records when tokens expire. Default: the date of the
+    ///     device.
+    ///   - random: returns the given number of unpredictable bytes. Default: the random source of the system.
+    public static func oauth2(
+        client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
+        store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), allowedOrigins: [URL]? = nil,
+        parameters: [String: String] = [:], refreshAhead: Duration = .seconds(60),
+        limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
+    ) -> HTTPAuthentication {
+        let endpoint = TokenEndpoint(
+            url: tokenEndpoint, client: client, origins: AllowedOrigins(allowedOrigins), parameters: parameters)
+        let keeper = TokenKeeper(
+            store: store, grant: grant, timeline: Timeline(clock), now: now, refreshAhead: refreshAhead)
+        let provider = OAuth2Provider(
+            endpoint: endpoint, grant: grant, keeper: keeper, random: random ?? RandomBytes.system)
+        return shared(
+            provider, name: "OAuth 2", place: .header(.authorization), allowedOrigins: allowedOrigins,
+            limit: CredentialLimit(count: limit, window: window), clock: clock)
+    }
+}
+
+extension OAuth2 {
+    /// A store that keeps tokens in a file that only its owner can read.
+    ///
+    /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
+    /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
+    /// another user. The file contains JSON and is not encrypted. If the system has a keychain, implement a
+    /// ``TokenStore`` for it.
+    public struct FileTokenStore: TokenStore {
+        private let url: URL
+
+        /// Creates a store. The directory of the file is created when tokens are saved.
+        public init(_ url: URL) { self.url = url }
+
+        /// Returns the tokens in the file; nil if there is no file.
+        ///
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
+        ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
+        public func load() async throws -> Tokens? {
+            guard
+                let data = try Self.naming({ () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20)
+                })
+            else { return nil }
+            guard let document = try? JSONDecoder().decode(Document.self, from: data) else {
+                throw HTTPAuthentication.Failure(.store, "the token file is malformed; reset the client to delete it")
+            }
+            return document.tokens
+        }
+
+        /// Replaces the file.
+        ///
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be written. The previous file then still exists.
+        public func save(_ tokens: Tokens) async throws {
+            let directory = url.deletingLastPathComponent()
+            try? FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let data = try JSONEncoder().encode(Document(tokens))
+            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
+        }
+
+        /// Calls a closure, and converts the errors that it throws to errors that name the token file.
+        private static func naming<Value>(
+            _ use: () throws(PrivateFile.Failure) -> Value
+        ) throws(HTTPAuthentication.Failure) -> Value {
+            do throws(PrivateFile.Failure) {
+                return try use()
+            } catch {
+                let rule =
+                    switch error {
+                    case .unwritable: "cannot be written"
+                    case .unreadable: "cannot be read"
+                    case .tooLarge: "is larger than 1 MiB; reset the client to delete it"
+                    case .foreign: "belongs to another user; reset the client to delete it"
+                    case .shared:
+                        "can be written by other users; set its permissions to 0600, or reset the client to delete it"
+                    }
+                throw HTTPAuthentication.Failure(.store, "the token file \(rule)")
+            }
+        }
+
+        /// Deletes the file.
+        ///
+        /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be deleted.
+        public func delete() async throws {
+            let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
+            guard result == 0 || errno == ENOENT else {
+                throw HTTPAuthentication.Failure(.store, "the token file cannot be deleted")
+            }
+        }
+    }
+}
+
+/// The content of the file: the only place where tokens are written in plain text.
+private struct Document: Codable {
+    var access_token: String
+    var refresh_token: String?
+    var scope: [String]?
+    var expires_at: Date?
+    var origin: String?
+
+    init(_ tokens: OAuth2.Tokens) {
+        access_token = tokens.accessToken.reveal()
+        refresh_token = tokens.refreshToken?.reveal()
+        scope = tokens.scope?.sorted()
+        expires_at = tokens.expiresAt
+        origin = tokens.origin?.description
+    }
+
+    var tokens: OAuth2.Tokens {
+        OAuth2.Tokens(
+            accessToken: Secret(access_token), refreshToken: refresh_token.map { Secret($0) },
+            scope: scope.map { Set($0) }, expiresAt: expires_at, origin: origin.flatMap { HTTPOrigin(URLParts($0)) })
+    }
+}

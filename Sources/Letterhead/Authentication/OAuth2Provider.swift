@@ -133,7 +133,6 @@ extension OAuth2Provider {
         }
     }
 
-    /// Obtains tokens with the grant.
     private func granted(
         _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {
@@ -168,7 +167,6 @@ extension OAuth2Provider {
         // The lifetime is counted from before the request, so that it is never overestimated.
         let instant = keeper.instant
         let answer = try await endpoint.tokens(form, over: need.next)
-        try Task.checkCancellation()
         return try await keeper.keep(
             answer, asked: asked, refreshToken: refreshToken, origin: origin(of: need), since: instant)
     }

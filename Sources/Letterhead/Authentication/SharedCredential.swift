@@ -3,80 +3,61 @@ import Synchronization
 
 /// Signs requests with a stored credential, which is fetched once for all concurrent requests.
 ///
-/// This type is a class because all requests share one credential. ``CredentialState`` makes the decisions; this type
-/// has the lock, the tasks and the clock. The task that fetches a credential is independent of the waiting requests: it
-/// continues when they are cancelled. Otherwise a new token could be lost after the server has revoked the previous
-/// one. A reset cancels and awaits the task.
+/// All requests share one credential. ``CredentialState`` makes the decisions; this type has the lock, the fetch and the
+/// clock. A fetch continues when no request waits for it any more. Otherwise a new token could be lost after the server
+/// has revoked the previous one.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
-    typealias Flight = SingleFlight<Result<Held, CredentialRefusal>>
     typealias Machine = CredentialState<Provider.Credential>
+    typealias Fetches = Flights<Int, Result<Held, CredentialRefusal>>
 
-    struct State {
-        var machine: Machine
-        var flight: Flight?
-        /// The reset in progress.
-        var reset: OwnedWork?
-    }
-
-    let provider: Provider
+    private let provider: Provider
     /// Whether the credential belongs to the one origin for which it was obtained.
-    let isBound: Bool
-    let clock: any Clock<Duration>
-    let timeline: Timeline
-    let state: Mutex<State>
+    private let isBound: Bool
+    private let clock: any Clock<Duration>
+    private let timeline: Timeline
+    private let state: Mutex<Machine>
+    /// The fetch in flight, by its number.
+    private let fetches = Fetches()
 
     init(_ provider: Provider, limit: CredentialLimit, isBound: Bool, clock: any Clock<Duration>) {
         self.provider = provider
         self.isBound = isBound
         self.clock = clock
         timeline = Timeline(clock)
-        state = Mutex(State(machine: Machine(limit: limit)))
+        state = Mutex(Machine(limit: limit))
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let held = try await firstCredential(for: request, next: next) else {
+        guard let held = try await credential(for: request, next: next) else {
             return try await next.load(request)
         }
-        switch try await attempt(request, with: held, next: next) {
-        case .answered(let response): return response
-        case .refused(let response):
-            if let observation = request.observation {
-                observation.record(.credentialsRefused) { $0[.status] = response.status.code }
-            }
-            let newer = try await newerCredential(for: request, next: next, refused: held, by: response)
-            return try await next.load(try signed(request, with: newer))
-        }
-    }
-
-    /// The result of sending a request that may be sent again.
-    private enum Outcome {
-        case answered(HTTPResponse)
-        /// A 401 with the part of its body that was in memory. The rest is discarded before the wait for another
-        /// credential, so that it occupies no connection or slot.
-        case refused(HTTPResponse)
-    }
-
-    private func attempt(
-        _ request: HTTPRequest, with held: Held, next: any HTTPLoader
-    ) async throws(HTTPError) -> Outcome {
         var response = try await next.load(try signed(request, with: held))
-        guard response.status == .unauthorized else { return .answered(response) }
+        guard response.status == .unauthorized else { return response }
         guard request.body.isEmpty || request.body.isReplayable else {
-            state.withLock { $0.machine.refuse(held) }
-            return .answered(response)
+            state.withLock { $0.refuse(held) }
+            return response
         }
-        let kept = response.body.buffered?.prefix(1 << 20) ?? Data()
-        response.body = HTTPResponseBody(kept)
-        return .refused(response)
+        // The part of the body that is not in memory is discarded before the wait for another credential, so that it
+        // occupies no connection or slot.
+        response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
+        if let observation = request.observation {
+            observation.record(.credentialsRefused) { $0[.status] = HTTPStatus.unauthorized.code }
+        }
+        guard let newer = try await credential(for: request, next: next, after: (response, held)) else {
+            return response
+        }
+        return try await next.load(try signed(request, with: newer))
     }
 
-    /// Cancels and awaits the fetch in flight, and removes the credential. A concurrent reset joins the first one.
-    ///
-    /// A fetch that itself awaits the reset is cancelled but not awaited; its result is discarded.
+    /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch is not awaited, because it
+    /// may itself await the reset; its result is discarded.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
-        await forget()
+        state.withLock { $0.beginReset() }
+        fetches.reset()
+        await provider.reset()
+        state.withLock { $0.endReset() }
         await below
     }
 
@@ -91,45 +72,109 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Fetches a credential for all waiting requests.
-    func fetch(_ number: Int, for need: CredentialNeed<Provider.Credential>, in flight: Flight) async {
+    /// Returns the credential for a request; nil if the request is sent without one.
+    ///
+    /// The client's credentials are optional, so a request to an origin that they do not belong to is sent without
+    /// them. A request that chooses credentials itself is refused.
+    ///
+    /// - Parameter refusal: the 401 after which the request is sent again, and the credential that it refused. The result
+    ///   is the credential that has replaced the refused one in the meantime, or a new credential.
+    private func credential(
+        for request: HTTPRequest, next: any HTTPLoader, after refusal: (response: HTTPResponse, held: Held)? = nil
+    ) async throws(HTTPError) -> Held? {
+        do throws(CredentialRefusal) {
+            return try await credential(for: request, next: next, refused: refusal?.held)
+        } catch {
+            if case .otherOrigin = error, refusal == nil, request.authentication == nil { return nil }
+            throw error.error(for: request, response: refusal?.response)
+        }
+    }
+
+    /// Returns a credential, and waits for it if necessary. A credential that was obtained for other requests may be
+    /// insufficient for this one. The request then waits for another one, a limited number of times.
+    private func credential(
+        for request: HTTPRequest, next: any HTTPLoader, refused: Held?
+    ) async throws(CredentialRefusal) -> Held {
+        if Task.isCancelled { throw .left }
+        let origin = isBound ? request.origin : nil
+        var waits = 0
+        while true {
+            let held = try state.withLock { state throws(CredentialRefusal) in
+                try state.available(to: origin)
+            }
+            let freshness = held.map { provider.freshness(of: $0.credential, for: request) }
+            if refused == nil, let held, freshness == .fresh, !held.isRefused { return held }
+            let (answer, ticket) = enter(
+                request, next: next, refused: refused,
+                verdict: held.map { Machine.Verdict(generation: $0.generation, freshness: freshness ?? .expired) })
+            switch answer {
+            case .use(let held): return held
+            case .again: continue
+            case .refuse(let refusal): throw refusal
+            case .wait, .obtain:
+                guard let ticket else { continue }
+                let need = request.observation?.needCredentials(isRefused: refused != nil)
+                let held: Held
+                do throws(CredentialRefusal) {
+                    held = try await wait(for: ticket, atMost: request.timeLeft)
+                } catch {
+                    need?.end(.credentialsFailed)
+                    throw error
+                }
+                need?.end(.credentialsObtained)
+                waits += 1
+                if waits > 2 || provider.freshness(of: held.credential, for: request) != .insufficient { return held }
+            }
+        }
+    }
+
+    private func wait(for ticket: Fetches.Ticket, atMost limit: Duration?) async throws(CredentialRefusal) -> Held {
+        switch await fetches.outcome(for: ticket, within: limit.map { max($0, .zero) }, on: clock) {
+        case .value(let result): return try result.get()
+        case .cancelled: throw .left
+        case .late: throw .late
+        case .reset: throw .reset
+        }
+    }
+
+    /// Returns the next step, and joins or starts the fetch in the same critical section.
+    private func enter(
+        _ request: HTTPRequest, next: any HTTPLoader, refused: Held?, verdict: Machine.Verdict?
+    ) -> (answer: Machine.Answer, fetch: Fetches.Ticket?) {
+        let now = timeline.now
+        return state.withLock { state in
+            let answer = state.enter(
+                refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
+            switch answer {
+            case .use, .again, .refuse: return (answer, nil)
+            case .wait(let number): return (answer, fetches.join(number))
+            case .obtain(let number, let previous):
+                let need = CredentialNeed(
+                    request: request, next: next, previous: previous?.credential,
+                    isRefused: previous?.isRefused ?? false)
+                return (
+                    answer, fetches.join(number, isLasting: true) { [self] in await fetch(number, for: need) }
+                )
+            }
+        }
+    }
+
+    /// Fetches a credential for all waiting requests. The requests of the provider are observed as part of the load that
+    /// needs the credential.
+    private func fetch(
+        _ number: Int, for need: CredentialNeed<Provider.Credential>
+    ) async -> Result<Held, CredentialRefusal> {
         let result: Result<Provider.Credential?, any Error>
         do {
-            result = .success(try await observedCredential(for: need))
+            if let observation = need.request.observation {
+                result = .success(
+                    try await Observation.$current.withValue(observation) { try await provider.credential(for: need) })
+            } else {
+                result = .success(try await provider.credential(for: need))
+            }
         } catch {
             result = .failure(error)
         }
-        flight.finish(with: state.withLock { $0.machine.finish(number, with: result) })
-    }
-
-    /// Calls the provider. Its requests are observed as part of the load that needs the credential.
-    private func observedCredential(for need: CredentialNeed<Provider.Credential>) async throws -> Provider.Credential?
-    {
-        guard let observation = need.request.observation else { return try await provider.credential(for: need) }
-        return try await Observation.$current.withValue(observation) { try await provider.credential(for: need) }
-    }
-
-    /// Removes the credential, and returns when the fetch in flight has ended and the provider has been reset. It joins
-    /// a reset that is in progress.
-    private func forget() async {
-        let (reset, flight, isNew) = state.withLock { state in
-            if let running = state.reset { return (running, state.flight, false) }
-            let reset = OwnedWork()
-            state.reset = reset
-            state.machine.beginReset()
-            return (reset, state.flight, true)
-        }
-        flight?.reset()
-        if isNew {
-            reset.start { [self] in
-                await flight?.ended()
-                await provider.reset()
-                state.withLock { state in
-                    state.machine.endReset()
-                    (state.flight, state.reset) = (nil, nil)
-                }
-            }
-        }
-        if flight?.containsCaller != true { await reset.ended() }
+        return state.withLock { $0.finish(number, with: result) }
     }
 }

@@ -2,7 +2,6 @@ import Foundation
 
 /// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).
 struct TokenEndpoint: Sendable {
-    /// The issued tokens.
     struct Grant: Sendable {
         let accessToken: Secret
         let refreshToken: Secret?
@@ -73,7 +72,6 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// Decodes and validates responses of a token endpoint.
 enum TokenAnswer {
     /// The members of a token response (RFC 6749, 5.1).
     private struct Success: Decodable {
@@ -104,7 +102,6 @@ enum TokenAnswer {
         }
     }
 
-    /// Returns the tokens in a response.
     static func grant(in body: Data) throws(HTTPAuthentication.Failure) -> TokenEndpoint.Grant {
         guard let answer = try? JSONDecoder().decode(Success.self, from: body) else {
             throw HTTPAuthentication.Failure(.malformed, "the response of the token endpoint violates RFC 6749, 5.1")

@@ -17,7 +17,8 @@ struct OAuth2Credential: Sendable {
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// This type is a class because it stores the operations that have failed.
+/// This type is a class because it stores the operations that have failed. The store is called by one task at a time: a
+/// reset does not await the fetch that it cancels, and the tokens of that fetch must not be saved after their deletion.
 final class TokenKeeper: Sendable {
     private struct Pending {
         /// Tokens that the store could not save. The server has already revoked the stored ones.
@@ -31,6 +32,8 @@ final class TokenKeeper: Sendable {
     private let now: @Sendable () -> Date
     private let refreshAhead: Duration
     private let pending = Mutex(Pending())
+    /// The end of the last call to the store.
+    private let lastCall = Mutex<OneShot<Void>?>(nil)
 
     init(
         store: any OAuth2.TokenStore, grant: OAuth2.Grant, timeline: Timeline, now: @escaping @Sendable () -> Date,
@@ -51,8 +54,7 @@ final class TokenKeeper: Sendable {
         let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
         if mustDelete { try await delete() }
         if let unsaved { return try await save(unsaved) }
-        let loaded: OAuth2.Tokens?
-        do { loaded = try await store.load() } catch { throw Self.failure("load", error) }
+        let loaded = try await calling("load") { try await store.load() }
         guard let tokens = loaded else { return nil }
         if let previous, previous.tokens.accessToken == tokens.accessToken {
             return OAuth2Credential(tokens: tokens, asked: previous.asked, end: previous.end, margin: previous.margin)
@@ -75,11 +77,10 @@ final class TokenKeeper: Sendable {
     /// Deletes the stored tokens. If that fails, ``load(previous:)`` retries the deletion before it loads tokens.
     func delete() async throws(HTTPAuthentication.Failure) {
         pending.withLock { $0 = Pending(delete: true) }
-        do { try await store.delete() } catch { throw Self.failure("delete", error) }
+        try await calling("delete") { try await store.delete() }
         pending.withLock { $0.delete = false }
     }
 
-    /// Returns whether a credential can still be used.
     func freshness(of credential: OAuth2Credential) -> CredentialFreshness {
         guard let end = credential.end else { return .fresh }
         let left = end - timeline.now
@@ -87,10 +88,38 @@ final class TokenKeeper: Sendable {
     }
 
     private func save(_ credential: OAuth2Credential) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
-        pending.withLock { $0.save = credential }
-        do { try await store.save(credential.tokens) } catch { throw Self.failure("save", error) }
-        pending.withLock { $0.save = nil }
+        try await calling("save") {
+            // Only a reset cancels a fetch, before it deletes the tokens.
+            try pending.withLock { pending in
+                try Task.checkCancellation()
+                pending.save = credential
+            }
+            try await store.save(credential.tokens)
+            pending.withLock { $0.save = nil }
+            guard Task.isCancelled else { return }
+            try await store.delete()
+            throw CancellationError()
+        }
         return credential
+    }
+
+    /// Calls the store after the end of the call in progress, or when the task is cancelled, because that call may itself
+    /// await the reset that cancelled the task.
+    private func calling<Value>(
+        _ verb: String, _ call: () async throws -> Value
+    ) async throws(HTTPAuthentication.Failure) -> Value {
+        let end = OneShot<Void>()
+        defer { end.set(()) }
+        let earlier = lastCall.withLock { lastCall in
+            defer { lastCall = end }
+            return lastCall
+        }
+        await withTaskCancellationHandler {
+            await earlier?.value
+        } onCancel: {
+            earlier?.set(())
+        }
+        do { return try await call() } catch { throw Self.failure(verb, error) }
     }
 
     private func credential(

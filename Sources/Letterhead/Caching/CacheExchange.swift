@@ -116,3 +116,155 @@ struct CacheExchange: Sendable {
         return response
     }
 }
+
+extension CacheExchange {
+    /// Validates an entry, or waits for the validation of the same entry by another request.
+    ///
+    /// - Returns: nil if the entry must be looked up again.
+    func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
+        // The validation has no deadline, because each request that waits for it has its own.
+        let sent = CacheExchange(cache: cache, request: request.withoutDeadline, next: next)
+        let validation = cache.validations.join(entry.id) { await sent.validation(of: entry, demand: demand) }
+        let isOwn = validation.isFirst
+        switch await cache.validations.outcome(for: validation, within: request.timeLeft, on: ContinuousClock()) {
+        case .cancelled: throw HTTPError(.cancelled, request: request, mayHaveBeenSent: isOwn)
+        case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
+        case .late: throw request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: isOwn)
+        case .value(let shared):
+            switch shared.result {
+            case .success(var response):
+                if isOwn {
+                    if request.hasDeadline { response.request.shareDeadline(of: request) }
+                    return response
+                }
+                // The response to the other request may be another variant.
+                guard let entry = shared.entry, entry.body.count <= request.responseLimit,
+                    Vary.fields(entry.head.varied.map(\.name), of: request) == entry.head.varied
+                else { return nil }
+                return reuse(entry, as: response.cache, reason: "shared validation")
+            case .failure(let error):
+                if let stale = replacing(error: error, with: entry, demand: demand) { return stale }
+                if !isOwn, error.code == .cancelled || error.code == .timedOut { return nil }
+                throw error.with(request: request)
+            }
+        }
+    }
+
+    private func validation(of entry: CachedEntry, demand: CacheDemand) async -> CacheValidation {
+        do throws(HTTPError) {
+            let (response, updated) = try await ask(entry, demand: demand)
+            return CacheValidation(result: .success(response), entry: updated)
+        } catch {
+            return CacheValidation(result: .failure(error), entry: nil)
+        }
+    }
+
+    /// Sends the request with the validators of an entry.
+    ///
+    /// - Returns: the response, and the entry that other requests can use.
+    private func ask(
+        _ entry: CachedEntry, demand: CacheDemand
+    ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {
+        let forward = CacheForward(exchange: self, key: entry.key)
+        let start = cache.seconds
+        let ticket = cache.state.withLock { $0.begin(entry.key.url) }
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await next.load(CacheRules.validating(request, entry.head, reload: demand.validates))
+        } catch {
+            _ = cache.state.withLock { $0.end(ticket) }
+            throw error
+        }
+        let isOwn = !entry.head.headers.contains(.eTag) && !entry.head.headers.contains(.lastModified)
+        guard response.status == .notModified, !isOwn else {
+            return answered(response, instead: entry, demand, forward, ticket, start)
+        }
+        guard cache.state.withLock({ $0.isCurrent(ticket) }), CacheRules.confirms(response, entry.head) else {
+            // The 304 belongs to another response, or the entry was invalidated in the meantime. The request is
+            // therefore sent again without the validators.
+            _ = cache.state.withLock { $0.end(ticket) }
+            _ = cache.guarded { try cache.storage.remove(entry) }
+            return (try await forward.response(), nil)
+        }
+        // The empty body is read to its end, so that the connection can be reused.
+        _ = try? await response.body.data(upTo: 1 << 16)
+        let (confirmed, updated) = confirmed(response, entry, start)
+        // An invalidation that occurred during the update did not find the entry, so it is removed now.
+        guard cache.state.withLock({ $0.end(ticket) }) else {
+            _ = cache.guarded { try cache.storage.remove(url: entry.key.url) }
+            return (confirmed, nil)
+        }
+        return (confirmed, updated)
+    }
+
+    private func confirmed(
+        _ confirmation: HTTPResponse, _ entry: CachedEntry, _ start: Int64
+    ) -> (HTTPResponse, CachedEntry?) {
+        let head = entry.head.updated(by: confirmation, requestTime: start, responseTime: cache.seconds)
+        let stored = CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id)
+        var response = confirmation
+        response.status = HTTPStatus(head.status)
+        response.headers = head.headers
+        response.body = entry.body.makeBody(isBuffered: request.responseDelivery == .buffered)
+        response.request = request
+        response[option: NewSetCookies.self] = confirmation.headers.values(for: .setCookie)
+        response.cacheDecision = CacheDecision(
+            outcome: .revalidated, freshness: CacheFreshness(head, now: cache.seconds))
+        if CacheControl(request.headers).contains("no-store") { return (response, nil) }
+        guard CacheRules.mayKeep(head, insteadOf: entry.head), belongs(head, sentAs: confirmation.request) else {
+            _ = cache.guarded { try cache.storage.remove(entry) }
+            return (response, nil)
+        }
+        return (response, cache.guarded { try cache.storage.update(entry, head: head) } ?? stored)
+    }
+
+    /// Handles a response that is not a confirmation: it replaces the entry, or the entry replaces an error.
+    private func answered(
+        _ answer: HTTPResponse, instead entry: CachedEntry, _ demand: CacheDemand, _ forward: CacheForward,
+        _ ticket: CacheState.Ticket, _ start: Int64
+    ) -> (HTTPResponse, CachedEntry?) {
+        if CacheRules.isError(answer.status), CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds),
+            let stale = reuse(entry, as: .stale, reason: "the server responded with \(answer.status.code)")
+        {
+            _ = cache.state.withLock { $0.end(ticket) }
+            return (stale, nil)
+        }
+        var response = forward.store(answer, ticket: ticket, start: start)
+        response.request = request
+        if response.cache != .stored, answer.status.code < 500 { _ = cache.guarded { try cache.storage.remove(entry) } }
+        guard response.cache == .stored, response.body.buffered != nil else { return (response, nil) }
+        let stored = cache.guarded { try cache.storage.find(entry.key) { Vary.fields($0, of: request) } } ?? nil
+        return (response, stored)
+    }
+
+    private func replacing(error: HTTPError, with entry: CachedEntry, demand: CacheDemand) -> HTTPResponse? {
+        guard error.code != .cancelled, error.code != .resetInProgress, error.code != .invalidRequest,
+            CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds)
+        else { return nil }
+        return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")
+    }
+
+    /// Validates an entry in the background, unless a validation is in progress. A reset of the chain ends it.
+    func validateLater(_ entry: CachedEntry) {
+        var request = request.withoutDeadline
+        _ = request.takeProgressReport()
+        request.context.progress = nil
+        request.options.remove(TransferProgressOption.self)
+        request.responseDelivery = .buffered
+        let exchange = CacheExchange(cache: cache, request: request, next: next)
+        _ = cache.validations.join(entry.id, isLasting: true) {
+            let validation = await exchange.validation(of: entry, demand: CacheDemand())
+            if case .failure(let error) = validation.result, !Task.isCancelled { exchange.cache.onError(error) }
+            return validation
+        }
+    }
+}
+
+/// The result of a validation that requests share.
+struct CacheValidation: Sendable {
+    /// The result for the request that was sent.
+    let result: Result<HTTPResponse, HTTPError>
+    /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new one that
+    /// has replaced it. If it is nil, they look up the entry again.
+    let entry: CachedEntry?
+}

@@ -1,9 +1,8 @@
 import Foundation
 
 /// The decisions of a private cache (RFC 9111): pure functions of messages and the time.
-enum CacheRules {
-    /// The reason why a response is not stored.
-    enum Refusal: String, Error, Sendable {
+package enum CacheRules {
+    package enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
         case requestForbids = "the request has Cache-Control: no-store"
         case responseForbids = "the response has Cache-Control: no-store"
@@ -21,8 +20,7 @@ enum CacheRules {
 
     // MARK: Storing (RFC 9111, 3)
 
-    /// Checks whether a response may be stored.
-    static func checkStorable(_ head: CachedHead, to request: HTTPRequest) throws(Refusal) {
+    package static func checkStorable(_ head: CachedHead, to request: HTTPRequest) throws(Refusal) {
         guard request.method == .get || request.method == .query else { throw .method }
         if CacheControl(request.headers).contains("no-store") { throw .requestForbids }
         if head.status < 200 || [206, 304, 416].contains(head.status) { throw .partial }
@@ -75,9 +73,7 @@ enum CacheRules {
 
     // MARK: Reusing (RFC 9111, 4)
 
-    /// The use of a stored response.
-    enum Use: Equatable {
-        /// The stored response is returned.
+    package enum Use: Equatable {
         case fresh
         /// The stored response is returned although it is stale. If the flag is set, it is validated in the
         /// background.
@@ -87,7 +83,7 @@ enum CacheRules {
     }
 
     /// Decides whether a stored response that was selected by its key may be reused.
-    static func use(of head: CachedHead, for demand: CacheDemand, now: Int64) -> Use {
+    package static func use(of head: CachedHead, for demand: CacheDemand, now: Int64) -> Use {
         let freshness = CacheFreshness(head, now: now)
         let control = head.control
         if control.contains("no-cache") { return .validate }
@@ -116,7 +112,6 @@ enum CacheRules {
         return CacheFreshness(head, now: now).staleness <= limit
     }
 
-    /// Whether a status counts as an error for stale-if-error.
     static func isError(_ status: HTTPStatus) -> Bool { [500, 502, 503, 504].contains(status.code) }
 
     // MARK: Validating (RFC 9111, 4.3)

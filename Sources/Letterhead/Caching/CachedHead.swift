@@ -1,11 +1,10 @@
 import Foundation
 
 /// A stored response without its body, and the facts about the exchange that determine its age (RFC 9111, 4.2.3).
-struct CachedHead: Equatable, Sendable {
+package struct CachedHead: Equatable, Sendable {
     var status: Int
     /// The header fields without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
-    /// The time at which the request was sent, in seconds since 1970.
     var requestTime: Int64
     /// The time at which the response was received, in seconds since 1970.
     var responseTime: Int64
@@ -32,7 +31,7 @@ struct CachedHead: Equatable, Sendable {
 }
 
 extension CachedHead {
-    init(_ response: HTTPResponse, to request: HTTPRequest, requestTime: Int64, responseTime: Int64) {
+    package init(_ response: HTTPResponse, to request: HTTPRequest, requestTime: Int64, responseTime: Int64) {
         self.init(
             status: response.status.code, headers: Self.storable(response.headers), requestTime: requestTime,
             responseTime: responseTime)
@@ -51,7 +50,7 @@ extension CachedHead {
     ]
 
     /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Fields that describe the stored body are kept.
-    func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
+    package func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         var new = Self.storable(response.headers)
         for name in Self.bodyFields { new[name] = nil }
@@ -95,8 +94,105 @@ enum Vary {
         return members.map { ASCII.lowercased($0.split(at: " ").joined()) }.sorted().joined(separator: ",")
     }
 
-    /// Returns the fields of a request that have the given names.
     static func fields(_ names: [String], of request: HTTPRequest) -> [CachedHead.VariedField] {
         names.map { CachedHead.VariedField(name: $0, value: value(of: $0, in: request)) }
+    }
+}
+
+/// The age of a stored response, and the time for which it is fresh (RFC 9111, 4.2), in seconds.
+package struct CacheFreshness: Equatable, Sendable {
+    let age: Int64
+    /// The age at which the response becomes stale.
+    let lifetime: Int64
+    /// Whether the lifetime was estimated from `Last-Modified`.
+    let isHeuristic: Bool
+
+    var isFresh: Bool { age < lifetime }
+    /// The time since the response became stale.
+    var staleness: Int64 { max(0, age - lifetime) }
+
+    /// - Parameter now: the current time in seconds since 1970. A time before the response was received makes the
+    ///   response stale, because its age is then unknown.
+    package init(_ head: CachedHead, now: Int64) {
+        let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime
+        age = Self.age(of: head, date: date, now: now)
+        (lifetime, isHeuristic) = Self.lifetime(of: head, date: date)
+    }
+
+    private static func age(of head: CachedHead, date: Int64, now: Int64) -> Int64 {
+        guard now >= head.responseTime else { return 1 << 31 }
+        let apparent = max(0, head.responseTime - date)
+        let delay = max(0, head.responseTime - head.requestTime)
+        let corrected = ageValue(head.headers) + delay
+        return max(apparent, corrected) + (now - head.responseTime)
+    }
+
+    /// Returns the first value of `Age`; 0 if it is malformed (RFC 9111, 5.1).
+    private static func ageValue(_ headers: HTTPHeaders) -> Int64 {
+        let first = headers.first { $0.name == .age }?.value.split(at: ",").first
+        return first.flatMap { CacheControl.deltaSeconds(ASCII.trimmed($0)) } ?? 0
+    }
+
+    private static func lifetime(of head: CachedHead, date: Int64) -> (Int64, isHeuristic: Bool) {
+        if let seconds = head.control.seconds("max-age") { return (seconds, false) }
+        if head.headers.contains(.expires) {
+            // A malformed date counts as a date in the past (RFC 9111, 5.3).
+            let values = head.headers.values(for: .expires)
+            guard let value = values.first, values.allSatisfy({ $0.isSame(as: value) }),
+                let end = self.date(value, now: head.responseTime)
+            else { return (0, false) }
+            return (max(0, end - date), false)
+        }
+        guard CacheRules.isHeuristicallyCacheable(head),
+            let modified = head.headers[.lastModified].flatMap({ self.date($0, now: head.responseTime) }),
+            modified < date
+        else { return (0, false) }
+        // A tenth of the time since the last change (RFC 9111, 4.2.2), at most a day.
+        return (min((date - modified) / 10, 86_400), true)
+    }
+
+    /// Parses a date, whose spaces must be exact: only the day of the asctime format may have two before it.
+    static func date(_ text: String, now: Int64) -> Int64? {
+        text.utf8.count == 24 || !text.holds("  ") ? HTTPDate.seconds(of: text, now: now) : nil
+    }
+}
+
+/// A single byte range of a stored response (RFC 9110, 14).
+package struct CachedRange {
+    private let bytes: Data
+    private let field: String
+
+    /// Returns nil if the stored response is not a 200 in memory, or if the request does not ask for one satisfiable
+    /// range.
+    init?(_ request: HTTPRequest, of entry: CachedEntry) {
+        guard request.method == .get, entry.head.status == 200, case .data(let data) = entry.body,
+            let text = request.headers[.range], let range = Self.range(text, count: data.count)
+        else { return nil }
+        bytes = data[data.startIndex + range.lowerBound..<data.startIndex + range.upperBound]
+        field = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(data.count)"
+    }
+
+    func apply(to response: inout HTTPResponse) {
+        response.status = .partialContent
+        response.headers[.contentRange] = field
+        response.headers[.contentLength] = String(bytes.count)
+        response.body = HTTPResponseBody(Data(bytes))
+    }
+
+    /// Parses `bytes=first-last`, `bytes=first-` and `bytes=-length`.
+    package static func range(_ text: String, count: Int) -> Range<Int>? {
+        guard let (unit, ranges) = text.cut(at: "="), ASCII.keyword(unit) == "bytes" else { return nil }
+        let ends = ranges.split(at: "-", omittingEmpty: false).map { ASCII.trimmed($0) }
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            return nil
+        }
+        let (first, last) = (Int(ends[0]), Int(ends[1]))
+        switch (first, last) {
+        case (let first?, let last?): return first <= last && first < count ? first..<min(last, count - 1) + 1 : nil
+        case (let first?, nil): return ends[1].isEmpty && first < count ? first..<count : nil
+        case (nil, let length?):
+            return ends[0].isEmpty && length > 0 && count > 0 ? max(0, count - length)..<count : nil
+        case (nil, nil): return nil
+        }
     }
 }

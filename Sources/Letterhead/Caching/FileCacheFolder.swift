@@ -123,7 +123,6 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// Removes all files of a store.
     func removeAll() {
         for shard in 0..<256 {
             guard let folder = opendir(path(ofShard: shard)) else { continue }

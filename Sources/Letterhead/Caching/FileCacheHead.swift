@@ -1,21 +1,21 @@
-import Foundation
+import CLetterheadZlib
+package import Foundation
 
 /// The file of a stored head: a magic number, the key's URL, the head, the size and checksum of the body, and a
 /// checksum.
 ///
 /// Numbers are little-endian. A string is written as its length in 4 bytes, followed by its UTF-8 bytes.
-struct FileCacheHead: Equatable {
+package struct FileCacheHead: Equatable {
     var url: String
-    var head: CachedHead
+    package var head: CachedHead
     var bodyCount: Int
     var bodyChecksum: UInt64
 
-    private static let mark: UInt32 = 0x3143_484C  // "LHC1"
+    private static let mark: UInt32 = 0x3243_484C  // "LHC2"
     /// The largest file that is read, in bytes. By default, transports accept heads of at most 256 KiB.
     static let longest = 4 << 20
 
-    /// The bytes of the file.
-    var data: Data {
+    package var data: Data {
         var writer = Writer()
         writer.number(Self.mark)
         writer.text(url)
@@ -39,12 +39,12 @@ struct FileCacheHead: Equatable {
         return Data(writer.bytes)
     }
 
-    init(url: String, head: CachedHead, bodyCount: Int, bodyChecksum: UInt64) {
+    package init(url: String, head: CachedHead, bodyCount: Int, bodyChecksum: UInt64) {
         (self.url, self.head, self.bodyCount, self.bodyChecksum) = (url, head, bodyCount, bodyChecksum)
     }
 
     /// Reads a file. Returns nil if any byte differs from the byte that was written.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count > 8 else { return nil }
         var end = Reader(bytes: bytes, index: bytes.count - 8)
         guard end.number(UInt64.self) == CacheChecksum.of(bytes.dropLast(8)) else { return nil }
@@ -116,14 +116,13 @@ struct FileCacheHead: Equatable {
     }
 }
 
-/// A checksum of 64 bits that detects damaged files. It does not protect against an attacker who can write the files.
-struct CacheChecksum: Sendable {
-    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-    private var pending: UInt64 = 0
-    private var pendingCount: UInt64 = 0
+/// A checksum that detects damaged files: CRC-32 and the number of bytes. It does not protect against an attacker who can
+/// write the files.
+package struct CacheChecksum: Sendable {
+    private var crc: UInt = 0
     private var count: UInt64 = 0
 
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    package static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var checksum = CacheChecksum()
         let isDone: Void? = bytes.withContiguousStorageIfAvailable { checksum.append(UnsafeRawBufferPointer($0)) }
         if isDone == nil { Array(bytes).withUnsafeBytes { checksum.append($0) } }
@@ -132,36 +131,10 @@ struct CacheChecksum: Sendable {
 
     /// Appends bytes. The value does not depend on how the bytes are divided into calls.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        var index = 0
-        while pendingCount > 0, index < bytes.count { push(bytes, &index) }
-        while index + 8 <= bytes.count {
-            mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
-            index += 8
-        }
-        while index < bytes.count { push(bytes, &index) }
+        guard let start = bytes.baseAddress else { return }
+        crc = czlib_crc32(crc, start.assumingMemoryBound(to: UInt8.self), UInt(bytes.count))
         count &+= UInt64(bytes.count)
     }
 
-    /// The checksum of all bytes.
-    var value: UInt64 {
-        var last = self
-        last.mix(last.pending)
-        last.mix(last.count)
-        last.state ^= last.state >> 29
-        return last.state
-    }
-
-    private mutating func push(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) {
-        pending |= UInt64(bytes[index]) << (8 * pendingCount)
-        pendingCount += 1
-        index += 1
-        guard pendingCount == 8 else { return }
-        mix(pending)
-        (pending, pendingCount) = (0, 0)
-    }
-
-    private mutating func mix(_ word: UInt64) {
-        state = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
-        state ^= state >> 32
-    }
+    var value: UInt64 { UInt64(crc) << 32 | count & 0xFFFF_FFFF }
 }

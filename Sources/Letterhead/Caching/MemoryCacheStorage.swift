@@ -24,7 +24,6 @@ final class MemoryCacheStorage: CacheStorage {
 
     init(bytes: Int, entries: Int) { limit = (max(0, bytes), max(0, entries)) }
 
-    /// The bytes and the number of all entries.
     var size: (bytes: Int, entries: Int) { state.withLock { ($0.bytes, $0.count) } }
 
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) -> CachedEntry? {
@@ -142,7 +141,6 @@ final class MemoryCacheWriter: CacheWriting {
 }
 
 extension CachedHead {
-    /// The approximate number of bytes in memory.
     var estimatedSize: Int {
         headers.reduce(256) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 64 } + varied.count * 64
     }

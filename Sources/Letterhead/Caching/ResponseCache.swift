@@ -25,13 +25,13 @@ import Synchronization
 /// In a custom chain, the cache is a link. Put it below ``Authenticate`` and a ``CookieJar``, and above ``Throttle``. If a
 /// link below the cache adds a credential, only a response that is `public` is stored.
 public final class ResponseCache: LoaderLink {
-    // This type is a class because all requests of a client share the validations in progress.
-
     let storage: any CacheStorage
     let now: @Sendable () -> Date
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
+    /// The validations in flight, by entry. Those in the background are lasting.
+    let validations = Flights<UInt64, CacheValidation>()
     private let storeDescription: String
 
     /// Creates a cache.
@@ -73,19 +73,14 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels validations that run in the background, removes all stored responses, and resets the links below.
+    /// Cancels validations, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        let validations = state.withLock { state in
-            state.generation += 1
-            return Array(state.background.values)
-        }
-        for validation in validations { validation.cancel() }
-        for validation in validations { await validation.ended() }
+        state.withLock { $0.generation += 1 }
+        validations.reset()
         await next.reset()
         removeAll()
     }
 
-    /// The current time in seconds since 1970.
     var seconds: Int64 {
         let (first, last) = (Double(CachedHead.times.lowerBound), Double(CachedHead.times.upperBound))
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
@@ -121,4 +116,220 @@ extension HTTPError.Code {
     /// The caching policy of the request forbids sending it, and no stored response may be reused; see
     /// ``ResponseCache/Policy/onlyIfCached``.
     public static let notCached = Self(rawValue: "notCached")
+}
+
+extension ResponseCache {
+    /// The place where a cache stores responses. Several caches can share a store.
+    public struct Store: Sendable, CustomStringConvertible {
+        let storage: any CacheStorage
+        /// The kind of the store and its limit.
+        public let description: String
+
+        /// Returns a store in memory. It is empty when the program starts.
+        ///
+        /// If a limit is exceeded, the least recently used responses are removed. A response whose body is larger than
+        /// a quarter of `bytes` is not stored.
+        ///
+        /// - Parameters:
+        ///   - bytes: the maximum number of bytes of all bodies and headers together.
+        ///   - entries: the maximum number of responses. Default: 10,000.
+        public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
+            Store(
+                storage: MemoryCacheStorage(bytes: bytes, entries: entries),
+                description: "memory, at most \(bytes) bytes")
+        }
+
+        /// Returns a store in a folder. Its responses are still available after the program has ended.
+        ///
+        /// Only the owner can read the files. Several stores and several processes can use one folder. A response can
+        /// be reused only when it is complete, so a crash never leaves a partial response. A damaged file is treated as
+        /// missing. A response whose body is larger than a quarter of `bytes` is not stored.
+        ///
+        /// - Parameters:
+        ///   - folder: the URL of a folder that contains nothing else. It is created if it does not exist.
+        ///   - bytes: the maximum number of bytes of all files together. It may be exceeded by 5% for a short time.
+        ///     The least recently used responses are removed first.
+        /// - Throws: an error of the file system if the folder cannot be created or read, or if it belongs to another
+        ///   user.
+        public static func files(in folder: URL, bytes: Int) throws -> Store {
+            Store(
+                storage: try FileCacheStorage(folder: folder, bytes: bytes),
+                description: "files, at most \(bytes) bytes")
+        }
+    }
+}
+
+extension ResponseCache {
+    /// How one request uses the cache of its client.
+    public struct Policy: Hashable, Sendable {
+        enum Kind: Hashable {
+            case standard, revalidate, bypass, onlyIfCached
+            case stale(Duration, onErrorOnly: Bool)
+        }
+
+        let kind: Kind
+
+        /// Reuses a stored response while it is fresh, and validates it when it is stale.
+        public static let `default` = Policy(kind: .standard)
+
+        /// Asks the server whether the stored response is still valid, even while it is fresh. A fresh response with
+        /// `immutable` (RFC 8246) is reused without a request.
+        public static let revalidate = Policy(kind: .revalidate)
+
+        /// Sends the request, and neither reuses nor stores a response.
+        public static let bypass = Policy(kind: .bypass)
+
+        /// Never sends the request. If no stored response may be reused, the request fails with
+        /// ``HTTPError/Code/notCached``.
+        public static let onlyIfCached = Policy(kind: .onlyIfCached)
+
+        /// Reuses a stale response without a validation, unless the server forbids it with `no-cache` or
+        /// `must-revalidate`.
+        ///
+        /// - Parameters:
+        ///   - limit: the longest time for which the response may have been stale.
+        ///   - onErrorOnly: whether the response is reused only after its validation has failed: because of an error of
+        ///     the connection, or with a status of 500, 502, 503 or 504. Default: false.
+        public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
+            Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
+        }
+    }
+}
+
+enum CachingOption: HTTPRequestOption {
+    static let defaultOptionValue = ResponseCache.Policy.default
+}
+
+extension RequestSettings {
+    /// How the request uses the cache of its client. Default: ``ResponseCache/Policy/default``. This property has no
+    /// effect if the client has no cache.
+    public var caching: ResponseCache.Policy {
+        get { self[option: CachingOption.self] }
+        set { self[option: CachingOption.self] = newValue }
+    }
+}
+
+extension RequestTemplate {
+    /// Sets how the request uses the cache of its client.
+    public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { settings { $0.caching = policy } }
+}
+
+extension ResponseCache {
+    /// The way in which the cache has contributed to a response.
+    public enum Outcome: String, Hashable, Sendable {
+        /// The client has no cache.
+        case unused
+        /// A fresh stored response was reused without a request.
+        case hit
+        /// A stale stored response was reused: without a request, or after its validation had failed.
+        case stale
+        /// The server confirmed the stored response with 304.
+        case revalidated
+        /// The server responded, and the response is stored. A streamed response is stored when it has been read
+        /// completely.
+        case stored
+        /// The server responded, and the response is not stored.
+        case missed
+        /// The request neither reuses nor stores responses.
+        case bypassed
+    }
+}
+
+/// The decision of a cache about one request, which an observer can record.
+struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
+    let outcome: ResponseCache.Outcome
+    /// The reason, such as the rule by which a response was not stored.
+    var reason = ""
+    /// The age of a reused response, and its lifetime, in seconds.
+    var freshness: CacheFreshness?
+
+    var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
+}
+
+enum CacheDecisionValue: HTTPRequestOption {
+    static let defaultOptionValue = CacheDecision(outcome: .unused)
+}
+
+extension HTTPResponse {
+    /// The way in which the client's cache has contributed to this response.
+    public var cache: ResponseCache.Outcome { cacheDecision.outcome }
+
+    var cacheDecision: CacheDecision {
+        get { self[option: CacheDecisionValue.self] }
+        set { self[option: CacheDecisionValue.self] = newValue }
+    }
+}
+
+extension CacheDecision {
+    /// Returns the value of `Cache-Status` (RFC 9211) for a cache with a name.
+    func status(of name: String) -> String? {
+        guard var text = Self.quoted(name) else { return nil }
+        switch outcome {
+        case .hit, .stale: text += ";hit"
+        case .revalidated: text += ";fwd=stale"
+        case .stored: text += ";fwd=miss;stored"
+        case .missed: text += ";fwd=miss"
+        case .bypassed, .unused: text += ";fwd=bypass"
+        }
+        if let freshness, [.hit, .stale].contains(outcome) { text += ";ttl=\(freshness.lifetime - freshness.age)" }
+        if !reason.isEmpty, let detail = Self.quoted(reason) { text += ";detail=\(detail)" }
+        return text
+    }
+
+    /// Returns a string of a structured field (RFC 9651, 3.3.3); nil for text with other than printable ASCII
+    /// characters.
+    private static func quoted(_ text: String) -> String? {
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return ASCII.quoted(text)
+    }
+}
+
+/// The state that all requests of a cache share. Callers hold a lock.
+struct CacheState {
+    /// The number of resets. A response whose request began before the last reset is not stored.
+    var generation = 0
+    /// Whether the values of a header are credentials.
+    var secretNames: [HTTPHeaders.Name: Bool] = [:]
+
+    struct Loads {
+        var count = 0
+        /// The time of the last invalidation of the URL.
+        var invalidated = -1
+    }
+
+    private(set) var loads: [String: Loads] = [:]
+    private var clock = 0
+
+    struct Ticket: Sendable {
+        let url: String
+        let generation: Int
+        let time: Int
+    }
+
+    mutating func begin(_ url: String) -> Ticket {
+        loads[url, default: Loads()].count += 1
+        return Ticket(url: url, generation: generation, time: clock)
+    }
+
+    func isCurrent(_ ticket: Ticket) -> Bool {
+        generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
+    }
+
+    /// Ends a request.
+    ///
+    /// - Returns: whether its response may be stored: no reset and no invalidation of its URL have occurred since
+    ///   ``begin(_:)``.
+    mutating func end(_ ticket: Ticket) -> Bool {
+        defer {
+            loads[ticket.url]?.count -= 1
+            if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
+        }
+        return isCurrent(ticket)
+    }
+
+    /// Notes that the responses of a URL have become invalid. Only requests of this URL that have begun need to know it.
+    mutating func invalidate(_ url: String) {
+        clock += 1
+        loads[url]?.invalidated = clock
+    }
 }

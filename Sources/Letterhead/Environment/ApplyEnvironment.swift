@@ -74,14 +74,10 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
             environment.apply(to: &request)
             request.homeOrigin = home
         case .asked(let provide):
-            do {
-                let environment = try await provide(request)
-                request.context.environment?.resolve(environment)
-                environment.apply(to: &request)
-                request.homeOrigin = environment.origin
-            } catch {
-                throw HTTPError(error, request: request)
-            }
+            let environment = try await request.mappingErrors { [request] in try await provide(request) }
+            request.context.environment?.resolve(environment)
+            environment.apply(to: &request)
+            request.homeOrigin = environment.origin
         }
     }
 }

@@ -22,7 +22,7 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
-            do { return try await answer(request) } catch { throw HTTPError(error, request: request) }
+            try await request.mappingErrors { try await answer(request) }
         }
         wipe = {}
         chain = nil

@@ -30,6 +30,18 @@ public protocol HTTPLoader: Sendable {
 }
 
 extension HTTPLoader {
+    /// Returns the response to a request, or the error. Use it in a link that treats both alike:
+    ///
+    /// ```swift
+    /// let result = await next.result(of: request)
+    /// logger.info("\(request): \(result)")
+    /// return try result.get()
+    /// ```
+    @inline(__always)
+    public func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) { return .success(try await load(request)) } catch { return .failure(error) }
+    }
+
     /// Does nothing, because a loader without state needs no reset.
     public func reset() async {}
 }

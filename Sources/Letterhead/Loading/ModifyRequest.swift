@@ -17,7 +17,7 @@ public struct ModifyRequest: LoaderLink, CancelledFromOutside {
     /// Changes the request, and calls the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
-        do { try await modify(&modified) } catch { throw HTTPError(error, request: request) }
+        try await request.mappingErrors { try await modify(&modified) }
         return try await next.load(modified)
     }
 }

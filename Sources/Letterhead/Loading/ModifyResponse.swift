@@ -59,9 +59,8 @@ public struct ModifyResponse: LoaderLink {
         guard case .result(let modify) = change else {
             return try await changed(try await next.load(request), to: request)
         }
-        let result: Result<HTTPResponse, HTTPError>
-        do throws(HTTPError) { result = .success(try await next.load(request)) } catch { result = .failure(error) }
-        do { return try await modify(result) } catch { throw HTTPError(error, request: request) }
+        let result = await next.result(of: request)
+        return try await request.mappingErrors { try await modify(result) }
     }
 
     private func changed(_ response: HTTPResponse, to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {

@@ -56,17 +56,16 @@ public struct PrintLoader: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         write(lines(of: request))
         let elapsed = stopwatch(clock)
-        do {
-            let response = try await next.load(request)
+        let result = await next.result(of: request)
+        switch result {
+        case .success(let response):
             let length = response.body.length.map { "\($0) bytes" } ?? "a streamed body"
             let place = request.redaction.url(of: response.request)
             let origin = place == request.redaction.url(of: request) ? "" : " from \(place)"
             write("<-- \(response.status)\(origin), \(length), in \(elapsed().milliseconds)" + lines(of: response))
-            return response
-        } catch {
-            write("<-- \(error), after \(elapsed().milliseconds)")
-            throw error
+        case .failure(let error): write("<-- \(error), after \(elapsed().milliseconds)")
         }
+        return try result.get()
     }
 
     private func lines(of request: HTTPRequest) -> String {

@@ -10,14 +10,9 @@ extension HTTPLoader {
         _ request: HTTPRequest, in observation: Observation
     ) async throws(HTTPError) -> HTTPResponse {
         guard observation.beginAttempt(request) else { return try await load(request) }
-        do throws(HTTPError) {
-            let response = try await load(request)
-            observation.endAttempt(.success(response))
-            return response
-        } catch {
-            observation.endAttempt(.failure(error))
-            throw error
-        }
+        let result = await result(of: request)
+        observation.endAttempt(result)
+        return try result.get()
     }
 
     /// Sends a request on behalf of another load. If that load is observed, this one is observed as its child.

@@ -74,7 +74,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
             if Task.isCancelled { throw load.ended(by: HTTPError(.cancelled, request: load.request)) }
-            let mark = load.mayRetry ? flights.begin() : .withoutRetry
+            let mark = load.mayRetry ? flights.begin() : nil
             defer { flights.end(mark) }
             var result = await load.send(to: next)
             let isTransformed = await load.transform(&result, by: transformers)
@@ -103,7 +103,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
 
     /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        await flights.reset()
+        flights.reset()
         budgets.wipe()
         await next.reset()
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that its owner can cancel and await: a request, one read of a body, or an operation that several requests share.
+/// Work that its owner can cancel and await: a request or one read of a body.
 ///
 /// It is a class, because the owner and the work share its state. Code inside the work may await its end without a
 /// deadlock: the work is a task-local value, and ``ended()`` returns at once for a caller that belongs to the work.
@@ -8,9 +8,7 @@ package final class OwnedWork: Sendable {
     private struct State {
         var isCancelled = false
         var isEnded = false
-        var priority: TaskPriority?
         var onCancel: (@Sendable () -> Void)?
-        var task: Task<Void, Never>?
         /// The work that contained the creator of this work; nil after the end, so that ended work forms no growing
         /// chain.
         var enclosing: OwnedWork?
@@ -55,26 +53,6 @@ package final class OwnedWork: Sendable {
         } onCancel: {
             task.cancel()
         }
-    }
-
-    /// Starts the work in a separate task, which is cancelled with the work. Call it once.
-    package func start(_ operation: @escaping @Sendable () async -> Void) {
-        let task = Self.task { await self.run(operation) }
-        onCancel { task.cancel() }
-        let priority = state.withLock { state in
-            if !state.isEnded { state.task = task }
-            return state.priority
-        }
-        if let priority { Self.escalate(task, to: priority) }
-    }
-
-    /// Raises the priority of the started work to the priority of a waiting task.
-    package func escalate(to priority: TaskPriority) {
-        let task = state.withLock { state in
-            state.priority = max(state.priority ?? priority, priority)
-            return state.task
-        }
-        if let task { Self.escalate(task, to: priority) }
     }
 
     /// Sets the handler of a cancellation, in place of an earlier one. It is called at once if the work was cancelled,
@@ -143,10 +121,5 @@ package final class OwnedWork: Sendable {
         } else {
             Task { await operation() }
         }
-    }
-
-    private static func escalate(_ task: Task<Void, Never>, to priority: TaskPriority) {
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-        task.escalatePriority(to: priority)
     }
 }

@@ -7,7 +7,7 @@ private let first = HTTPOrigin(scheme: "https", host: "a.example")
 private let second = HTTPOrigin(scheme: "https", host: "b.example")
 
 private func enter(_ state: inout State, _ origin: HTTPOrigin?) -> State.Answer {
-    state.enter(.init(origin: origin), verdict: nil, now: .zero)
+    state.enter(origin: origin, verdict: nil, now: .zero)
 }
 
 private func number(of answer: State.Answer) -> Int? {

@@ -13,7 +13,7 @@ private struct Desk {
         origin: HTTPOrigin? = nil
     ) -> State.Answer {
         let verdict = state.available.map { State.Verdict(generation: $0.generation, freshness: freshness) }
-        return state.enter(.init(refused: refused, origin: origin), verdict: verdict, now: now)
+        return state.enter(refused: refused, origin: origin, verdict: verdict, now: now)
     }
 
     mutating func obtained(_ credential: String, by id: Int = 0) throws -> HeldCredential<String> {
@@ -126,7 +126,7 @@ private struct Down: Error {}
         let a = try desk.obtained("a")
         _ = try desk.obtained("b")
         let verdict = State.Verdict(generation: a.generation, freshness: .fresh)
-        #expect(desk.state.enter(.init(), verdict: verdict, now: .zero).isAgain)
+        #expect(desk.state.enter(verdict: verdict, now: .zero).isAgain)
     }
 
     @Test func `A reset admits no request until its end`() throws {

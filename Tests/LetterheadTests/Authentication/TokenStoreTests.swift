@@ -27,7 +27,30 @@ private final class FickleStore: OAuth2.TokenStore {
     }
 }
 
-@Suite struct TokenStoreTests {
+/// A store whose first save waits for a closure.
+private final class SlowStore: OAuth2.TokenStore {
+    let tokens = Observed<OAuth2.Tokens?>(nil)
+    let deletions = Tally()
+    let saving = OneShot<Void>()
+    let wait: Mutex<(@Sendable () async -> Void)?>
+
+    init(_ wait: (@Sendable () async -> Void)? = nil) { self.wait = Mutex(wait) }
+
+    func load() async throws -> OAuth2.Tokens? { tokens.value }
+
+    func delete() async throws {
+        tokens.change { $0 = nil }
+        _ = deletions.next()
+    }
+
+    func save(_ new: OAuth2.Tokens) async throws {
+        saving.set(())
+        await wait.withLock { $0.take() }?()
+        tokens.change { $0 = new }
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct TokenStoreTests {
     private let server = AuthorizationServer()
     private let clock = TestClock()
     private let date = Date(timeIntervalSince1970: 1_000_000)
@@ -93,6 +116,34 @@ private final class FickleStore: OAuth2.TokenStore {
         store.state.withLock { $0.failing = [] }
         #expect(try await chain.ask() == .ok)
         #expect(server.apiTokens == ["Bearer kept", "Bearer a1"])
+    }
+
+    @Test func `Tokens that are being saved during a reset are deleted after the save`() async throws {
+        let gate = OneShot<Void>()
+        let store = SlowStore { await gate.value }
+        let chain = chain(store)
+        let load = Task { try await chain.ask() }
+        await store.saving.value
+        let reset = Task { await chain.reset() }
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled)
+        gate.set(())
+        await reset.value
+        #expect(store.tokens.value == nil)
+        #expect(try await chain.ask() == .ok)
+        #expect(server.apiTokens == ["Bearer a2"] && store.tokens.value?.accessToken == "a2")
+    }
+
+    @Test func `A store that awaits the reset of its chain while it saves keeps no tokens`() async throws {
+        let store = SlowStore()
+        let chain = chain(store)
+        store.wait.withLock { $0 = { await chain.reset() } }
+        let error = await #expect(throws: HTTPError.self) { try await chain.ask() }
+        #expect(error?.code == .cancelled)
+        await until { store.deletions.value == 2 }
+        #expect(store.tokens.value == nil)
+        #expect(try await chain.ask() == .ok)
+        #expect(server.apiTokens == ["Bearer a2"])
     }
 }
 

@@ -43,6 +43,7 @@ private final class TokenService: HTTPLoader {
 @Suite(.timeLimit(.minutes(3))) struct AlternateFlightsTests {
     private let service = TokenService()
     private let heard = Journal()
+    private let sharing = HTTPRetryStrategy.Sharing()
 
     private func chain(
         _ clock: TestClock = TestClock(isAutomatic: true),
@@ -172,63 +173,55 @@ private final class TokenService: HTTPLoader {
         #expect(first.key != HTTPRetryStrategy.Sharing().key && first.forKey("a").key != first.forKey("b").key)
     }
 
-    private func flightKey(_ sharing: HTTPRetryStrategy.Sharing) -> AlternateFlights.Key {
-        AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(HTTPRequest()))
-    }
-
-    @Test func `only the last response is stored, while an attempt runs that began before it`()
-        throws
-    {
-        let sharing = HTTPRetryStrategy.Sharing()
-        let (key, other) = (flightKey(sharing.forKey("a")), flightKey(sharing.forKey("b")))
-        func answer(_ status: Int) -> AlternateFlights.Answer {
+    private func outcome(
+        _ flights: AlternateFlights, _ name: String, since mark: AlternateFlights.Mark, status: Int = 200
+    ) async throws -> HTTPStatus? {
+        let key = AlternateFlights.Key(sharing: sharing.forKey(name).key, identity: RequestIdentity(HTTPRequest()))
+        let outcome = await flights.outcome(of: key, since: mark, within: nil) {
             .success(HTTPResponse(request: HTTPRequest(), status: HTTPStatus(status)))
         }
-        var answers = AlternateAnswers()
-        let first = answers.begin()
-        // So many answers, linked to each other, would overflow the stack when they are released.
-        for number in 0..<100_000 {
-            let attempt = answers.begin()
-            _ = answers.add(answer(200 + number % 100), to: key)
-            _ = answers.end(attempt)
+        guard case .value(let answer) = outcome else { return nil }
+        return try answer.get()?.status
+    }
+
+    @Test func `the last response is used by the attempts that began before it, and stored while attempts run`()
+        async throws
+    {
+        let flights = AlternateFlights(clock: ContinuousClock())
+        let first = flights.begin()
+        for number in 0..<3 {
+            let attempt = flights.begin()
+            #expect(try await outcome(flights, "a", since: attempt, status: 201 + number) == .init(201 + number))
+            flights.end(attempt)
         }
-        #expect(answers.count == 1)
-        let second = answers.begin()
-        _ = answers.add(answer(201), to: other)
-        #expect(try answers.lastAnswer(to: key, since: first)?.get()?.status == 299)
-        #expect(try answers.lastAnswer(to: other, since: second)?.get()?.status == 201)
-        #expect(answers.lastAnswer(to: key, since: second) == nil)
-        #expect(answers.end(first).count == 1 && answers.count == 1)
-        #expect(answers.end(second).count == 1 && answers.count == 0)
-        _ = answers.add(answer(200), to: key)
-        #expect(answers.count == 0)
+        let second = flights.begin()
+        #expect(try await outcome(flights, "a", since: first, status: 500) == .init(203))
+        #expect(try await outcome(flights, "b", since: first, status: 204) == .init(204))
+        #expect(try await outcome(flights, "a", since: second, status: 205) == .init(205))
+        flights.end(first)
+        #expect(flights.answerCount == 2)
+        flights.end(second)
+        #expect(flights.answerCount == 0)
     }
 
-    @Test func `no key is stored when all attempts have ended`() throws {
-        let key = flightKey(HTTPRetryStrategy.Sharing())
-        var answers = AlternateAnswers()
-        let attempts = (0..<3).map { _ in answers.begin() }
-        for _ in 0..<5 { _ = answers.add(.success(nil), to: key) }
-        for attempt in attempts { _ = answers.end(attempt) }
-        // A slice of which elements were removed begins later, and keeps them in its storage.
-        let order = try #require(Mirror(reflecting: answers).children.first { $0.label == "order" })
-        let slice = try #require(order.value as? ArraySlice<(number: Int, key: AlternateFlights.Key)>)
-        #expect(slice.isEmpty && slice.startIndex == 0)
+    @Test func `the number of stored responses is limited, and the oldest is removed first`() async throws {
+        let flights = AlternateFlights(clock: ContinuousClock())
+        let mark = flights.begin()
+        for number in 0...AlternateFlights.limit { _ = try await outcome(flights, "\(number)", since: mark) }
+        #expect(flights.answerCount == AlternateFlights.limit)
+        #expect(try await outcome(flights, "1", since: mark, status: 500) == .ok)
+        #expect(try await outcome(flights, "0", since: mark, status: 500) == .internalServerError)
     }
 
-    @Test func `an attempt that began before a reset receives no response from after it`() {
-        let key = flightKey(HTTPRetryStrategy.Sharing())
-        var answers = AlternateAnswers()
-        let early = answers.begin()
-        _ = answers.add(.success(nil), to: key)
-        #expect(answers.forget().count == 1 && answers.lastAnswer(to: key, since: early) == nil)
-        let late = answers.begin()
-        _ = answers.add(.success(nil), to: key)
-        #expect(answers.lastAnswer(to: key, since: early) == nil && answers.lastAnswer(to: key, since: late) != nil)
-        _ = answers.end(early)
-        #expect(answers.count == 1)
-        _ = answers.end(late)
-        #expect(answers.count == 0)
+    @Test func `an attempt that began before a reset receives no response from after it`() async throws {
+        let flights = AlternateFlights(clock: ContinuousClock())
+        let early = flights.begin()
+        _ = try await outcome(flights, "a", since: early, status: 201)
+        flights.reset()
+        #expect(flights.answerCount == 0)
+        let late = flights.begin()
+        #expect(try await outcome(flights, "a", since: late, status: 202) == .init(202))
+        #expect(try await outcome(flights, "a", since: early, status: 203) == .init(203))
     }
 
     @Test func `no response is stored when all loads have ended`() async {

@@ -45,7 +45,7 @@ struct Around: CompositeLink, CustomStringConvertible {
     ///
     /// - Throws: the error of the closure.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        do { return try await body(request, part --> next, next) } catch { throw HTTPError(error, request: request) }
+        try await request.mappingErrors { try await body(request, part --> next, next) }
     }
 
     /// The type with its part, such as `Around(Cache)`.

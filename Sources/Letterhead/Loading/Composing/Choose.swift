@@ -51,13 +51,9 @@ public struct Choose: CompositeLink, CustomStringConvertible {
 
     private func link(for request: HTTPRequest) async throws(HTTPError) -> (any LoaderLink)? {
         let name: String?
-        do {
-            switch choice {
-            case .link(let choose): return try await choose(request)
-            case .name(let choose): name = try await choose(request)
-            }
-        } catch {
-            throw HTTPError(error, request: request)
+        switch choice {
+        case .link(let choose): return try await request.mappingErrors { try await choose(request) }
+        case .name(let choose): name = try await request.mappingErrors { try await choose(request) }
         }
         guard let name else { return nil }
         if let link = named.first(where: { $0.name == name })?.link { return link }

@@ -67,8 +67,7 @@ struct When: CompositeLink, CustomStringConvertible {
 
     /// Calls the link if the condition is true. Otherwise it calls the other link, or the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let holds: Bool
-        do { holds = try await condition(request) } catch { throw HTTPError(error, request: request) }
+        let holds = try await request.mappingErrors { try await condition(request) }
         guard let link = holds ? link : otherwise else { return try await next.load(request) }
         return try await link.load(request, next: next)
     }

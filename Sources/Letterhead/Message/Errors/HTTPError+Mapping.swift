@@ -122,6 +122,25 @@ extension HTTPError {
     }
 }
 
+extension HTTPRequest {
+    /// Calls a closure that may throw any error, and converts its error to an ``HTTPError`` of this request.
+    ///
+    /// Use it in links and loaders, which throw ``HTTPError`` only:
+    ///
+    /// ```swift
+    /// let key = try await request.mappingErrors { try await store.key() }
+    /// ```
+    ///
+    /// - Parameter isolation: the actor on which the closure runs. Default: the actor of the caller.
+    /// - Throws: the error of the closure, as ``HTTPError/init(_:request:response:)`` converts it.
+    @inline(__always)
+    public func mappingErrors<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async throws(HTTPError) -> Value {
+        do { return try await body() } catch { throw HTTPError(error, request: self) }
+    }
+}
+
 extension HTTPBodyError {
     /// The code of the ``HTTPError`` that contains this error.
     fileprivate var code: HTTPError.Code {

@@ -1,10 +1,11 @@
 import Synchronization
 
 /// The alternate requests that loads share. Concurrent loads wait for one alternate request, and a load whose attempt
-/// began before that request completed uses its response, too.
+/// began before that request completed uses its response, too: its refusal is from before the response, for example from
+/// before a new token.
 ///
-/// This type is a class because all loads of a link share it. An alternate request is cancelled when the last load stops
-/// waiting for it. A reset cancels and awaits all of them.
+/// All loads of a link share it. The latest response to each request is kept while attempts are running that can be
+/// retried.
 final class AlternateFlights: Sendable {
     /// The scope of one shared request: the sharing value of the caller, and the identity of the original request.
     struct Key: Hashable, Sendable {
@@ -13,33 +14,52 @@ final class AlternateFlights: Sendable {
     }
 
     typealias Answer = Result<HTTPResponse?, any Error>
-    typealias Flight = SingleFlight<Answer>
+
+    /// The start of an attempt, as the number of events before it. nil for an attempt that cannot be retried.
+    typealias Mark = Int?
 
     private struct State {
-        var answers = AlternateAnswers()
-        var flights: [Key: Flight] = [:]
-        /// Flights that no load waits for any longer and whose work has not ended.
-        var closing: [ObjectIdentifier: Flight] = [:]
+        var answers: [Key: (number: Int, answer: Answer)] = [:]
+        /// The number of running attempts that may need an answer.
+        var attempts = 0
+        var lastNumber = 0
+        /// The number of the last reset. Attempts that began before it receive no answers.
+        var firstNumber = 0
+
+        /// Removes all answers. The caller releases them after the lock, because a deallocator of their data may cancel a
+        /// load that waits here.
+        mutating func removeAnswers() -> [Key: (number: Int, answer: Answer)] {
+            defer { answers = [:] }
+            return answers
+        }
     }
 
+    static let limit = 64
+
     private let clock: any Clock<Duration>
+    private let flights = Flights<Key, Answer>()
     private let state = Mutex(State())
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// The number of loads that are waiting.
-    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting } } }
+    var waiting: Int { flights.waiting }
 
-    /// The number of stored responses.
     var answerCount: Int { state.withLock { $0.answers.count } }
 
     /// Begins an attempt. Until ``end(_:)``, it may use every response that arrives.
-    func begin() -> AlternateAnswers.Mark { state.withLock { $0.answers.begin() } }
+    func begin() -> Mark {
+        state.withLock { state in
+            state.attempts += 1
+            return state.lastNumber
+        }
+    }
 
-    /// Ends an attempt. Responses that no other attempt can use are deallocated after the lock is released.
-    func end(_ mark: AlternateAnswers.Mark) {
-        guard mark.mayUseAnswers else { return }
-        _ = state.withLock { $0.answers.end(mark) }
+    func end(_ mark: Mark) {
+        guard mark != nil else { return }
+        _ = state.withLock { state in
+            state.attempts -= 1
+            return state.attempts == 0 ? state.removeAnswers() : [:]
+        }
     }
 
     /// Returns the outcome of an alternate request: one that completed after the attempt began, one that is in flight,
@@ -51,49 +71,48 @@ final class AlternateFlights: Sendable {
     ///   - limit: the longest time to wait. nil means no limit.
     ///   - work: sends the alternate request.
     func outcome(
-        of key: Key, since mark: AlternateAnswers.Mark, within limit: Duration?,
-        work: @escaping @Sendable () async -> Answer
-    ) async -> Flight.Outcome {
-        let (answer, flight, ticket, isNew) =
+        of key: Key, since mark: Mark, within limit: Duration?, work: @escaping @Sendable () async -> Answer
+    ) async -> Flights<Key, Answer>.Outcome {
+        let (answer, ticket) =
             state.withLock { state in
-                if let answer = state.answers.lastAnswer(to: key, since: mark) { return (answer, nil, nil, false) }
-                if let flight = state.flights[key], let ticket = flight.join() { return (nil, flight, ticket, false) }
-                if let abandoned = state.flights[key] { state.closing[ObjectIdentifier(abandoned)] = abandoned }
-                let flight = Flight(needsWaiters: true)
-                state.flights[key] = flight
-                return (nil, flight, flight.join(), true)
-            } as (Answer?, Flight?, Flight.Ticket?, Bool)
+                if let (number, answer) = state.answers[key], let mark, number > mark, mark >= state.firstNumber {
+                    return (answer, nil)
+                }
+                let ticket = flights.join(key) { [self] in
+                    let answer = await work()
+                    store(answer, to: key)
+                    return answer
+                }
+                return (nil, ticket)
+            } as (Answer?, Flights<Key, Answer>.Ticket?)
         if let answer { return .value(answer) }
-        guard let flight, let ticket else { return .reset }
-        if isNew {
-            flight.start { [self] in
-                // A reset may have closed the flight before its task began.
-                end(flight, of: key, with: flight.isOpen ? await work() : .failure(CancellationError()))
-            }
-        }
-        return await flight.outcome(for: ticket, within: limit, on: clock)
+        guard let ticket else { return .reset }
+        return await flights.outcome(for: ticket, within: limit, on: clock)
     }
 
-    /// Cancels the requests in flight, ends all waits, and removes the stored responses. Returns when all requests have
-    /// ended, except those that themselves wait for this reset.
-    func reset() async {
-        let (flights, _) = state.withLock { state in
-            defer { state.flights = [:] }
-            return (Array(state.flights.values) + Array(state.closing.values), state.answers.forget())
+    /// Cancels the requests in flight, ends all waits, and removes the stored responses.
+    func reset() {
+        flights.reset()
+        _ = state.withLock { state in
+            state.lastNumber += 1
+            state.firstNumber = state.lastNumber
+            return state.removeAnswers()
         }
-        for flight in flights { flight.reset() }
-        for flight in flights { await flight.ended() }
     }
 
-    private func end(_ flight: Flight, of key: Key, with answer: Answer) {
-        // The removed values are deallocated after the lock is released: a deallocator of their data may cancel a load
-        // that waits here.
-        _ = state.withLock { state -> Answer? in
-            state.closing[ObjectIdentifier(flight)] = nil
-            guard state.flights[key] === flight else { return nil }
-            state.flights[key] = nil
-            return flight.isOpen ? state.answers.add(answer, to: key) : nil
+    /// Stores the answer in place of an earlier one, unless the request was cancelled. Over the limit, the oldest answer
+    /// is removed.
+    private func store(_ answer: Answer, to key: Key) {
+        _ = state.withLock { state -> [Answer?] in
+            guard !Task.isCancelled, state.attempts > 0 else { return [] }
+            state.lastNumber += 1
+            let earlier = state.answers.updateValue((state.lastNumber, answer), forKey: key)?.answer
+            guard state.answers.count > Self.limit,
+                let oldest = state.answers.indices.min(by: {
+                    state.answers.values[$0].number < state.answers.values[$1].number
+                })
+            else { return [earlier] }
+            return [earlier, state.answers.remove(at: oldest).value.answer]
         }
-        flight.finish(with: answer)
     }
 }

@@ -138,7 +138,7 @@ struct RetryAlternate: Sendable {
     ///   - mark: the start of the last attempt.
     /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func changed(
-        _ original: HTTPRequest, over next: any HTTPLoader, flights: AlternateFlights, since mark: AlternateAnswers.Mark
+        _ original: HTTPRequest, over next: any HTTPLoader, flights: AlternateFlights, since mark: AlternateFlights.Mark
     ) async throws(HTTPError) -> HTTPRequest {
         var changed = original
         do {
@@ -174,7 +174,7 @@ struct RetryAlternate: Sendable {
 
     private static func shared(
         _ send: @escaping @Sendable () async -> AlternateFlights.Answer, _ sharing: HTTPRetryStrategy.Sharing,
-        by original: HTTPRequest, _ flights: AlternateFlights, since mark: AlternateAnswers.Mark
+        by original: HTTPRequest, _ flights: AlternateFlights, since mark: AlternateFlights.Mark
     ) async throws(EndOfLoad) -> AlternateFlights.Answer {
         let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
         switch await flights.outcome(of: key, since: mark, within: original.timeLeft, work: send) {

@@ -1,9 +1,10 @@
 import Foundation
+import Letterhead
 
-/// The parsers of a cache, for programs that test them with arbitrary bytes.
-package enum CacheReading {
+/// The parsers of a cache.
+enum CacheReading {
     /// Parses a string as each of the header fields that a cache parses.
-    package static func read(_ text: String) {
+    static func read(_ text: String) {
         var request = HTTPRequest()
         for name in ["Range", "Accept-Language", "Cache-Control", "Pragma"] {
             request.headers.append(.init(name), text)
@@ -22,7 +23,7 @@ package enum CacheReading {
     }
 
     /// Parses bytes as the file of a head, with and without a valid checksum, and as the name of such a file.
-    package static func readFile(_ bytes: [UInt8]) {
+    static func readFile(_ bytes: [UInt8]) {
         _ = FileCacheHead(bytes)
         let checksum = CacheChecksum.of(bytes)
         let signed = bytes + (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
@@ -34,12 +35,14 @@ package enum CacheReading {
     }
 
     /// The file of a head without its checksum, decoded as UTF-8, and the name of such a file.
-    package static var samples: [String] {
-        let head = CachedHead(
-            status: 200, headers: ["ETag": "a"], requestTime: 1, responseTime: 2, varied: [.init(name: "a", value: nil)]
-        )
-        let file = FileCacheHead(url: "https://a.example/", head: head, bodyCount: 3, bodyChecksum: 4)
-        let name = FileCacheName(CacheKey(url: "u", identity: ""), varied: [], body: 1, bodyCount: 3)
-        return [String(decoding: file.data.dropLast(8), as: UTF8.self), name.head]
+    static var samples: [String] {
+        let request = HTTPRequest()
+        let response = HTTPResponse(request: request, status: .ok, headers: ["ETag": "a", "Vary": "A"])
+        let file = FileCacheHead(
+            url: "https://a.example/", head: CachedHead(response, to: request, requestTime: 1, responseTime: 2),
+            bodyCount: 3, bodyChecksum: 4)
+        let hash = "0123456789abcdef"
+        let name = Array(repeating: hash, count: 6).joined(separator: "-") + "-3.head"
+        return [String(decoding: file.data.dropLast(8), as: UTF8.self), name]
     }
 }

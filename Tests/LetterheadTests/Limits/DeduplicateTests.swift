@@ -222,14 +222,15 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(try await second.status == .ok)
     }
 
-    @Test func `a reset cancels the loads and waits for their end`() async throws {
+    @Test func `a reset cancels the loads and ends all waits`() async throws {
         let tasks = await start([request(), request()])
         await held.waitForRunning(1)
         await (link --> held).reset()
-        #expect(link.running == 0 && held.running == 0)
+        #expect(link.running == 0 && link.waiting == 0)
         for task in tasks {
             let error = await #expect(throws: HTTPError.self) { try await task.value }
             #expect(error?.code == .cancelled)
         }
+        await held.waitForRunning(0)
     }
 }

@@ -1,0 +1,229 @@
+import Foundation
+
+/// A link that shares one load among equal requests that are in flight at the same time.
+///
+/// ```swift
+/// let chain = Authenticate(oauth) --> Deduplicate() --> Throttle(limit: 4) --> HTTPClient.defaultTransport
+/// request.deduplication = .never           // never share
+/// request.deduplication = .key("settings") // share by key
+/// ```
+///
+/// By default, requests are equal if they have the same safe method, URL, headers, body, credentials, timeouts and
+/// ``RequestSettings/responseLimit``. Requests with a key share a load if the key, the origin, the headers and the
+/// identity are equal. The identity consists of every secret query item, the authentication and the environment. The
+/// body is also compared if the request is ``RequestSettings/isSecret``. Headers in `ignoring` may differ. Secret
+/// headers are always compared: those with a secret name (see ``Redaction``), and those set by
+/// ``HTTPHeaders/setSecret(_:for:)``.
+///
+/// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
+/// load any longer, the load is cancelled. In the response that a request receives, ``HTTPResponse/request`` is this
+/// request, and ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. No response is
+/// stored after the load has ended. Streamed bodies are not shared.
+///
+/// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
+/// authentication.
+public final class Deduplicate: LoaderLink {
+    private let loads = Flights<DeduplicationKey, Result<HTTPResponse, HTTPError>>()
+    private let ignored: Set<HTTPHeaders.Name>
+    private let clock: any Clock<Duration>
+
+    /// Creates the link.
+    ///
+    /// - Parameters:
+    ///   - ignored: the headers that are not compared, such as a header with a new value in each request. Secret
+    ///     headers are always compared. Default: none.
+    ///   - clock: measures deadlines. Default: the continuous clock.
+    public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
+        self.ignored = ignored
+        self.clock = clock
+    }
+
+    /// The number of loads for which requests wait.
+    public var running: Int { loads.running }
+
+    /// The number of requests that wait for these loads.
+    public var waiting: Int { loads.waiting }
+
+    /// Sends the request, or waits for the load of an equal one.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let key = DeduplicationKey(request, ignoring: ignored) else { return try await next.load(request) }
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        let left = request.timeLeft
+        if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
+        // The load has no deadline, because each request that waits for it has its own.
+        let load = loads.join(key) { [sent = request.withoutDeadline] in await next.result(of: sent) }
+        if let observation = request.observation {
+            observation.record(load.isFirst ? .deduplicationLed : .deduplicationJoined)
+        }
+        switch await loads.outcome(for: load, within: left, on: clock) {
+        case .cancelled: throw HTTPError(.cancelled, request: request)
+        case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
+        case .late: throw request.deadlinePassed(while: Self.phase)
+        case .value(.failure(let error)): throw error.with(request: request)
+        case .value(.success(var response)):
+            if load.isFirst {
+                if request.hasDeadline { response.request.shareDeadline(of: request) }
+                return response
+            }
+            // A streamed body can be read only once.
+            if response.body.buffered == nil { return try await next.load(request) }
+            return shared(response, with: request)
+        }
+    }
+
+    /// Cancels the running loads, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        loads.reset()
+        await next.reset()
+    }
+
+    private static let phase = "waiting for an equal request"
+
+    /// Returns the response to a request that was not sent itself.
+    private func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
+        if let observation = request.observation {
+            observation.record(.deduplicationShared) { $0[.sharedLoad] = response.request.observation?.load }
+        }
+        var response = response
+        response.sharedFrom = response.request.id
+        // A link above sees by the headers and the query whether a link below has added a credential.
+        var sent = request
+        (sent.headers, sent.query) = (response.request.headers, response.request.query)
+        response.request = sent
+        return response
+    }
+}
+
+extension RequestTemplate {
+    /// Sets whether the request shares a load with equal ones.
+    public func deduplication(_ deduplication: Deduplication) -> Modified<Self> {
+        settings { $0.deduplication = deduplication }
+    }
+}
+
+enum DeduplicationOption: HTTPRequestOption {
+    static let defaultOptionValue = Deduplication.automatic
+}
+
+extension RequestSettings {
+    /// Whether the request shares a load with equal requests. Only a chain that contains ``Deduplicate`` uses this
+    /// setting.
+    ///
+    /// Default: ``Deduplication/automatic``.
+    public var deduplication: Deduplication {
+        get { self[option: DeduplicationOption.self] }
+        set { self[option: DeduplicationOption.self] = newValue }
+    }
+}
+
+/// A setting that determines whether a request shares a load with equal ones.
+public struct Deduplication: Hashable, Sendable {
+    enum Kind: Hashable {
+        case automatic, never
+        case key(String)
+    }
+
+    let kind: Kind
+
+    /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
+    /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
+    public static let automatic = Deduplication(kind: .automatic)
+
+    /// Never shares a load.
+    public static let never = Deduplication(kind: .never)
+
+    /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
+    /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
+    /// environment.
+    ///
+    /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
+    /// if the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
+    /// user, include the user in the key.
+    public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
+}
+
+private enum SharedLoadValue: HTTPRequestOption {
+    static let defaultOptionValue: HTTPRequest.ID? = nil
+}
+
+extension HTTPResponse {
+    /// The identifier of the equal request that was sent instead of the request of this response. It is nil if the
+    /// request of this response was sent itself.
+    public internal(set) var sharedFrom: HTTPRequest.ID? {
+        get { self[option: SharedLoadValue.self] }
+        set { self[option: SharedLoadValue.self] = newValue }
+    }
+}
+
+/// The parts of a request that are compared. Hashing uses few of them, because most loads are not shared.
+///
+/// This type is a class because it is passed often and read rarely.
+final class DeduplicationKey: Hashable, Sendable {
+    private let request: HTTPRequest
+    private let key: String?
+    private let headers: HTTPHeaders
+    private let body: Data?
+    private let authentication: AuthenticationIdentity?
+    /// The identity of the request, which a custom key does not contain. It is nil if there is no custom key, because
+    /// all parts of the request are compared in that case.
+    private let identity: RequestIdentity?
+
+    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplication/never``, its response is
+    /// streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is not safe.
+    init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
+        guard request.responseDelivery == .buffered else { return nil }
+        switch request.deduplication.kind {
+        case .never: return nil
+        case .automatic:
+            guard request.method.isSafe else { return nil }
+            key = nil
+        case .key(let own): key = own
+        }
+        let headers: HTTPHeaders
+        // The caller is responsible for what a key covers, but a secret body may contain a password.
+        if request.body.isEmpty || key != nil && !request.isSecret {
+            (headers, body) = (request.body.isEmpty ? request.framedHeaders() : request.headers, nil)
+        } else {
+            guard request.body.isReplayable, let data = try? request.body.encode() else { return nil }
+            (headers, body) = (request.framedHeaders(), data)
+        }
+        self.headers =
+            ignored.isEmpty
+            ? headers : HTTPHeaders(headers.filter { !ignored.contains($0.name) || request.isSecret($0) })
+        authentication = request.authentication?.identity
+        identity = key == nil ? nil : RequestIdentity(request)
+        self.request = request
+    }
+
+    func hash(into hasher: inout Hasher) {
+        if let key { return hasher.combine(key) }
+        hasher.combine(request.host)
+        hasher.combine(request.path.string)
+        hasher.combine(request.query.count)
+    }
+
+    static func == (left: DeduplicationKey, right: DeduplicationKey) -> Bool {
+        if left === right { return true }
+        guard left.key == right.key, left.identity == right.identity, left.body == right.body,
+            left.headers == right.headers, left.hasEqualSigner(right)
+        else { return false }
+        return left.key != nil || left.hasEqualTarget(right)
+    }
+
+    private func hasEqualTarget(_ other: DeduplicationKey) -> Bool {
+        let (left, right) = (request, other.request)
+        return left.method == right.method && left.path == right.path && left.query == right.query
+            && left.scheme == right.scheme && left.host == right.host && left.port == right.port
+            && left.userInfo == right.userInfo && left.timeout == right.timeout
+            && left.idleTimeout == right.idleTimeout && left.connectTimeout == right.connectTimeout
+            && left.responseLimit == right.responseLimit
+    }
+
+    /// Requests of different users never share, even if the link is above the authentication.
+    private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
+        let (left, right) = (request, other.request)
+        return authentication == other.authentication && left.requiredScopes == right.requiredScopes
+            && left.client === right.client && left.context.additions.isEmpty && right.context.additions.isEmpty
+            && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
+    }
+}
