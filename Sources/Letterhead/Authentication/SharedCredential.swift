@@ -95,18 +95,11 @@ extension SharedCredential {
     func fetch(_ number: Int, for need: CredentialNeed<Provider.Credential>, in flight: Flight) async {
         let result: Result<Provider.Credential?, any Error>
         do {
-            result = .success(try await observedCredential(for: need))
+            result = .success(try await provider.credential(for: need))
         } catch {
             result = .failure(error)
         }
         flight.finish(with: state.withLock { $0.machine.finish(number, with: result) })
-    }
-
-    /// Calls the provider. Its requests are observed as part of the load that needs the credential.
-    private func observedCredential(for need: CredentialNeed<Provider.Credential>) async throws -> Provider.Credential?
-    {
-        guard let observation = need.request.observation else { return try await provider.credential(for: need) }
-        return try await Observation.$current.withValue(observation) { try await provider.credential(for: need) }
     }
 
     /// Removes the credential, and returns when the fetch in flight has ended and the provider has been reset. It joins

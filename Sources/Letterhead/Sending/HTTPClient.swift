@@ -32,8 +32,6 @@ public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     /// What the client adds to each load.
     var context: ClientContext
-    /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
-    let resets: ResetCount
 
     /// Creates a client and its chain.
     ///
@@ -106,12 +104,22 @@ public struct HTTPClient: Sendable {
             provider, cookies, Authenticate(authentication ?? .anonymous), cache,
             attemptLinks, observing?.link,
         ]
-        let sent = load.compactMap(\.self) --> transport
-        chain = links --> ResetGuard() --> Autocancel(above: sent) --> sent
+        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
+        let sent = (endsItself ? nil : Autocancel()) --> (load.compactMap(\.self) --> transport)
         context = ClientContext(
             decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
-        resets = ResetCount()
+        chain = links --> ResetGuard(of: context.identity) --> sent
     }
+
+    /// Returns the client for the requests of one page sequence.
+    var forPages: HTTPClient {
+        var client = self
+        client.context = context.forPages()
+        return client
+    }
+
+    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
+    var generation: ClientGeneration { context.generation }
 
     /// The observers and the trace; nil if the client has neither.
     var observing: ClientObserving? { context.observing }
@@ -166,7 +174,7 @@ public struct HTTPClient: Sendable {
     /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
     /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
     public func reset() async {
-        resets.increment()
+        context.identity.endGeneration()
         await chain.reset()
     }
 }

@@ -19,47 +19,18 @@ package final class OwnedWork: Sendable {
 
     @TaskLocal private static var innermost: OwnedWork?
 
-    /// Whether the work runs in the task of its caller, so that each part that suspends has to observe the cancellation.
-    private let isDirect: Bool
     private let state: Mutex<State>
 
-    /// - Parameter isDirect: true for work that ``run(_:)`` runs in the task of its caller. Default: false.
-    package init(isDirect: Bool = false) {
-        self.isDirect = isDirect
-        state = Mutex(State(enclosing: Self.innermost))
-    }
+    package init() { state = Mutex(State(enclosing: Self.innermost)) }
 
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Runs the work in the calling task. Cancelling the work calls the handler of ``onCancel(_:)`` and does not cancel
-    /// the task.
-    ///
-    /// - Parameter isolation: the caller's actor, on which the work runs.
-    package func run<Value>(
-        isolation: isolated (any Actor)? = #isolation, _ operation: () async -> Value
-    ) async -> Value {
-        defer { end() }
-        return await Self.$innermost.withValue(self) {
-            // A closure runs on an actor only if it captures the actor. `withValue` has to call it there.
-            _ = isolation
-            return await operation()
-        }
-    }
-
-    /// Runs the work in a separate task, which is cancelled with the work and with the calling task.
-    package func runInTask<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) async -> Value {
-        let task = Self.task { await self.run(operation) }
-        onCancel { task.cancel() }
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
     /// Starts the work in a separate task, which is cancelled with the work. Call it once.
     package func start(_ operation: @escaping @Sendable () async -> Void) {
-        let task = Self.task { await self.run(operation) }
+        let task = Self.task {
+            await Self.$innermost.withValue(self) { await operation() }
+            self.end()
+        }
         onCancel { task.cancel() }
         let priority = state.withLock { state in
             if !state.isEnded { state.task = task }
@@ -79,17 +50,12 @@ package final class OwnedWork: Sendable {
 
     /// Sets the handler of a cancellation, in place of an earlier one. It is called at once if the work was cancelled,
     /// and never after the end of the work.
-    package func onCancel(_ handler: @escaping @Sendable () -> Void) {
+    private func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             if !state.isCancelled, !state.isEnded { state.onCancel = handler }
             return state.isCancelled && !state.isEnded
         }
         if isCancelled { handler() }
-    }
-
-    /// Sets the handler for the direct work that contains the caller, if there is any.
-    package static func onDirectCancel(_ handler: @escaping @Sendable () -> Void) {
-        if let innermost, innermost.isDirect { innermost.onCancel(handler) }
     }
 
     /// Cancels the work, now or as soon as it starts.

@@ -67,7 +67,7 @@ struct AlternateRun {
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.isAttempt = true
         if sharesDeadline { request.shareDeadline(of: original) }
-        return try await next.load(request, as: "alternate", for: original.observation)
+        return try await next.load(request, as: "alternate", for: original)
     }
 }
 
