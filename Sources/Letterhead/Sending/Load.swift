@@ -136,9 +136,7 @@ struct Load: Sendable {
     }
 
     private func current(_ error: HTTPError) -> HTTPError {
-        guard generation?.hasEnded == true, error.code != .cancelled, error.code != .resetInProgress else {
-            return error
-        }
+        guard generation?.hasEnded == true, error.code != .cancelled else { return error }
         return HTTPError(
             .cancelled, request: error.request, underlying: error, message: "the client was reset",
             mayHaveBeenSent: error.mayHaveBeenSent)
@@ -146,11 +144,10 @@ struct Load: Sendable {
 
     /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
-        let response = try current(response)
+        var response = try current(response)
         if !isNestedDownload {
             do { try response.draft?.put() } catch { throw response.unsaved(error) }
         }
-        var response = response
         restoreDeadline(of: &response.request)
         download?.end()
         if !response.body.isStreamed {
