@@ -4,11 +4,14 @@ import Synchronization
 
 extension HTTPResponseBody {
     /// Creates a streamed body from pieces, each of which arrives after a delay.
-    init(pieces: [(delay: Duration, data: Data)], clock: any Clock<Duration>) {
+    init(pieces: [(delay: Duration, data: Data)], clock: any Clock<Duration>, failure: HTTPError? = nil) {
         let next = PieceIndex()
         self.init(length: nil) {
             let index = next.take()
-            guard index < pieces.count else { return nil }
+            guard index < pieces.count else {
+                if let failure { throw failure }
+                return nil
+            }
             let piece = pieces[index]
             if piece.delay > .zero { try await clock.pause(for: piece.delay) }
             return piece.data

@@ -1,4 +1,5 @@
 import Letterhead
+import Synchronization
 
 /// Runs an operation, and throws an error if a resource of a client outlives it.
 ///
@@ -31,8 +32,9 @@ import Letterhead
 public func withLeakCheck<Value>(
     grace: Duration = .seconds(1), _ operation: () async throws -> Value
 ) async throws -> Value {
-    let ledger = ResourceLedger()
-    let value = try await ResourceLedger.$current.withValue(ledger, operation: operation)
+    let ledger = LeakLedger()
+    LeakLedger.use()
+    let value = try await LeakLedger.$current.withValue(ledger, operation: operation)
     let end = ContinuousClock.now.advanced(by: grace)
     while !ledger.resources.isEmpty, ContinuousClock.now < end {
         try await Task.sleep(for: .milliseconds(1))
@@ -49,4 +51,31 @@ public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
 
     /// One line for each resource.
     public var description: String { resources.map { "leaked: \($0)" }.joined(separator: "\n") }
+}
+
+/// The resources that one check counts. The resources and the check share it.
+private final class LeakLedger: Sendable {
+    @TaskLocal static var current: LeakLedger?
+
+    private struct State {
+        var last = 0
+        var resources: [Int: String] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The resources that have not been released, in the order of their creation.
+    var resources: [String] { state.withLock { $0.resources.sorted { $0.key < $1.key }.map(\.value) } }
+
+    /// Lets the resources of the process register with the check of the task that creates them.
+    static func use() { ResourceLedger.use { current?.register($0()) } }
+
+    private func register(_ resource: String) -> @Sendable () -> Void {
+        let number = state.withLock { state in
+            state.last += 1
+            state.resources[state.last] = resource
+            return state.last
+        }
+        return { [self] in state.withLock { $0.resources[number] = nil } }
+    }
 }

@@ -41,17 +41,14 @@ final class LimitLoads: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         try await enter(request, priority)
-        var response: HTTPResponse
-        do throws(HTTPError) { response = try await next.load(request) } catch {
+        do throws(HTTPError) {
+            let response = try await next.load(request)
+            response.body.onEnd { [self] _ in leave() }
+            return response
+        } catch {
             leave()
             throw error
         }
-        guard response.body.buffered == nil else {
-            leave()
-            return response
-        }
-        response.body = response.body.passing(through: { try await $0() }, end: { [self] in leave() })
-        return response
     }
 
     func reset(next: any HTTPLoader) async {

@@ -10,17 +10,11 @@ struct LogMessages: LoaderLink {
         let line = "attempt \(request.attemptNumber): \(redaction.requestLine(of: request))"
         write(Self.text(line, request.headers, redaction.body(of: request), redaction))
         do throws(HTTPError) {
-            var response = try await next.load(request)
+            let response = try await next.load(request)
             write(Self.text("\(response.status)", response.headers, redaction.body(of: response), redaction))
-            guard response.body.buffered == nil else {
-                writeEnd(of: response)
-                return response
-            }
-            response.body = response.body.passing(
-                through: { try await $0() },
-                end: { [self, response] in
-                    writeEnd(of: response)
-                })
+            var head = response
+            head.body = HTTPResponseBody()
+            response.body.onEnd { [self, head] _ in writeEnd(of: head) }
             return response
         } catch {
             write("\(error)")

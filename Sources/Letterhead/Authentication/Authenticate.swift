@@ -11,12 +11,11 @@ import Synchronization
 /// a request has an authentication, it replaces the authentication of the client. Credentials of the client without
 /// `allowedOrigins` require an ``ApplyEnvironment`` above: without it, no request is signed with them. A reset removes
 /// the stored credentials of all methods, including methods that were set by requests and are still referenced.
-public struct Authenticate: LoaderLink, CancelledFromOutside {
+public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
     /// The origin to which this link binds each method of the client. Only methods with fixed credentials use it.
     private let homes: [ObjectIdentifier: CredentialHome]
-    private let obtainsCredentials: Bool
 
     /// Creates the link.
     ///
@@ -24,7 +23,6 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
     ///   ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
-        obtainsCredentials = authentication.methods.contains { $0.isStateful }
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
         }
     }
@@ -52,11 +50,6 @@ public struct Authenticate: LoaderLink, CancelledFromOutside {
             let marked = MarkSigned(unsigned: request, identity: home.identity, next: next)
             return try await method.link.load(request, next: marked)
         }
-    }
-
-    /// The requests without an authentication, if no method of the client has to obtain credentials.
-    var cancelledFromOutside: CancelledRequests {
-        obtainsCredentials ? .noRequest : .matching { $0.authentication == nil }
     }
 
     /// Removes the stored credentials of every method, once, and resets the links below.

@@ -166,7 +166,8 @@ extension OAuth2Provider {
     ) async throws -> OAuth2Credential {
         // The lifetime is counted from before the request, so that it is never overestimated.
         let instant = keeper.instant
-        let answer = try await endpoint.tokens(form, over: need.next)
+        let answer = try await endpoint.tokens(form, over: need.next, for: need.request)
+        try Task.checkCancellation()
         return try await keeper.keep(
             answer, asked: asked, refreshToken: refreshToken, origin: origin(of: need), since: instant)
     }

@@ -166,12 +166,7 @@ extension SharedCredential {
     ) async -> Result<Held, CredentialRefusal> {
         let result: Result<Provider.Credential?, any Error>
         do {
-            if let observation = need.request.observation {
-                result = .success(
-                    try await Observation.$current.withValue(observation) { try await provider.credential(for: need) })
-            } else {
-                result = .success(try await provider.credential(for: need))
-            }
+            result = .success(try await provider.credential(for: need))
         } catch {
             result = .failure(error)
         }

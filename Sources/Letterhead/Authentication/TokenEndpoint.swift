@@ -18,13 +18,16 @@ struct TokenEndpoint: Sendable {
     let parameters: [String: String]
 
     /// Requests tokens once, without redirects or retries.
-    func tokens(_ form: [(String, String)], over next: any HTTPLoader) async throws(HTTPAuthentication.Failure) -> Grant
-    {
+    ///
+    /// - Parameter original: the request that waits for the tokens.
+    func tokens(
+        _ form: [(String, String)], over next: any HTTPLoader, for original: HTTPRequest
+    ) async throws(HTTPAuthentication.Failure) -> Grant {
         let request = try request(form)
         let status: HTTPStatus
         let body: Data
         do {
-            let response = try await next.load(request, as: "refresh", for: Observation.current)
+            let response = try await next.load(request, as: "refresh", for: original)
             status = response.status
             body = try await response.body.data(upTo: Self.longestAnswer)
         } catch let error as HTTPError {

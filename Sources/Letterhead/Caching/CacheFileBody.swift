@@ -55,7 +55,7 @@ final class CacheFileBody: Sendable {
     /// Returns a body that reads the file from its beginning.
     func makeBody() -> HTTPResponseBody {
         let offset = Mutex(0)
-        return HTTPResponseBody(length: count) {
+        let pull: @Sendable () async throws -> Data? = {
             try offset.withLock { offset in
                 guard offset < self.count else { return nil }
                 guard let piece = self.piece(at: offset) else {
@@ -65,6 +65,7 @@ final class CacheFileBody: Sendable {
                 return piece
             }
         }
+        return .received(length: count, pull: pull, cancel: {})
     }
 
     private var hasFullSize: Bool {

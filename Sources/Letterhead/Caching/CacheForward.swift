@@ -66,13 +66,11 @@ struct CacheForward: Sendable {
             return response
         }
         let recording = CacheRecording(writer, ticket: ticket, cache: cache)
-        response.body = response.body.passing { next in
-            let piece = try await next()
-            if let piece { recording.append(piece) } else { recording.finish() }
+        response.body = response.body.map(length: response.body.length) { piece in
+            recording.append(piece)
             return piece
-        } end: {
-            recording.discard()
         }
+        response.body.onEnd { if case .complete = $0 { recording.finish() } else { recording.discard() } }
         response.cacheDecision = CacheDecision(outcome: .stored, reason: "when its body has been read")
         return response
     }

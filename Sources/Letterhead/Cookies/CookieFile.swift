@@ -27,8 +27,11 @@ struct CookieFile: Sendable {
     }
 
     /// Applies changes to the file. A cookie that has expired or has no expiry is removed from it.
-    func save(_ changed: [CookieJar.Cookie], at now: Date) throws {
+    ///
+    /// - Parameter isCurrent: called under the lock of the file; false keeps the file unchanged.
+    func save(_ changed: [CookieJar.Cookie], at now: Date, if isCurrent: () -> Bool = { true }) throws {
         try locked {
+            guard isCurrent() else { return }
             var table = CookieTable()
             // A damaged file is replaced.
             for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }

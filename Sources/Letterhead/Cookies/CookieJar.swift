@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
 /// and above a ``ResponseCache``.
-public final class CookieJar: LoaderLink, CancelledFromOutside {
+public final class CookieJar: LoaderLink {
     // This type is a class because all requests of a client share the cookies.
 
     let table = Mutex(CookieTable())
@@ -130,10 +130,12 @@ public final class CookieJar: LoaderLink, CancelledFromOutside {
 
     /// Writes the changes to the file.
     ///
-    /// - Parameter changed: the cookies that were set. Those that have expired are removed from the file.
-    private func save(_ changed: [Cookie]) {
+    /// - Parameters:
+    ///   - changed: the cookies that were set. Those that have expired are removed from the file.
+    ///   - isCurrent: called while no other process changes the file; false keeps the file unchanged.
+    private func save(_ changed: [Cookie], if isCurrent: () -> Bool = { true }) {
         guard let file, !changed.isEmpty else { return }
-        do { try file.save(changed, at: now()) } catch { onError(error) }
+        do { try file.save(changed, at: now(), if: isCurrent) } catch { onError(error) }
     }
 }
 
@@ -146,12 +148,12 @@ extension CookieJar {
         var changed: [Cookie] = []
         let decisions = fields.map { field in
             let decision = decide(on: field, from: target, at: time)
-            if case .success(let cookie) = decision.result { changed += change(cookie, at: time) }
+            if case .success(let cookie) = decision.result { changed += change(cookie, by: request, at: time) }
             return decision
         }
         response[option: CookieDecisions.self] = decisions
         for decision in decisions { decision.record(for: request, at: time) }
-        save(changed)
+        save(changed) { !request.wasReset }
     }
 
     private func decide(on field: String, from target: CookieTarget, at time: Date) -> CookieDecision {
@@ -165,9 +167,11 @@ extension CookieJar {
         }
     }
 
-    /// Stores a cookie. Returns it if the file must be changed.
-    private func change(_ cookie: Cookie, at time: Date) -> [Cookie] {
+    /// Stores a cookie, unless a reset of the client has removed the cookies since the request began. Returns it if the
+    /// file must be changed.
+    private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> [Cookie] {
         table.withLock { table in
+            if request.wasReset { return [] }
             let old = table.cookie(like: cookie)
             // A server that sets the same cookie in each response moves its expiry by seconds only.
             if let old, cookie.isSaved(as: old, at: time) {

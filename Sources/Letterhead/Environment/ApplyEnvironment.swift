@@ -10,7 +10,7 @@
 ///
 /// The link also passes the origin of the client's environment to an ``Authenticate`` link below. The client's
 /// credentials without `allowedOrigins` are sent only to that origin, even if a request has another environment.
-public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
+public struct ApplyEnvironment: LoaderLink {
     private enum Source: Sendable {
         case own
         case one(ServerEnvironment, home: HTTPOrigin?)
@@ -38,8 +38,6 @@ public struct ApplyEnvironment: LoaderLink, CancelledFromOutside {
 
     /// Whether a closure provides the environment.
     var isAsked: Bool { if case .asked = source { true } else { false } }
-
-    var cancelledFromOutside: CancelledRequests { isAsked ? .noRequest : .all }
 
     /// Completes the request and sends it.
     @inline(__always)

@@ -10,7 +10,7 @@
 /// connection or the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link
 /// that waits must do the same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout``, the limit of a
 /// single attempt, is independent of the deadline.
-public struct Deadline: LoaderLink, CancelledFromOutside {
+public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
 
@@ -48,9 +48,9 @@ extension HTTPResponse {
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }
         var response = self
-        response.body = body.observing { next in
+        response.body = body.map(length: body.length) { piece in
             if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }
-            return try await next()
+            return piece
         }
         return response
     }

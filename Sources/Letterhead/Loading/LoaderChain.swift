@@ -90,13 +90,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
         return try await link.load(request, next: erasedNext)
     }
 
-    /// Resets every link, from the first to the last. A link that is an object is reset only once, even if it occurs
-    /// several times.
-    @usableFromInline func reset() async {
-        await ResetRound.join { round in
-            if round.comes(to: link) { await link.reset(next: next) } else { await next.reset() }
-        }
-    }
+    /// Resets every link, from the first to the last.
+    @usableFromInline func reset() async { await link.reset(next: next) }
 
     /// The links in order: `PrintLoader --> ApplyEnvironment --> CurlLoader`.
     @usableFromInline var description: String { "\(chainName(of: link)) --> \(chainName(of: next))" }

@@ -21,9 +21,11 @@ public protocol LoaderLink: Sendable {
     /// Returns the response to a request, usually by calling the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse
 
-    /// Resets the link and the next loader, each once. Default: resets the next loader.
+    /// Resets the link and the next loader. Default: resets the next loader.
     ///
-    /// A link with state ends its requests in progress, discards what it has stored, and awaits `next.reset()`.
+    /// A link that lets requests wait ends these waits with `.cancelled`, a link with state discards it, and both await
+    /// `next.reset()`. A second reset of a link does no harm, because a chain may contain a link twice. A reset must not
+    /// reset the chain in which the link stands.
     func reset(next: any HTTPLoader) async
 }
 

@@ -15,16 +15,20 @@ extension HTTPLoader {
         return try result.get()
     }
 
-    /// Sends a request on behalf of another load. If that load is observed, this one is observed as its child.
+    /// Sends a request on behalf of another one: it ends at a reset of the client of that request, and is observed as
+    /// its child.
     func load(
-        _ request: HTTPRequest, as kind: String, for parent: Observation?
+        _ request: HTTPRequest, as kind: String, for original: HTTPRequest
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let observation = parent?.child(kind) else { return try await load(request) }
         var request = request
+        request.context.generation = original.context.generation
+        guard let observation = original.observation?.child(kind) else { return try await load(request) }
         request.observation = observation
         observation.begin(request)
         do throws(HTTPError) {
-            return try await load(request).ending(observation)
+            let response = try await load(request)
+            response.body.onEnd { [head = response.withoutBody] in observation.end(head, $0) }
+            return response
         } catch {
             observation.end(error)
             throw error
@@ -33,28 +37,7 @@ extension HTTPLoader {
 }
 
 extension HTTPResponse {
-    /// Returns the response, and ends the observation: immediately, or when a streamed body has been read or dropped.
-    func ending(_ observation: Observation?) -> HTTPResponse {
-        guard let observation else { return self }
-        guard body.buffered == nil else {
-            observation.end(self)
-            return self
-        }
-        var response = self
-        response.body = body.passing { next in
-            do {
-                return try await next()
-            } catch {
-                observation.end(error)
-                throw error
-            }
-        } end: { [head = withoutBody] in
-            observation.end(head)
-        }
-        return response
-    }
-
-    private var withoutBody: HTTPResponse {
+    var withoutBody: HTTPResponse {
         var head = self
         head.body = HTTPResponseBody()
         return head

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A client with observers or tracing places this link directly above the transport, so that observers see what is
 /// sent and what arrives.
-struct ObserveExchanges: LoaderLink, CancelledFromOutside {
+struct ObserveExchanges: LoaderLink {
     let tracing: TraceContextPropagation?
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -69,19 +69,20 @@ private final class ObservedExchange: Sendable {
             event[.sunset] = response.headers["Sunset"].map(Redaction.visible)
         }
         if let data = response.body.buffered {
-            end(response, count: data.count, isComplete: true, failure: nil)
+            end(response, .complete, count: data.count)
             return response
         }
         return response.observingBody { chunk in
             self.bytes.wrappingAdd(chunk.count, ordering: .relaxed)
             self.record(.bodyPiece, .piece(chunk)) { $0[.bytes] = chunk.count }
-        } end: { isComplete, failure in
-            let count = self.bytes.load(ordering: .relaxed)
-            self.end(response, count: count, isComplete: isComplete, failure: failure)
+        } end: { [head = response.withoutBody] end in
+            self.end(head, end, count: self.bytes.load(ordering: .relaxed))
         }
     }
 
-    private func end(_ response: HTTPResponse, count: Int, isComplete: Bool, failure: (any Error)?) {
+    private func end(_ response: HTTPResponse, _ end: HTTPResponseBody.End, count: Int) {
+        let isComplete = if case .complete = end { true } else { false }
+        let failure: (any Error)? = if case .failed(let error) = end { error } else { nil }
         let metrics = response.metrics
         record(.bodyEnd) { event in
             event[.bytes] = count
@@ -129,36 +130,16 @@ extension HTTPResponse {
     ///
     /// - Parameters:
     ///   - piece: called with each part.
-    ///   - end: called once, when the body has ended, failed or been dropped, with the error of a body that failed.
+    ///   - end: called once, when the body has ended.
     func observingBody(
-        _ piece: @escaping @Sendable (Data) -> Void,
-        end: @escaping @Sendable (_ isComplete: Bool, _ failure: (any Error)?) -> Void
+        _ piece: @escaping @Sendable (Data) -> Void, end: @escaping @Sendable (HTTPResponseBody.End) -> Void
     ) -> HTTPResponse {
         var response = self
-        let ending = BodyEnding()
-        response.body = body.observing { next in
-            do {
-                let chunk = try await next()
-                if let chunk { piece(chunk) } else { ending.state.withLock { $0.isComplete = true } }
-                return chunk
-            } catch {
-                ending.state.withLock { $0.failure = error }
-                throw error
-            }
-        } end: {
-            let (isComplete, failure) = ending.state.withLock { ($0.isComplete, $0.failure) }
-            end(isComplete, failure)
+        response.body = body.map(length: body.length) { chunk in
+            piece(chunk)
+            return chunk
         }
+        response.body.onEnd(end)
         return response
     }
-}
-
-/// How a body has ended. This type is a class because two closures share it.
-private final class BodyEnding: Sendable {
-    struct State {
-        var isComplete = false
-        var failure: (any Error)?
-    }
-
-    let state = Mutex(State())
 }

@@ -1,11 +1,10 @@
 /// Loads one page and counts its items.
 struct PageLoader<Template: PaginatedTemplate>: Sendable {
+    /// The client, in the generation in which the iteration began.
     let client: HTTPClient
     let itemCount: @Sendable (Template.Response) -> Int?
     /// The deadline of the whole page sequence.
     var deadline: DeadlinePoint?
-    /// The loads of the sequence; nil if the client has no observers.
-    let family: PageFamily?
 
     /// Loads a page after a delay.
     func load(
@@ -17,14 +16,9 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
                 message: "the deadline of the page sequence passes before the page can be requested",
                 mayHaveBeenSent: false)
         }
-        if delay > .zero { try await clock.pause(for: delay) }
-        let (value, response) = try await answer(to: template)
+        if delay > .zero { try await client.generation.pause(for: delay, on: clock) }
+        let (value, response) = try await send(template)
         return Page(value, itemCount: itemCount(value), response: response, number: template.page)
-    }
-
-    private func answer(to template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {
-        guard let family else { return try await send(template) }
-        return try await PageFamily.$current.withValue(family) { try await send(template) }
     }
 
     private func send(_ template: Template) async throws -> (value: Template.Response, response: HTTPResponse) {

@@ -17,8 +17,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         self.itemCount = itemCount
     }
 
-    /// The number of resets of the client.
-    var resets: Int { client.resets.value }
+    /// The current generation of the client.
+    var generation: ClientGeneration { client.generation }
 
     /// Starts the iteration.
     func makeAsyncIterator() -> Iterator { iterator(from: template) }
@@ -28,9 +28,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
 
     private func iterator(from template: Template) -> Iterator {
         Iterator(
-            loader: PageLoader(
-                client: client, itemCount: itemCount, family: client.observing == nil ? nil : PageFamily()), walk: walk,
-            walker: PageWalker(template, settings: walk), start: template, resets: resets)
+            loader: PageLoader(client: client.forPages, itemCount: itemCount), walk: walk,
+            walker: PageWalker(template, settings: walk), start: template)
     }
 
     /// Requests the pages in order.
@@ -40,8 +39,6 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         var walker: PageWalker<Template>
         /// The template of the page where the iteration begins.
         let start: Template
-        /// The number of resets of the client when the iteration began.
-        let resets: Int
         var ahead: PagePrefetch<Template>?
 
         /// Returns the next page, or nil after the last.
@@ -99,7 +96,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
 
         /// Whether the client was reset since the iteration began.
-        var isStale: Bool { loader.client.resets.value != resets }
+        var isStale: Bool { loader.client.generation.hasEnded }
 
         /// Throws `.cancelled` if the client was reset since the iteration began.
         func refuseIfStale() throws {

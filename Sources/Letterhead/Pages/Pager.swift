@@ -69,12 +69,13 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
     }
 
     private let pages: PageSource<Template>
-    private let resets: Int
+    /// The generation of the client in which the pager was created.
+    private let generation: ClientGeneration
     private let state: Mutex<State>
 
     init(_ pages: PageSource<Template>) {
         self.pages = pages
-        resets = pages.resets
+        generation = pages.generation
         state = Mutex(State(iterator: pages.makeAsyncIterator()))
     }
 
@@ -113,7 +114,7 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
 
     /// Returns an iterator at the checkpoint, or at the first page if the client was reset after the pager was created.
     private func makeIterator() -> Iterator {
-        pages.resets == resets ? pages.makeAsyncIterator() : pages.makeIteratorFromFirstPage()
+        generation.hasEnded ? pages.makeIteratorFromFirstPage() : pages.makeAsyncIterator()
     }
 }
 

@@ -23,7 +23,7 @@
 /// ``RequestSettings/responseLimit`` does not apply to the body of a redirect that is followed.
 ///
 /// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
-public struct FollowRedirects: LoaderLink, CancelledFromOutside {
+public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
 
     /// Creates the link.
@@ -37,13 +37,6 @@ public struct FollowRedirects: LoaderLink, CancelledFromOutside {
         let arrival = try await arrival(of: request, next: next)
         guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
         return try await follow(arrival, of: request, next: next)
-    }
-
-    /// The requests without a custom policy, whose closure may suspend.
-    var cancelledFromOutside: CancelledRequests {
-        .matching { [policy] request in
-            if case .custom = (request.redirectPolicy ?? policy).rule { false } else { true }
-        }
     }
 
     /// A response, or the received part of a redirect whose body exceeds the limit of the request.

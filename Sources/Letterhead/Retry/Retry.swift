@@ -29,7 +29,7 @@
 /// Put the link above redirects, so that validators see the final response, and above the environment and
 /// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
 /// multiply: the lower one does not retry a load that the upper one may retry.
-public struct Retry: LoaderLink, CancelledFromOutside {
+public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
     let settings: RetrySettings
@@ -57,23 +57,12 @@ public struct Retry: LoaderLink, CancelledFromOutside {
         flights = AlternateFlights(clock: settings.clock)
     }
 
-    /// The requests that are sent once, without a wait or code of the caller after them.
-    var cancelledFromOutside: CancelledRequests {
-        guard transformers.isEmpty, settings.maximumRetries == 0,
-            validators.allSatisfy({ $0 is DefaultValidator || $0 is ContentTypeValidator })
-        else { return .noRequest }
-        return .matching { request in
-            !request.options.contains(MaximumRetriesOption.self) && !request.options.contains(ValidatorsOption.self)
-                && !request.options.contains(ResponseTransformersOption.self) && request.context.additions.isEmpty
-        }
-    }
-
     /// Sends the request and retries it as necessary.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
-            if Task.isCancelled { throw load.ended(by: HTTPError(.cancelled, request: load.request)) }
+            if Task.isCancelled || request.wasReset { throw load.ended(by: HTTPError(.cancelled, request: load.request)) }
             let mark = load.mayRetry ? flights.begin() : nil
             defer { flights.end(mark) }
             var result = await load.send(to: next)
@@ -111,7 +100,7 @@ public struct Retry: LoaderLink, CancelledFromOutside {
     private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
         if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to retry") }
         guard delay > .zero else { return }
-        do { try await settings.clock.pause(for: delay) } catch { throw HTTPError(error, request: request) }
+        try await request.pause(for: delay, on: settings.clock)
     }
 }
 

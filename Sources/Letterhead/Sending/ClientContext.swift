@@ -1,6 +1,6 @@
 /// What a client adds to each of its loads.
 struct ClientContext: Sendable {
-    let identity = LoadContext.ClientIdentity()
+    let identity = ClientIdentity()
     /// The settings with which the requests of the client begin.
     var defaults: ClientDefaults {
         didSet { (accept, settings) = (defaults.options.decoder?.accept, defaults.settings) }
@@ -15,6 +15,10 @@ struct ClientContext: Sendable {
     let isEnvironmentAsked: Bool
     /// The observers and the trace; nil if the client has neither, so that nothing is recorded.
     let observing: ClientObserving?
+    /// The page sequence whose requests the client sends; nil for other requests.
+    private(set) var family: PageFamily?
+    /// The generation of the page sequence; nil for other requests.
+    private var pinned: ClientGeneration?
 
     init(
         decoder: any HTTPBodyDecoder, environment: ServerEnvironment?, isEnvironmentAsked: Bool,
@@ -28,12 +32,29 @@ struct ClientContext: Sendable {
         self.observing = observing
     }
 
+    /// The generation to which new requests belong.
+    var generation: ClientGeneration { pinned ?? identity.generation }
+
+    /// Returns the context for the requests of one page sequence. They all belong to the current generation, so that a
+    /// reset ends the sequence.
+    func forPages() -> ClientContext {
+        var context = self
+        context.pinned = identity.generation
+        if observing != nil { context.family = PageFamily() }
+        return context
+    }
+
+    /// Begins the observation of a load; nil if the client has no observers and sends no trace.
+    func begin(_ request: HTTPRequest, template: String?) -> Observation? {
+        observing?.begin(request, template: template, family: family)
+    }
+
     /// Makes a request one of this client.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {
         if decodes { request.context.accept = request.decoder.map(\.accept) ?? accept }
-        request.context.client = identity
+        request.context.generation = generation
         defaults.apply(to: &request)
         request.context.settings = settings
         if request.host == nil {
@@ -85,11 +106,11 @@ struct ClientObserving: Sendable {
     var link: ObserveExchanges { ObserveExchanges(tracing: tracing) }
 
     /// Begins the observation of a load.
-    func begin(_ request: HTTPRequest, template: String?) -> Observation {
+    func begin(_ request: HTTPRequest, template: String?, family: PageFamily?) -> Observation {
         let observation = Observation(
-            hub, template: template, route: request.path.route, parent: PageFamily.current?.parent,
-            kind: PageFamily.current == nil ? nil : "page", trace: tracing?.context)
-        PageFamily.current?.join(observation.load)
+            hub, template: template, route: request.path.route, parent: family?.parent,
+            kind: family == nil ? nil : "page", trace: tracing?.context)
+        family?.join(observation.load)
         observation.begin(request)
         return observation
     }

@@ -21,6 +21,15 @@ extension HTTPClient {
         #endif
     }
 
+    /// Whether a transport ends the requests of a client at a reset. Other transports need ``Autocancel``.
+    static func endsItsRequests(_ transport: any HTTPLoader) -> Bool {
+        #if os(Linux)
+            transport is CurlLoader || transport is URLSessionLoader
+        #else
+            transport is URLSessionLoader
+        #endif
+    }
+
     /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.
     ///
     /// Keep the transport and use it for several clients: when it is released, its connections are closed.

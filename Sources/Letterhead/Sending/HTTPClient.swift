@@ -12,7 +12,7 @@ public import Foundation
 /// first:
 ///
 /// 1. `links`, which run once for each load
-/// 2. ``ResetGuard``, ``Autocancel`` and ``Deadline``
+/// 2. ``ResetGuard``; ``Autocancel``, if there are `attemptLinks` or a custom transport; and ``Deadline``
 /// 3. ``Retry``, which also calls the transformers and the validators
 /// 4. ``FollowRedirects``
 /// 5. ``ApplyEnvironment``
@@ -32,8 +32,6 @@ public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
     /// What the client adds to each load.
     var context: ClientContext
-    /// Counts the resets of the client, so that page sequences detect that they belong to the previous user.
-    let resets: ResetCount
 
     /// Creates a client and its chain.
     ///
@@ -106,12 +104,22 @@ public struct HTTPClient: Sendable {
             provider, cookies, Authenticate(authentication ?? .anonymous), cache,
             attemptLinks, observing?.link,
         ]
-        let sent = load.compactMap(\.self) --> transport
-        chain = links --> ResetGuard() --> Autocancel(above: sent) --> sent
+        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
+        let sent = (endsItself ? nil : Autocancel()) --> (load.compactMap(\.self) --> transport)
         context = ClientContext(
             decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
-        resets = ResetCount()
+        chain = links --> ResetGuard(of: context.identity) --> sent
     }
+
+    /// Returns the client for the requests of one page sequence.
+    var forPages: HTTPClient {
+        var client = self
+        client.context = context.forPages()
+        return client
+    }
+
+    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
+    var generation: ClientGeneration { context.generation }
 
     /// The observers and the trace; nil if the client has neither.
     var observing: ClientObserving? { context.observing }
@@ -158,15 +166,18 @@ public struct HTTPClient: Sendable {
         observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
     }
 
-    /// Cancels all requests in flight, removes the state of all links, and returns when this is complete.
+    /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is sent
+    /// or received any longer.
     ///
-    /// Later requests use new connections. The requests of other clients over the ``defaultTransport`` continue. If
-    /// several clients share a transport of ``makeTransport(_:)``, the requests of all of them end with `.cancelled`.
+    /// Later requests use new connections. The requests of other clients over the same transport continue. The reset does
+    /// not wait for your own code, such as a validator that is still running; when it returns, its request ends with
+    /// `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which the client uses
+    /// ``Autocancel``, the reset waits until this code has ended as well.
     ///
     /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
     /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
     public func reset() async {
-        resets.increment()
+        context.identity.endGeneration()
         await chain.reset()
     }
 }

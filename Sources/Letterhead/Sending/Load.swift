@@ -24,6 +24,8 @@ struct Load: Sendable {
     private var deadline: DeadlinePoint?
     private var progress: ProgressUpdates.Report?
     private var observation: Observation?
+    /// The generation of the client; nil for a load without a client, or before the load begins.
+    private var generation: ClientGeneration?
     /// Whether an outer load of the same download moves the file to its place.
     private var isNestedDownload = false
     private var download: DownloadOwner?
@@ -61,8 +63,9 @@ struct Load: Sendable {
             if !isNestedDownload { download = DownloadOwner() }
             begun.context.download = download ?? request.context.download
         }
+        generation = begun.context.generation
         progress = begun.takeProgressReport()
-        observation = client?.observing?.begin(begun, template: template)
+        observation = client?.begin(begun, template: template)
         begun.context.observation = observation
         return begun
     }
@@ -87,7 +90,7 @@ struct Load: Sendable {
 
     /// Sends the request and returns its response, whatever its status is.
     func uncheckedResponse(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await held(loader.load(request), for: request)
+        try await held(load(request), for: request)
     }
 
     /// Returns a response whose download is in a hidden file, and whose streamed body ends the load.
@@ -97,24 +100,54 @@ struct Load: Sendable {
     ) async throws(HTTPError) -> HTTPResponse {
         var response = response
         if case .file(let file) = request.responseDelivery { try await response.save(to: file, for: request) }
-        return response.body.isStreamed ? response.ending(progress).ending(observation) : response
+        guard response.body.isStreamed else { return response }
+        let lease = ResourceLedger.lease(
+            "the streamed body of \(request.outline), which was neither read nor dropped")
+        let (progress, observation) = (progress, observation)
+        response.body.onEnd { [head = response.withoutBody] end in
+            lease?.release()
+            progress?.finish()
+            observation?.end(head, end)
+        }
+        return response.namedInBody(generation)
     }
 
     @inline(__always)
     private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
-            return .success(try await loader.load(request).accepted(by: request))
+            return .success(try await load(request).accepted(by: request))
         } catch {
-            return .failure(error)
+            return .failure(current(error))
         }
+    }
+
+    @inline(__always)
+    private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let lease = ResourceLedger.lease("a task that loads \(request.outline)")
+        defer { lease?.release() }
+        return try current(try await loader.load(request))
+    }
+
+    /// Returns a response, unless the client was reset since the load began: it then belongs to the previous user.
+    private func current(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        guard generation?.hasEnded == true else { return response }
+        response.draft?.discard()
+        throw response.request.resetError()
+    }
+
+    private func current(_ error: HTTPError) -> HTTPError {
+        guard generation?.hasEnded == true, error.code != .cancelled else { return error }
+        return HTTPError(
+            .cancelled, request: error.request, underlying: error, message: "the client was reset",
+            mayHaveBeenSent: error.mayHaveBeenSent)
     }
 
     /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        var response = try current(response)
         if !isNestedDownload {
             do { try response.draft?.put() } catch { throw response.unsaved(error) }
         }
-        var response = response
         restoreDeadline(of: &response.request)
         download?.end()
         if !response.body.isStreamed {
@@ -128,11 +161,11 @@ struct Load: Sendable {
     ///
     /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
     func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
-        var failure = error as? HTTPError
+        var failure = (error as? HTTPError).map { current($0) }
         (progress ?? updates())?.finish()
         // If the request could not be built, only the start and the end of the load are recorded.
-        let begun = observation ?? client?.observing?.begin(failure?.request ?? HTTPRequest(), template: template)
-        begun?.end(error)
+        let begun = observation ?? client?.begin(failure?.request ?? HTTPRequest(), template: template)
+        begun?.end(failure ?? error)
         download?.end()
         failure?.response?.draft?.discard()
         if var request = failure?.request, request.hasDeadline {

@@ -73,7 +73,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         do {
             let request = load.begin(try request())
             let response = try await load.response(to: request) { try await template.finish($0) }
-            return try load.end(response).namedInBody
+            return try load.end(response)
         } catch {
             throw load.fail(error, ending: template.options.progressReport)
         }

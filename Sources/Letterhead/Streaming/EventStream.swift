@@ -7,8 +7,8 @@ struct EventStream: Sendable {
     }
 
     private let sequence: EventSequence
-    /// The number of resets of the client when the first connection was opened.
-    private var resets = 0
+    /// The generation of the client in which the first connection was opened.
+    private var generation: ClientGeneration?
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
@@ -53,7 +53,7 @@ struct EventStream: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the first connection was opened.
     private func refuseIfStale() throws {
-        guard sequence.client.resets.value == resets else {
+        guard generation?.hasEnded != true else {
             throw HTTPResponseBody.Origin.error(
                 origin, .cancelled, "the client was reset; start a new event stream")
         }
@@ -61,7 +61,7 @@ struct EventStream: Sendable {
 
     /// Opens the first connection. An error of this attempt is thrown, and does not cause a reconnection.
     private mutating func begin() async throws {
-        resets = sequence.client.resets.value
+        generation = sequence.client.generation
         let reconnection = sequence.reconnection
         if reconnection.isEnabled {
             let request = try sequence.request()
@@ -144,7 +144,7 @@ struct EventStream: Sendable {
             throw HTTPResponseBody.Origin.error(
                 origin, .timedOut, "the deadline of the event stream passed before it could reconnect")
         }
-        try await sequence.client.resets.pause(for: wait, on: sequence.reconnection.clock, since: resets)
+        try await generation?.pause(for: wait, on: sequence.reconnection.clock)
         try refuseIfStale()
     }
 

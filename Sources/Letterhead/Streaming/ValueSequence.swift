@@ -22,7 +22,7 @@ extension HTTPClient {
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: JSONStreamFormat = .automatic, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        ValueSequence<Value>(resets: resets, format: format, limit: limit) {
+        ValueSequence<Value>(client: context.identity, format: format, limit: limit) {
             try await stream(ValueStreamTemplate(base: template, format: format))
         }
     }
@@ -52,7 +52,7 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
 /// JSON values that are decoded as they arrive.
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    let resets: ResetCount
+    let client: ClientIdentity
     let format: JSONStreamFormat
     let limit: Int
     let connect: @Sendable () async throws -> HTTPResponse
@@ -61,8 +61,8 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ValueSequence
-        /// The number of resets of the client when the connection was opened.
-        private var resets = 0
+        /// The generation of the client in which the connection was opened.
+        private var generation: ClientGeneration?
         private var isAtEnd = false
         private var pieces: HTTPResponseBody.Iterator?
         private var splitter: JSONValueSplitter
@@ -92,7 +92,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
             if origin == nil { try await connect() }
             while let body = pieces {
                 // The values of a chunk that arrived before a reset belong to the previous user.
-                guard sequence.resets.value == resets else {
+                guard generation?.hasEnded != true else {
                     throw error(.cancelled, "the client was reset; start a new sequence of values")
                 }
                 do {
@@ -112,7 +112,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
         }
 
         private mutating func connect() async throws {
-            resets = sequence.resets.value
+            generation = sequence.client.generation
             let response = try await sequence.connect()
             origin = HTTPResponseBody.Origin(response)
             let type = response.headers.mediaType

@@ -1,51 +1,36 @@
 import Synchronization
 
-/// The resources that a leak check counts: tasks, streamed bodies, slots, hidden files and transports.
+/// Registers resources with a leak check: tasks, streamed bodies, slots, hidden files and transports.
 ///
-/// It is a class, because the resources and the check share it. Without a check, the only cost of a resource is one
-/// read of a task-local value.
-package final class ResourceLedger: Sendable {
-    /// The ledger of the check that runs in this task; nil without one.
-    @TaskLocal package static var current: ResourceLedger?
+/// Until the first check of the process, a resource costs one atomic read.
+package enum ResourceLedger {
+    /// Registers a resource with the check that runs in the calling task, and returns what ends the registration; nil
+    /// without a check. The closure describes the resource and its owner, without secrets.
+    package typealias Register = @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?
 
-    private struct State {
-        var last = 0
-        var resources: [Int: String] = [:]
+    private static let hasRegister = Atomic(false)
+    private static let register = Mutex<Register?>(nil)
+
+    /// Sets the function that registers all later resources of the process.
+    package static func use(_ new: @escaping Register) {
+        register.withLock { $0 = new }
+        hasRegister.store(true, ordering: .releasing)
     }
 
-    private let state = Mutex(State())
-
-    package init() {}
-
-    /// The resources that have not been released, in the order of their creation.
-    package var resources: [String] { state.withLock { $0.resources.sorted { $0.key < $1.key }.map(\.value) } }
-
-    /// Registers a resource with the current check. Returns nil without a check.
-    ///
-    /// - Parameter resource: describes the resource and its owner, without secrets.
     static func lease(_ resource: @autoclosure () -> String) -> ResourceLease? {
-        guard let ledger = current else { return nil }
-        let text = resource()
-        let number = ledger.state.withLock { state in
-            state.last += 1
-            state.resources[state.last] = text
-            return state.last
-        }
-        return ResourceLease(ledger, number)
+        guard hasRegister.load(ordering: .acquiring), let register = register.withLock({ $0 }) else { return nil }
+        return register(resource).map { ResourceLease($0) }
     }
-
-    fileprivate func release(_ number: Int) { state.withLock { $0.resources[number] = nil } }
 }
 
 /// The registration of one resource. It ends with ``release()``, or when the last reference is dropped.
 final class ResourceLease: Sendable {
-    private let ledger: ResourceLedger
-    private let number: Int
+    private let end: @Sendable () -> Void
 
-    fileprivate init(_ ledger: ResourceLedger, _ number: Int) { (self.ledger, self.number) = (ledger, number) }
+    fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
-    deinit { release() }
+    deinit { end() }
 
     /// Ends the registration. Later calls have no effect.
-    func release() { ledger.release(number) }
+    func release() { end() }
 }

@@ -62,10 +62,9 @@ extension HTTPResponseBody {
         let error = response.tooLarge(limit: limit)
         if let length, length > limit { throw error }
         let left = ByteAllowance(limit)
-        return observing { next in
-            let chunk = try await next()
-            guard left.take(chunk?.count ?? 0) else { throw error }
-            return chunk
+        return map(length: length) { piece in
+            guard left.take(piece.count) else { throw error }
+            return piece
         }
     }
 }

@@ -90,12 +90,13 @@ extension Cassette {
         _ response: HTTPResponse, _ entry: HAR.Entry, at index: Int, isSecret: Bool
     ) -> HTTPResponseBody {
         let pieces = RecordedPieces(exchange)
-        return response.body.passing { next in
-            let chunk = try await next()
+        let body = response.body.map(length: response.body.length) { chunk in
             pieces.add(chunk)
             return chunk
-        } end: {
-            let (data, recorded, isTruncated) = pieces.all
+        }
+        body.onEnd { end in
+            let isTruncated = if case .complete = end { false } else { true }
+            let (data, recorded) = pieces.all
             var entry = entry
             var content = self.content(data, of: response, isSecret: isSecret)
             content.pieces = recorded
@@ -103,6 +104,7 @@ extension Cassette {
             entry.response.content = content
             self.store(entry, at: index)
         }
+        return body
     }
 
     private func store(_ entry: HAR.Entry, at index: Int) { state.withLock { $0.entries[index] = entry } }
@@ -114,7 +116,6 @@ private final class RecordedPieces: Sendable {
         var data = Data()
         var pieces: [HAR.Piece] = []
         var last: Duration
-        var isComplete = false
     }
 
     private let exchange: MockExchange
@@ -125,18 +126,17 @@ private final class RecordedPieces: Sendable {
         state = Mutex(State(last: exchange.now))
     }
 
-    /// Adds a piece; nil for the end of the body.
-    func add(_ chunk: Data?) {
+    /// Adds a piece.
+    func add(_ chunk: Data) {
         let now = exchange.now
         state.withLock { state in
-            guard let chunk else { return state.isComplete = true }
             state.pieces.append(HAR.Piece(bytes: chunk.count, delay: (now - state.last).milliseconds))
             state.data += chunk
             state.last = now
         }
     }
 
-    var all: (Data, [HAR.Piece], isTruncated: Bool) { state.withLock { ($0.data, $0.pieces, !$0.isComplete) } }
+    var all: (Data, [HAR.Piece]) { state.withLock { ($0.data, $0.pieces) } }
 }
 
 extension Duration {

@@ -82,11 +82,9 @@ extension HAR.Response {
             rest = rest.dropFirst(max(0, piece.bytes))
         }
         if !rest.isEmpty { pieces.append((.zero, Data(rest))) }
-        let body = HTTPResponseBody(pieces: pieces, clock: clock)
-        guard content?.isTruncated == true else { return body }
-        return body.passing { next in
-            if let chunk = try await next() { return chunk }
-            throw HTTPError(.connectionLost, request: request, message: "the recording ends here")
-        }
+        let isCut = content?.isTruncated == true
+        return HTTPResponseBody(
+            pieces: pieces, clock: clock,
+            failure: isCut ? HTTPError(.connectionLost, request: request, message: "the recording ends here") : nil)
     }
 }

@@ -133,12 +133,7 @@ public final class ChaosLoader: HTTPLoader, CustomStringConvertible {
         let error = isCut ? failure(of: response.request, "the body was truncated") : nil
         response.body = HTTPResponseBody(
             pieces: data.pieces(of: chaos.drip > .zero ? 16 : max(1, data.count)).map { (chaos.drip, $0) },
-            clock: exchange.clock)
-        response.body = response.body.passing { next in
-            if let chunk = try await next() { return chunk }
-            if let error { throw error }
-            return nil
-        }
+            clock: exchange.clock, failure: error)
         // A response that is not streamed is read here, so that the error is that of the load.
         return response.request.responseDelivery == .buffered
             ? try await response.delivered(to: response.request) : response

@@ -51,7 +51,8 @@ extension LoaderLaws {
         return violations("cancellation", reasons)
     }
 
-    /// Checks that a reset ends requests in progress, is passed on once, and leaves a working loader.
+    /// Checks that a reset ends requests in progress, is passed on once, and, also if it is repeated, leaves a working
+    /// loader.
     func reset(_ scene: any LawScene) async -> [LawViolation] {
         let load = Attempt { try await scene.loader.load(scene.request("/hang")) }
         guard await eventually({ scene.record.now.arrivals["/hang"] == 1 }) else { return [] }
@@ -65,6 +66,8 @@ extension LoaderLaws {
         if !scene.isWire, scene.record.now.resets != 1 {
             reasons.append("a reset reaches the next loader \(scene.record.now.resets) times instead of once")
         }
+        let again = Attempt { await scene.loader.reset() }
+        if await again.result(within: patience) == nil { reasons.append("a second reset does not return") }
         let later = await Attempt { try await scene.loader.load(scene.request("/answer/1")) }.result(within: patience)
         if case .success? = later {} else { reasons.append("a load after a reset fails") }
         return violations("reset", reasons)

@@ -21,8 +21,8 @@ public import Letterhead
 /// - **Identity**: the request keeps its id on the way to the next loader and in the response.
 /// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and the work of the
 ///   loader or the server below ends.
-/// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. Later
-///   requests succeed.
+/// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
+///   reset does no harm. Later requests succeed.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: a malformed request is refused before anything is sent.
 public struct LoaderLaws: Sendable {

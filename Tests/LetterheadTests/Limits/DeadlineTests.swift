@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `a streamed body is read until the deadline`() async throws {
-        let mock = MockLoader { request in
+        let mock = AnyLoader { request in
             HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { Data("x".utf8) })
         }
         let response = try await (Deadline(.seconds(3), clock: clock) --> mock).load(try .to("https://a.test"))

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a streamed response that a link watches`() async throws {
         let places = places
-        let body = HTTPResponseBody(length: nil, pull: { await places.next() }).passing { next in try await next() }
+        let body = HTTPResponseBody(length: nil, pull: { await places.next() }).map { $0 }
         #expect(try await body.data() == Data("piecepiece".utf8))
         #expect(places.all == [true, true, true])
     }
@@ -54,8 +54,15 @@ import Testing
     @Test func `a streamed response of a client`() async throws {
         let places = places
         let body = HTTPResponseBody.received(length: nil, pull: { await places.next() }, cancel: {})
-        let tracked = TrackedBody(body, of: HTTPRequest(), onEnd: { _ in })
-        for try await _ in tracked.body(length: nil) { #expect(places.isOnMain) }
+        let client = HTTPClient(
+            transport: MockLoader { request in
+                var response = HTTPResponse(request: request, status: 200)
+                response.body = body
+                return response
+            })
+        for try await _ in try await client.send(HTTPRequest(url: #require(URL(string: "https://a.test/")))).body {
+            #expect(places.isOnMain)
+        }
         #expect(places.all == [true, true, true])
     }
 

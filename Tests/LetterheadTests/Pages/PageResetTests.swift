@@ -24,6 +24,20 @@ struct PageResetTests {
         #expect(try await fresh.next() == 1)
     }
 
+    @Test func `a reset ends the delay before a page, and the page is not requested`() async throws {
+        let (clock, mock) = (TestClock(), MockLoader { try .ok($0, json: [1]) })
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 1)
+        let load = Task {
+            let walk = PageWalk(delay: .seconds(600), clock: clock)
+            for try await _ in client.pages(of: numbers, walk: walk) {}
+        }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled && mock.requests.count == 1)
+    }
+
     @Test func `a sequence that has ended remains ended after a reset`() async throws {
         let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader { try .ok($0, json: [1]) })
         let numbers = Endpoint("numbers", answering: [Int].self).paginated(size: 2)

@@ -5,16 +5,17 @@
     import RawServer
     import Testing
 
-    /// Clients that share a transport as they share the default one, of which one is reset.
+    /// Clients that share a transport, of which one is reset.
     @Suite(.timeLimit(.minutes(3))) struct SharedTransportTests {
         private struct GetText: RequestTemplate {
             typealias Response = String
             var path: RequestPath { "text" }
         }
 
-        private let transport = CurlLoader(isShared: true)
+        /// Returns a transport: one as the default one, or one as of `makeTransport`.
+        private func transport(isDefault: Bool) -> CurlLoader { CurlLoader(isShared: isDefault) }
 
-        private func client(_ server: RawServer) -> HTTPClient {
+        private func client(_ server: RawServer, _ transport: CurlLoader) -> HTTPClient {
             HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: transport)
         }
 
@@ -33,22 +34,32 @@
             }
         }
 
-        @Test func `a reset of one client leaves the requests of another in progress`() async throws {
+        @Test(arguments: [true, false], [1, 3])
+        func `a reset of one client leaves the requests of another in progress`(isDefault: Bool, resets: Int)
+            async throws
+        {
+            let transport = transport(isDefault: isDefault)
             let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = halfServer(began: began, rest: rest)
-            let other = Task { [client = client(server)] in try await client.send(GetText()) }
+            let other = Task { [client = client(server, transport)] in try await client.send(GetText()) }
             #expect(await began.isSignaled())
-            await client(server).reset()
+            for _ in 0..<resets { await client(server, transport).reset() }
             rest.signal()
             #expect(try await other.value == "halfrest")
         }
 
-        @Test func `a reset cancels the client's own requests, and closes their connections`() async throws {
+        @Test(arguments: [true, false], [0, 2])
+        func `a reset cancels the client's own requests, and closes their connections`(
+            isDefault: Bool, otherResets: Int
+        ) async throws {
+            let transport = transport(isDefault: isDefault)
             let signals = (0..<3).map { _ in DispatchSemaphore(value: 0) }
             let server = halfServer(began: signals[0], rest: signals[1], closed: signals[2])
-            let client = client(server)
+            let client = client(server, transport)
             let own = Task { try await client.send(GetText()) }
             #expect(await signals[0].isSignaled())
+            // Resets of other clients replace the connections of the transport.
+            for _ in 0..<otherResets { await self.client(server, transport).reset() }
             await client.reset()
             signals[1].signal()
             #expect(await signals[2].isSignaled())
@@ -56,7 +67,8 @@
             #expect(error?.code == .cancelled)
         }
 
-        @Test func `requests after a reset use a new connection, and the old one is closed`() async throws {
+        @Test(arguments: [true, false])
+        func `requests after a reset use a new connection, and the old one is closed`(isDefault: Bool) async throws {
             let closed = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
@@ -64,13 +76,32 @@
                 }
                 closed.signal()
             }
-            let client = client(server)
+            let client = client(server, transport(isDefault: isDefault))
             for _ in 0..<2 { #expect(try await client.send(GetText()) == "ok") }
             #expect(server.connectionCount == 1)
             await client.reset()
             #expect(await closed.isSignaled())
             #expect(try await client.send(GetText()) == "ok")
             #expect(server.connectionCount == 2)
+        }
+
+        @Test(arguments: [true, false])
+        func `a reset of a chain without a client ends its transfers, except on the default transport`(isDefault: Bool)
+            async throws
+        {
+            let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = halfServer(began: began, rest: rest)
+            let transport = transport(isDefault: isDefault)
+            let load = Task { try await transport.load(HTTPRequest(url: server.url())) }
+            #expect(await began.isSignaled())
+            await transport.reset()
+            rest.signal()
+            if isDefault {
+                #expect(try await load.value.body.data() == Data("halfrest".utf8))
+            } else {
+                let error = await #expect(throws: HTTPError.self) { try await load.value }
+                #expect(error?.code == .cancelled)
+            }
         }
     }
 #endif

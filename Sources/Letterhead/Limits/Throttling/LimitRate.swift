@@ -20,9 +20,7 @@ import Synchronization
 public final class LimitRate: LoaderLink {
     // This type is a class because all chains that contain the link share its buckets.
 
-    private typealias Turn = OneShot<TurnOutcome>
-
-    private let state: Mutex<RateState<Turn>>
+    private let state: Mutex<RateState<QueuedRequest>>
     private let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
@@ -80,14 +78,16 @@ public final class LimitRate: LoaderLink {
         let response = try await next.load(request)
         if let report = RateReport(response, now: { now().timeIntervalSince1970 }) {
             let learned = if let key { key } else { try scope.key(of: request) }
-            learn(report, learned)
+            learn(report, learned, from: request)
         }
         return response
     }
 
-    /// Removes the reported limits, ends all waits, and resets the links below.
+    /// Removes the reported limits, ends the waits, except those of other clients, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        for turn in state.withLock({ $0.clear() }) { turn.set(.reset) }
+        let (ended, first) = state.withLock { $0.clear { $0.request.endsAtReset } }
+        for queued in ended { queued.turn.set(.reset) }
+        for queued in first { queued.turn.set(.turn) }
         await next.reset()
     }
 
@@ -96,12 +96,15 @@ public final class LimitRate: LoaderLink {
     }
 
     private func waitTurn(of request: HTTPRequest, _ key: ThrottleKey, priority: Int) async throws(HTTPError) {
-        let turn = Turn()
+        let waiter = QueuedRequest(request: request)
         let (time, left) = (timeline.now, request.timeLeft)
-        let arrival = state.withLock {
-            $0.arrive(key, priority: priority, queueLimit: queueLimit, timeLeft: left, turn: turn, at: time)
+        let arrival = state.withLock { state in
+            request.wasReset
+                ? nil
+                : state.arrive(key, priority: priority, queueLimit: queueLimit, timeLeft: left, turn: waiter, at: time)
         }
         switch arrival {
+        case nil: throw Self.error(.reset, request)
         case .passes: return
         case .full: throw Self.error(.full(queueLimit), request)
         case .tooLate: throw Self.error(.tooLate, request)
@@ -110,9 +113,9 @@ public final class LimitRate: LoaderLink {
             defer { queued?.leave() }
             if !isFirst {
                 let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
-                    state.withLock { $0.leaveLine(key, place: place) }?.set(outcome)
+                    state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
                 }
-                let outcome = await turn.value(
+                let outcome = await waiter.turn.value(
                     within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
                 guard case .turn = outcome else { throw Self.error(outcome, request) }
             }
@@ -124,28 +127,30 @@ public final class LimitRate: LoaderLink {
     /// again.
     private func waitAsFirst(_ key: ThrottleKey, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
         while true {
-            let turn = Turn()
+            let waiter = QueuedRequest(request: request)
             let time = timeline.now
-            switch state.withLock({ $0.step(key, place: place, turn: turn, at: time) }) {
+            switch state.withLock({ $0.step(key, place: place, turn: waiter, at: time) }) {
             case .passes(let next):
-                next?.set(.turn)
+                next?.turn.set(.turn)
                 return
             case .gone: throw Self.error(.reset, request)
             case .sleeps(let wait):
                 var outcome = TurnOutcome.tooLate
                 if request.timeLeft.map({ wait <= $0 }) ?? true {
-                    outcome = await turn.value(
-                        within: wait, on: clock, onTimeout: { turn.set(.turn) }, onCancel: { turn.set(.cancelled) })
+                    outcome = await waiter.turn.value(
+                        within: wait, on: clock, onTimeout: { waiter.turn.set(.turn) },
+                        onCancel: { waiter.turn.set(.cancelled) })
                 }
                 if case .turn = outcome { continue }
-                state.withLock { $0.leaveFirst(key, place: place) }?.set(.turn)
+                state.withLock { $0.leaveFirst(key, place: place) }?.turn.set(.turn)
                 throw Self.error(outcome, request)
             }
         }
     }
 
-    private func learn(_ report: RateReport, _ key: ThrottleKey) {
+    private func learn(_ report: RateReport, _ key: ThrottleKey, from request: HTTPRequest) {
         let time = timeline.now
-        for turn in state.withLock({ $0.learn(report, key, at: time) }) { turn.set(.tooLate) }
+        let late = state.withLock { request.wasReset ? [] : $0.learn(report, key, at: time) }
+        for queued in late { queued.turn.set(.tooLate) }
     }
 }

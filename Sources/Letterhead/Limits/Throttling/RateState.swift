@@ -134,15 +134,26 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes everything, and returns the waiting requests.
-    mutating func clear() -> [Turn] {
-        var turns: [Turn] = []
+    /// Removes all limits that were reported, and the waiting requests for which a closure returns true.
+    ///
+    /// - Returns: the removed requests, and those that are now the first of their queues.
+    mutating func clear(where isEnded: (Turn) -> Bool) -> (ended: [Turn], first: [Turn]) {
+        var result = (ended: [Turn](), first: [Turn]())
+        let fresh = fresh
         for key in Array(lanes.keys) {
-            if let first = lanes[key]?.first { turns.append(first.turn) }
-            while let next = lanes[key]?.line.next() { turns.append(next.turn) }
+            withLane(key) { lane in
+                lane.bucket = fresh
+                if let first = lane.first, isEnded(first.turn) {
+                    result.ended.append(first.turn)
+                    lane.first = nil
+                }
+                result.ended += lane.line.removeAll { isEnded($0.turn) }.map(\.turn)
+                lane.first = lane.first ?? lane.line.next()
+                if let first = lane.first { result.first.append(first.turn) }
+            }
         }
-        lanes = [:]
-        return turns
+        lanes = lanes.filter { $0.value.first != nil }
+        return result
     }
 
     private mutating func withLane<Result>(_ key: ThrottleKey, _ body: (inout Lane) -> Result) -> Result {

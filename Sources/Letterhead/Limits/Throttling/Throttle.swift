@@ -20,9 +20,7 @@ import Synchronization
 public final class Throttle: LoaderLink {
     // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
 
-    private typealias Turn = OneShot<TurnOutcome>
-
-    private let state: Mutex<ThrottleState<Turn>>
+    private let state: Mutex<ThrottleState<QueuedRequest>>
     private let scope: Throttling.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
@@ -58,7 +56,7 @@ public final class Throttle: LoaderLink {
                 let woken = state.setLimit(newValue)
                 return newValue < 0 ? (state.clearLines(), Self.negative) : (woken, TurnOutcome.turn)
             }
-            for turn in woken { turn.set(outcome) }
+            for queued in woken { queued.turn.set(outcome) }
         }
     }
 
@@ -78,19 +76,20 @@ public final class Throttle: LoaderLink {
         let key = try scope.key(of: request)
         if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
         let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
-        let response: HTTPResponse
         do throws(HTTPError) {
-            response = try await next.load(request)
+            let response = try await next.load(request)
+            // A body that is still arriving keeps the slot.
+            response.body.onEnd { [self] _ in leave(key, lease) }
+            return response
         } catch {
             leave(key, lease)
             throw error
         }
-        return release(key, lease, after: response)
     }
 
-    /// Ends all waits, and resets the links below.
+    /// Ends the waits, except those of other clients, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        for turn in state.withLock({ $0.clearLines() }) { turn.set(.reset) }
+        for queued in state.withLock({ $0.clearLines { $0.request.endsAtReset } }) { queued.turn.set(.reset) }
         await next.reset()
     }
 
@@ -100,46 +99,31 @@ public final class Throttle: LoaderLink {
     private func waitTurn(of request: HTTPRequest, key: ThrottleKey, priority: Int) async throws(HTTPError) {
         let left = request.timeLeft
         if let left, left <= .zero { throw TurnOutcome.tooLate.error(for: request, waitingFor: Self.slot) }
-        let turn = Turn()
-        let arrival = state.withLock {
-            $0.arrive(key, priority: priority, queueLimit: queueLimit, waiter: turn)
+        let waiter = QueuedRequest(request: request)
+        let arrival = state.withLock { state in
+            request.wasReset
+                ? nil : state.arrive(key, priority: priority, queueLimit: queueLimit, waiter: waiter)
         }
         switch arrival {
+        case nil: throw TurnOutcome.reset.error(for: request, waitingFor: Self.slot)
         case .runs: return
         case .refused: throw Self.negative.error(for: request, waitingFor: Self.slot)
         case .full: throw TurnOutcome.full(queueLimit).error(for: request, waitingFor: Self.slot)
         case .waits(let place):
             let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
-                state.withLock { $0.leaveLine(key, place: place) }?.set(outcome)
+                state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
             }
             let queued = request.observation?.enterQueue("throttle")
             defer { queued?.leave() }
-            let outcome = await turn.value(
+            let outcome = await waiter.turn.value(
                 within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
             guard case .turn = outcome else { throw outcome.error(for: request, waitingFor: Self.slot) }
         }
     }
 
-    /// Releases the slot after the response. A body that is still arriving keeps the slot until it has ended.
-    private func release(
-        _ key: ThrottleKey, _ lease: ResourceLease?, after response: HTTPResponse
-    ) -> HTTPResponse {
-        guard response.body.buffered == nil else {
-            leave(key, lease)
-            return response
-        }
-        var response = response
-        response.body = response.body.observing { next in
-            try await next()
-        } end: { [self] in
-            leave(key, lease)
-        }
-        return response
-    }
-
     private func leave(_ key: ThrottleKey, _ lease: ResourceLease?) {
         lease?.release()
-        state.withLock { $0.leave(key) }?.set(.turn)
+        state.withLock { $0.leave(key) }?.turn.set(.turn)
     }
 }
 

@@ -84,11 +84,9 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Removes all waiting requests, and returns them.
-    mutating func clearLines() -> [Waiter] {
-        withEveryLane { lane, woken in
-            while let next = lane.line.next() { woken.append(next) }
-        }
+    /// Removes the waiting requests for which a closure returns true, and returns them. Default: all of them.
+    mutating func clearLines(where isEnded: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
+        withEveryLane { lane, woken in woken += lane.line.removeAll(where: isEnded) }
     }
 
     /// Changes a queue in place.

@@ -41,6 +41,11 @@ struct WaitingLine<Element> {
         return element
     }
 
+    /// Removes the elements for which a closure returns true, and returns them in order.
+    mutating func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
+        places.compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
+    }
+
     /// Removes and returns the next element.
     mutating func next() -> Element? {
         while let row = rows.indices.first {
@@ -58,6 +63,12 @@ struct WaitingLine<Element> {
         rows.removeAll { $0.places.isEmpty }
         emptyPlaces = 0
     }
+}
+
+/// A request in a queue.
+struct QueuedRequest: Sendable {
+    let turn = OneShot<TurnOutcome>()
+    let request: HTTPRequest
 }
 
 extension HTTPError.Code {

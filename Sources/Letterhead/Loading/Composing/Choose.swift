@@ -82,7 +82,8 @@ private final class SeenLinks: Sendable {
 
     func note(_ link: any LoaderLink) {
         for link in (link as? LinkChain)?.links ?? [link] {
-            let key = identity(of: link) ?? ObjectIdentifier(type(of: link))
+            let key =
+                type(of: link) is AnyClass ? ObjectIdentifier(link as AnyObject) : ObjectIdentifier(type(of: link))
             seen.withLock { seen in
                 if case .object(let weak)? = seen[key], weak.object != nil { return }
                 seen[key] = (link as? any LoaderLink & AnyObject).map { .object(Weak(object: $0)) } ?? .value(link)

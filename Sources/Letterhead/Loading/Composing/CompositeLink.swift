@@ -6,26 +6,17 @@
 ///
 /// Laws:
 /// - ``parts`` contains all parts, in the order of the printed tree.
-/// - A reset reaches each part once, and the next loader once, regardless of the parts that a request would use.
+/// - A reset reaches each part, and the next loader once, regardless of the parts that a request would use.
 public protocol CompositeLink: LoaderLink {
     /// The parts of the link, with their names for the printed tree. The name is nil for a part without a name.
     var parts: [(name: String?, link: any LoaderLink)] { get }
 }
 
 extension CompositeLink {
-    /// Resets each part once, even if it occurs several times, and then the next loader once.
+    /// Resets each part, and then the next loader once.
     public func reset(next: any HTTPLoader) async {
-        await resetOnce(parts.map(\.link))
+        for part in parts { await part.link.reset(next: Nothing()) }
         await next.reset()
-    }
-}
-
-/// Resets links without the next loader. A link that occurs several times is reset once.
-func resetOnce(_ links: [any LoaderLink]) async {
-    await ResetRound.join { round in
-        for link in links.flatMap({ ($0 as? LinkChain)?.links ?? [$0] }) where round.comes(to: link) {
-            await link.reset(next: Nothing())
-        }
     }
 }
 

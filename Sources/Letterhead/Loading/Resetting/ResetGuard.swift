@@ -20,8 +20,15 @@ public final class ResetGuard: LoaderLink {
     /// The number of resets that wait for the one in progress.
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
+    /// The client whose generation ends with a reset; nil in a custom chain.
+    private let client: ClientIdentity?
+
     /// Creates the link.
-    public init() {}
+    public init() { client = nil }
+
+    /// Creates the link of a client. The generation of the client ends again when new requests are refused: a request
+    /// that began just before might have used the state of the previous user.
+    init(of client: ClientIdentity) { self.client = client }
 
     /// Calls the next loader, unless a reset is in progress.
     @inline(__always)
@@ -46,6 +53,7 @@ public final class ResetGuard: LoaderLink {
                 end.set(())
             }
         }
+        client?.endGeneration()
         await next.reset()
         let others = joined.withLock { $0.take() } ?? []
         for other in others { other.set(()) }

@@ -37,9 +37,6 @@ final class Observation: Sendable {
 
     private static let lastLoad = Atomic<Int>(0)
 
-    /// The load on whose behalf the current task sends requests.
-    @TaskLocal static var current: Observation?
-
     let hub: ObservationHub
     let load: Int
     let parent: Int?
@@ -112,6 +109,11 @@ extension Observation {
             event[.status] = response.status.code
             event[.bytes] = response.body.length
         }
+    }
+
+    /// Ends the load with the end of its body.
+    func end(_ response: HTTPResponse, _ end: HTTPResponseBody.End) {
+        if case .failed(let error) = end { self.end(error) } else { self.end(response) }
     }
 
     func end(_ error: any Error) {

@@ -3,9 +3,6 @@ import Synchronization
 /// The loads of one page sequence: the first of them is the parent of the others. This type is a class because all pages
 /// share it.
 final class PageFamily: Sendable {
-    /// The sequence that the current task loads a page of.
-    @TaskLocal static var current: PageFamily?
-
     private let first = Atomic<Int>(0)
 
     /// The load of the first page; nil before it.

@@ -121,17 +121,3 @@ extension HTTPRequest {
         return own.isEmpty ? nil : ProgressUpdates.Report(receivers: own)
     }
 }
-
-extension HTTPResponse {
-    /// Returns this response, whose streamed body ends the updates when it has been read or dropped.
-    func ending(_ report: ProgressUpdates.Report?) -> HTTPResponse {
-        guard let report else { return self }
-        var response = self
-        response.body = body.observing { next in
-            try await next()
-        } end: {
-            report.finish()
-        }
-        return response
-    }
-}

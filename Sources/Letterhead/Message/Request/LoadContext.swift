@@ -5,12 +5,9 @@ import Synchronization
 /// The call site creates it for each load, so that nothing of an earlier load applies to a request that is sent again.
 /// Links read it through properties of the request.
 struct LoadContext: Sendable {
-    /// The identity of a client. It is an object, so that no later client has the same identity.
-    final class ClientIdentity: Sendable {}
-
-    /// The client that sends the request; nil without a client. A link that several clients share must distinguish
-    /// them, because each client has its own credentials, cookies and environment.
-    var client: ClientIdentity?
+    /// The client that sends the request, and its generation; nil without a client. A link that several clients share
+    /// must distinguish them, because each client has its own credentials, cookies and environment.
+    var generation: ClientGeneration?
     /// The environment that the client will apply. Descriptions use it until it is applied.
     var environment: ClientEnvironment?
     /// The origin of the client's own environment.
@@ -62,7 +59,7 @@ final class DownloadOwner: Sendable {
 
 extension HTTPRequest {
     /// The client that sends the request; nil without a client.
-    var client: LoadContext.ClientIdentity? { context.client }
+    var client: ClientIdentity? { context.generation?.client }
 
     /// Records the events of the load that the request belongs to; nil if the load is not observed.
     var observation: Observation? {

@@ -26,7 +26,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// Creates a body in memory. Default: empty.
     public init(_ data: Data = Data()) { source = .data(data) }
 
-    /// Creates a streamed body.
+    /// Creates a streamed body from a closure. The closure runs in a task for each piece, which is cancelled when the body
+    /// is cancelled.
     ///
     /// - Parameters:
     ///   - length: the number of bytes, if it is known.
@@ -35,14 +36,20 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     public init(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void = {}
     ) {
-        source = .stream(OneTimeStream(length: length, pull: pull, cancel: cancel))
+        let pulls = PullsInTasks(pull)
+        let ending = { @Sendable in
+            pulls.cancel()
+            cancel()
+        }
+        source = .stream(OneTimeStream(length: length, pull: { try await pulls.next() }, cancel: ending))
     }
 
-    /// Returns a streamed body. Its closure `cancel` also ends a pull that is in progress.
+    /// Returns a streamed body whose pieces are pulled in the task of the reader. Its closure `cancel` also ends a pull
+    /// that is in progress.
     static func received(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) -> HTTPResponseBody {
-        HTTPResponseBody(.stream(OneTimeStream(length: length, pull: pull, cancel: cancel, endsPulls: true)))
+        HTTPResponseBody(.stream(OneTimeStream(length: length, pull: pull, cancel: cancel)))
     }
 
     /// All bytes if they are in memory; nil for a streamed body.
@@ -75,53 +82,56 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         return bytes.take()
     }
 
-    /// Returns the same body with a closure that processes the pieces of a stream. A body in memory is returned
-    /// unchanged.
+    /// How a body has ended.
+    public enum End: Sendable {
+        /// All pieces were read.
+        case complete
+        /// Reading it failed, or a reset ended it.
+        case failed(any Error)
+        /// It was dropped before its end.
+        case dropped
+    }
+
+    /// Calls a closure when the body has ended: exactly once, and never while a piece is being read. A body in memory has
+    /// ended already.
     ///
-    /// Use it in links that observe or limit what is read. Afterwards, the original body can no longer be read.
+    /// Use it in a link that holds something until a response has been read, such as a slot.
+    public func onEnd(_ closure: @escaping @Sendable (End) -> Void) {
+        switch source {
+        case .data: closure(.complete)
+        case .stream(let stream), .withheld(let stream): stream.onEnd(closure)
+        }
+    }
+
+    /// Returns a body whose pieces a closure has changed. The bytes of a body in memory are one piece.
+    ///
+    /// Use it in a link that changes, observes or limits what is read. Afterwards, the original body can no longer be
+    /// read.
     ///
     /// - Parameters:
-    ///   - closure: calls `next` for the next piece, which is nil at the end, and returns it or throws.
-    ///   - end: called once if a streamed body has ended, failed or been dropped. Default: does nothing.
-    public func passing(
-        through closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
-        end: @escaping @Sendable () -> Void = {}
-    ) -> HTTPResponseBody {
-        passing(through: closure, end: end, awaitsOnlyNext: false)
-    }
-
-    /// Returns the same body with a closure of a link of the library. The closure must await nothing but `next`. If
-    /// cancelling this body ends a pull that is in progress, cancelling the returned body also ends it.
-    func observing(
-        _ closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
-        end: @escaping @Sendable () -> Void = {}
-    ) -> HTTPResponseBody {
-        passing(through: closure, end: end, awaitsOnlyNext: true)
-    }
-
-    private func passing(
-        through closure: @escaping @Sendable (_ next: @Sendable () async throws -> Data?) async throws -> Data?,
-        end: @escaping @Sendable () -> Void, awaitsOnlyNext: Bool
-    ) -> HTTPResponseBody {
-        guard case .stream(let stream) = source else { return self }
-        let (chunks, ending) = (stream.walk(), PassedEnd(end))
-        let pull: @Sendable () async throws -> Data? = {
-            try await ending.pull {
-                try await closure {
-                    let chunk = try await chunks.next()
-                    // After a cancellation, nil does not mean that the body is complete.
-                    if chunk == nil, ending.isCancelled { throw CancellationError() }
-                    return chunk
-                }
+    ///   - length: the number of bytes of the new body; ``length`` if the closure does not change it. Default: nil (not
+    ///     known).
+    ///   - transform: returns the changed piece. Reading the body throws an error that the closure throws.
+    public func map(length: Int? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> HTTPResponseBody {
+        switch source {
+        case .data(let data):
+            guard !data.isEmpty else { return self }
+            do { return HTTPResponseBody(try transform(data)) } catch {
+                return .received(length: nil, pull: { throw error }, cancel: {})
             }
+        case .withheld: return self
+        case .stream(let stream):
+            let pieces = stream.walk()
+            return .received(
+                length: length, pull: { try await pieces.next().map { try transform($0) } },
+                cancel: { pieces.cancel() })
         }
-        let cancel: @Sendable () -> Void = {
-            ending.cancel { stream.end(cancelling: true) }
-        }
-        return Self(
-            .stream(
-                OneTimeStream(
-                    length: stream.length, pull: pull, cancel: cancel, endsPulls: awaitsOnlyNext && stream.endsPulls)))
+    }
+
+    /// Returns what ends a streamed body with an error, together with a read in progress. It does not retain the body.
+    func canceller(throwing error: @autoclosure @escaping @Sendable () -> any Error) -> @Sendable () -> Void {
+        guard case .stream(let stream) = source else { return {} }
+        return { [weak stream] in stream?.cancel(throwing: error()) }
     }
 
     /// Whether the body is streamed.
@@ -145,29 +155,26 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator {
         switch source {
-        case .data(let data): Iterator(data: data.isEmpty ? nil : data, walk: nil)
-        case .stream(let stream): Iterator(data: nil, walk: stream.walk())
-        case .withheld: Iterator(data: nil, walk: nil, isWithheld: true)
+        case .data(let data): Iterator(data: data.isEmpty ? nil : data)
+        case .stream(let stream): Iterator(walk: stream.walk(), origin: origin)
+        case .withheld: Iterator(isWithheld: true)
         }
     }
 
     /// The iterator of ``HTTPResponseBody``.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
-        fileprivate var data: Data?
-        fileprivate let walk: OneTimeStream.Walk?
-        fileprivate var isWithheld = false
+        private var data: Data?
+        private let walk: OneTimeStream.Walk?
+        private let origin: Origin?
+        private let isWithheld: Bool
         /// The number of bytes that were returned since the reader's actor was last released.
         private var unyielded = 0
 
-        fileprivate init(data: Data?, walk: OneTimeStream.Walk?, isWithheld: Bool = false) {
-            (self.data, self.walk, self.isWithheld) = (data, walk, isWithheld)
+        fileprivate init(
+            data: Data? = nil, walk: OneTimeStream.Walk? = nil, origin: Origin? = nil, isWithheld: Bool = false
+        ) {
+            (self.data, self.walk, self.origin, self.isWithheld) = (data, walk, origin, isWithheld)
         }
-
-        /// Whether ``cancel()`` ends a pull that is in progress.
-        var endsWhenCancelled: Bool { walk?.endsPulls ?? true }
-
-        /// Ends the iteration, as dropping it does.
-        func cancel() { walk?.cancel() }
 
         /// Returns the next piece, or nil at the end.
         ///
@@ -188,10 +195,19 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, or nil at the end, and does not yield.
         mutating func nextPiece() async throws -> Data? {
-            if let walk { return try await walk.next() }
+            if let walk { return try await next(of: walk) }
             if isWithheld { throw HTTPBodyError.withheld }
             defer { data = nil }
             return data
+        }
+
+        /// Returns the next piece, unless the client was reset since the response arrived.
+        private func next(of walk: OneTimeStream.Walk) async throws -> Data? {
+            if let origin, origin.wasReset { walk.cancel(throwing: origin.resetError) }
+            let piece = try await walk.next()
+            guard piece != nil, let origin, origin.wasReset else { return piece }
+            walk.cancel(throwing: origin.resetError)
+            return try await walk.next()
         }
 
         /// Returns the next piece, as ``next()`` does. A `for` loop calls it.

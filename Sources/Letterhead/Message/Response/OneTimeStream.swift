@@ -1,41 +1,73 @@
 import Foundation
 import Synchronization
 
-/// A streamed body, which can be iterated once. It is a class, because the copies of an ``HTTPResponseBody`` share the
-/// single iteration, and because the connection is released when the last reference is dropped.
+/// A streamed body, which can be iterated once. Copies of an ``HTTPResponseBody`` share it, and the connection is
+/// released when the last reference is dropped.
 final class OneTimeStream: Sendable {
-    private enum State {
-        case untouched, walking, finished
+    typealias End = HTTPResponseBody.End
+
+    private struct State {
+        var isTaken = false
+        var pulls = 0
+        var end: End?
+        /// What the next read throws, because nil would mean that the body is complete.
+        var refusal: (any Error)?
+        var isReported = false
+        var observers: [@Sendable (End) -> Void] = []
+
+        /// Returns what reports the end, once, when no piece is being pulled.
+        mutating func takeReport() -> (() -> Void)? {
+            guard let end, pulls == 0, !isReported else { return nil }
+            isReported = true
+            let observers = exchange(&self.observers, with: [])
+            return observers.isEmpty ? nil : { for observer in observers { observer(end) } }
+        }
     }
 
     let length: Int?
-    /// Whether `cancel` ends a pull that is in progress. Otherwise, only cancelling the task of the pull ends it.
-    let endsPulls: Bool
     private let pull: @Sendable () async throws -> Data?
-    private let cancel: @Sendable () -> Void
-    private let state = Mutex(State.untouched)
+    /// Ends a pull that is in progress, and releases what the body holds.
+    private let release: @Sendable () -> Void
+    private let state = Mutex(State())
 
     init(
-        length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void,
-        endsPulls: Bool = false
+        length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel release: @escaping @Sendable () -> Void
     ) {
-        self.endsPulls = endsPulls
-        self.length = length
-        self.pull = pull
-        self.cancel = cancel
+        (self.length, self.pull, self.release) = (length, pull, release)
     }
 
-    deinit {
-        if state.withLock({ $0 != .finished }) { cancel() }
+    deinit { cancel() }
+
+    /// Calls a closure when the body has ended, or at once if it has ended before.
+    func onEnd(_ observer: @escaping @Sendable (End) -> Void) {
+        let end = state.withLock { state -> End? in
+            if !state.isReported { state.observers.append(observer) }
+            return state.isReported ? state.end : nil
+        }
+        if let end { observer(end) }
+    }
+
+    /// Ends the body before its end, together with a pull in progress.
+    ///
+    /// - Parameter error: what the reader receives. Default: nil (the body was dropped).
+    func cancel(throwing error: (any Error)? = nil) {
+        let (isNew, report) = state.withLock { state -> (Bool, (() -> Void)?) in
+            guard state.end == nil else { return (false, nil) }
+            state.end = error.map { .failed($0) } ?? .dropped
+            state.refusal = error ?? CancellationError()
+            return (true, state.takeReport())
+        }
+        if isNew { release() }
+        report?()
     }
 
     /// Returns the only iteration. Later ones throw an error at their first step.
     func walk() -> Walk {
-        let first = state.withLock { state in
-            defer { if state == .untouched { state = .walking } }
-            return state == .untouched
+        let isFirst = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
         }
-        return Walk(stream: self, isFirst: first)
+        return Walk(stream: self, isFirst: isFirst)
     }
 
     /// An iteration. Dropping it before its end ends the stream, because no other iteration can continue it.
@@ -43,43 +75,88 @@ final class OneTimeStream: Sendable {
         private let stream: OneTimeStream
         private let isFirst: Bool
 
-        init(stream: OneTimeStream, isFirst: Bool) {
-            self.stream = stream
-            self.isFirst = isFirst
-        }
+        init(stream: OneTimeStream, isFirst: Bool) { (self.stream, self.isFirst) = (stream, isFirst) }
 
-        deinit {
-            if isFirst { stream.end(cancelling: true) }
-        }
+        deinit { cancel() }
 
-        var endsPulls: Bool { stream.endsPulls }
-
-        func cancel() {
-            if isFirst { stream.end(cancelling: true) }
+        func cancel(throwing error: (any Error)? = nil) {
+            if isFirst { stream.cancel(throwing: error) }
         }
 
         func next() async throws -> Data? {
             guard isFirst else { throw HTTPBodyError.alreadyRead }
-            guard stream.state.withLock({ $0 == .walking }) else { return nil }
+            guard try stream.beginPull() else { return nil }
+            let result: Result<Data?, any Error>
             do {
-                while let chunk = try await stream.pull() {
-                    if !chunk.isEmpty { return chunk }
-                }
-                stream.end(cancelling: false)
-                return nil
+                var piece = try await stream.pull()
+                while piece?.isEmpty == true { piece = try await stream.pull() }
+                result = .success(piece)
             } catch {
-                stream.end(cancelling: true)
-                throw error
+                result = .failure(error)
             }
+            return try stream.endPull(result)
         }
     }
 
-    /// Ends the stream. Later calls have no effect.
-    func end(cancelling: Bool) {
-        let isNew = state.withLock { state in
-            defer { state = .finished }
-            return state != .finished
+    /// Returns false after the end.
+    private func beginPull() throws -> Bool {
+        try state.withLock { state in
+            if let refusal = state.refusal.take() { throw refusal }
+            guard state.end == nil else { return false }
+            state.pulls += 1
+            return true
         }
-        if isNew, cancelling { cancel() }
+    }
+
+    private func endPull(_ result: Result<Data?, any Error>) throws -> Data? {
+        let end: End? =
+            switch result {
+            case .success(nil): .complete
+            case .success: nil
+            case .failure(let error): .failed(error)
+            }
+        let (refusal, isNew, report) = state.withLock { state in
+            state.pulls -= 1
+            let isNew = end != nil && state.end == nil
+            if isNew { state.end = end }
+            return (state.refusal.take(), isNew, state.takeReport())
+        }
+        if isNew, case .failure = result { release() }
+        report?()
+        if let refusal { throw refusal }
+        return try result.get()
+    }
+}
+
+/// Runs a closure of the caller in a task for each piece, because only a cancelled task ends a pull of the caller's.
+final class PullsInTasks: Sendable {
+    private typealias Pull = Task<Data?, any Error>
+
+    private let pull: @Sendable () async throws -> Data?
+    /// The pulls in progress; nil after the body was cancelled.
+    private let pulls = Mutex<Set<Pull>?>([])
+
+    init(_ pull: @escaping @Sendable () async throws -> Data?) { self.pull = pull }
+
+    /// - Parameter isolation: the reader's actor, on which the closure runs.
+    func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
+        let task = Pull {
+            _ = isolation
+            return try await self.pull()
+        }
+        let isLate = pulls.withLock { $0?.insert(task) == nil }
+        if isLate { task.cancel() }
+        defer { _ = pulls.withLock { $0?.remove(task) } }
+        return try await withTaskCancellationHandler {
+            _ = isolation
+            return try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    func cancel() {
+        let running = pulls.withLock { $0.take() }
+        for task in running ?? [] { task.cancel() }
     }
 }

@@ -198,7 +198,7 @@ extension HTTPLoader {
         request.join(loadOf: original)
         request.isAttempt = true
         request.shareDeadline(of: isShared ? nil : original)
-        var response = try await load(request, as: "alternate", for: original.observation)
+        var response = try await load(request, as: "alternate", for: original)
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         return response
     }

@@ -21,11 +21,15 @@
         @discardableResult
         func post(_ command: CurlMailbox.Command) -> Bool { mailbox?.post(command) ?? false }
 
-        /// Cancels all transfers, closes all connections, and waits until both are done.
-        func reset() async {
+        /// Cancels the transfers of clients that have been reset, and waits until they have ended.
+        ///
+        /// - Parameter transfersWithoutClient: whether transfers without a client are cancelled, too.
+        func sweep(transfersWithoutClient: Bool) async {
             guard let mailbox else { return }
             await withCheckedContinuation { continuation in
-                if !mailbox.post(.reset(continuation)) { continuation.resume() }
+                if !mailbox.post(.sweep(transfersWithoutClient: transfersWithoutClient, continuation)) {
+                    continuation.resume()
+                }
             }
         }
 
@@ -74,7 +78,7 @@
         private static func refuse(_ command: CurlMailbox.Command, _ failure: TransportFailure) {
             switch command {
             case .start(let transfer): transfer.finish(.failure(failure))
-            case .reset(let done): done.resume()
+            case .sweep(_, let done): done.resume()
             case .park(let done): done()
             case .resume, .cancel, .stop: break
             }
@@ -89,7 +93,7 @@
             case start(CurlTransfer)
             case resume(CurlTransfer)
             case cancel(CurlTransfer)
-            case reset(CheckedContinuation<Void, Never>)
+            case sweep(transfersWithoutClient: Bool, CheckedContinuation<Void, Never>)
             case stop
             /// The process exits: the thread calls the closure, then pauses forever.
             case park(@Sendable () -> Void)

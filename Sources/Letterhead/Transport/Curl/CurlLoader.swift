@@ -18,15 +18,33 @@
     /// It sends a request whose method is not idempotent a second time only if the server has refused it without
     /// processing it (RFC 9113, 8.7). A response of any status is returned. If no complete response arrives, an
     /// ``HTTPError`` is thrown.
-    package final class CurlLoader: HTTPLoader, CancelledFromOutside {
-        private let engine: Mutex<CurlEngine>
+    package final class CurlLoader: HTTPLoader {
+        private let engines: Mutex<Engines>
         private let configuration: TransportConfiguration
         private let brokenRule: String?
         private let isShared: Bool
-        private let lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
+        private let lease: ResourceLease?
+
+        /// The engine of new transfers, and those of earlier ones, which exist until their last transfer has ended.
+        private struct Engines {
+            var current: CurlEngine
+            var earlier: [Earlier] = []
+
+            struct Earlier {
+                weak var engine: CurlEngine?
+            }
+
+            /// Replaces the current engine, and returns all others.
+            mutating func replace(with engine: CurlEngine) -> [CurlEngine] {
+                earlier.removeAll { $0.engine == nil }
+                earlier.append(Earlier(engine: current))
+                current = engine
+                return earlier.compactMap(\.engine)
+            }
+        }
 
         /// The transport that clients share by default.
-        package static let shared = ResourceLedger.$current.withValue(nil) { CurlLoader(isShared: true) }
+        package static let shared = CurlLoader(isShared: true)
 
         /// Creates a transport. Its thread starts with its first request.
         ///
@@ -34,12 +52,13 @@
         ///   - configuration: how to connect. Default: see ``TransportConfiguration``. If a setting is out of its
         ///     range, each load throws `.invalidRequest`.
         ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the transfers
-        ///     in progress. Default: false.
+        ///     without a client. Default: false.
         package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
+            lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
             brokenRule = configuration.brokenCurlRule
-            engine = Mutex(CurlEngine(configuration))
+            engines = Mutex(Engines(current: CurlEngine(configuration)))
         }
 
         /// Sends a request, and returns when the response has arrived: the whole response, or the head of a streamed
@@ -73,29 +92,25 @@
             }
         }
 
-        /// Cancels all transfers and closes all connections. Later requests do not reuse connections or TLS sessions
-        /// from before the reset.
+        /// Cancels the transfers of clients that have been reset, and returns when they have ended. Later requests do
+        /// not reuse connections or TLS sessions from before the reset. The transfers of other clients complete over
+        /// their connections.
         ///
-        /// The transport that clients share by default does not cancel transfers, because they may belong to other
-        /// clients. Transfers in progress complete over their connections, and later requests use new connections.
+        /// Transfers without a client are cancelled, except on the transport that clients share by default.
         package func reset() async {
-            if isShared {
-                let old = engine.withLock { exchange(&$0, with: CurlEngine(configuration)) }
-                withExtendedLifetime(old) {}  // It is released outside the lock.
-            } else {
-                await engine.withLock { $0 }.reset()
-            }
+            let old = engines.withLock { $0.replace(with: CurlEngine(configuration)) }
+            for engine in old { await engine.sweep(transfersWithoutClient: !isShared) }
         }
 
         private func transfer(for request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
             let sent = request.framed
             let plan = try plan(for: sent)
-            if Task.isCancelled { throw TransportFailure.cancelled.unsent.error(for: sent) }
+            if Task.isCancelled || sent.wasReset { throw TransportFailure.cancelled.unsent.error(for: sent) }
             if plan.timeLeft == 0 {
                 throw sent.deadlinePassed(while: "connecting", mayHaveBeenSent: false)
             }
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
-            let engine = engine.withLock { $0 }
+            let engine = engines.withLock { $0.current }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
             return CurlTransfer(plan, for: sent, engine: engine)
         }

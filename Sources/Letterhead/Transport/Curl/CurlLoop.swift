@@ -127,9 +127,8 @@
                     if let wire = transfer.wire { resume(wire) }
                 case .cancel(let transfer):
                     if let wire = transfer.wire { end(wire, .failure(.cancelled)) }
-                case .reset(let done):
-                    endAll(.cancelled)
-                    forgetConnections()
+                case .sweep(let transfersWithoutClient, let done):
+                    sweep(transfersWithoutClient: transfersWithoutClient)
                     done.resume()
                 case .stop: isStopped = true
                 case .park(let done):
@@ -141,6 +140,8 @@
 
         private func start(_ transfer: CurlTransfer) {
             guard transfer.isPending else { return }  // It was cancelled before it was taken.
+            // A transfer that arrives after the sweep of its client's reset.
+            if transfer.request.wasReset { return transfer.finish(.failure(.cancelled.unsent)) }
             guard let wire = idle.popLast() ?? CurlWire(loop: self) else {
                 return transfer.finish(.failure(.unsupported))
             }
@@ -227,6 +228,16 @@
 
         private func endAll(_ failure: TransportFailure) {
             while let wire = active.last { end(wire, .failure(failure)) }
+        }
+
+        /// Ends the transfers of clients that have been reset. Unless other clients have transfers here, it also closes
+        /// the connections.
+        private func sweep(transfersWithoutClient: Bool) {
+            for wire in active {
+                guard let request = wire.transfer?.request else { continue }
+                if transfersWithoutClient ? request.endsAtReset : request.wasReset { end(wire, .failure(.cancelled)) }
+            }
+            if active.isEmpty { forgetConnections() }
         }
     }
 

@@ -62,7 +62,6 @@
 
         /// Starts the transfer and waits until it completes.
         func run() async -> Outcome {
-            OwnedWork.onDirectCancel { [self] in cancel() }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     guard keep(continuation) else { return continuation.resume() }

@@ -29,6 +29,8 @@ final class URLSessionExchange: Sendable {
     private let upload: URLSessionUpload
     private let uploadMeter: ProgressMeter?
     let facts = TransportFacts()
+    /// Set when the task has ended.
+    let ended = OneShot<Void>()
     private let startedAt = ContinuousClock.now
     let state = Mutex(State())
 
@@ -41,8 +43,13 @@ final class URLSessionExchange: Sendable {
 
     /// Sends the request. Returns the whole response, or its head if it is streamed.
     func run(over session: URLSession, in exchanges: URLSessionExchanges) async throws(HTTPError) -> HTTPResponse {
-        let task = upload.makeTask(in: session)
         exchanges.add(self)
+        // A reset that did not find the exchange has begun before.
+        if request.wasReset {
+            exchanges.remove(self)
+            throw request.resetError(mayHaveBeenSent: false)
+        }
+        let task = upload.makeTask(in: session)
         (session.delegate as? URLSessionRelay)?.register(self, for: task)
         return try await withTaskCancellationHandler {
             await withCheckedContinuation { caller in start(task, for: caller) }

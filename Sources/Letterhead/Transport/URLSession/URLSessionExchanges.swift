@@ -3,36 +3,19 @@ import Synchronization
 /// The exchanges of one loader that are in progress. It is a class, because the delegates of the sessions and the
 /// loader share it.
 final class URLSessionExchanges: Sendable {
-    private struct State {
-        var running: [ObjectIdentifier: URLSessionExchange] = [:]
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
+    private let running = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
 
-    private let state = Mutex(State())
-
-    func add(_ exchange: URLSessionExchange) {
-        state.withLock { $0.running[ObjectIdentifier(exchange)] = exchange }
-    }
+    func add(_ exchange: URLSessionExchange) { running.withLock { $0[ObjectIdentifier(exchange)] = exchange } }
 
     func remove(_ exchange: URLSessionExchange) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.running[ObjectIdentifier(exchange)] = nil
-            guard state.running.isEmpty else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(exchange)) }
+        exchange.ended.set(())
     }
 
-    /// Cancels all exchanges, and returns when they have ended.
-    func cancelAll() async {
-        for exchange in state.withLock({ Array($0.running.values) }) { exchange.cancel() }
-        await withCheckedContinuation { waiter in
-            let isIdle = state.withLock { state in
-                if !state.running.isEmpty { state.waiters.append(waiter) }
-                return state.running.isEmpty
-            }
-            if isIdle { waiter.resume() }
-        }
+    /// Cancels exchanges, and returns when they have ended.
+    func cancel(where isReset: (HTTPRequest) -> Bool) async {
+        let exchanges = running.withLock { $0.values.filter { isReset($0.request) } }
+        for exchange in exchanges { exchange.cancel() }
+        for exchange in exchanges { await exchange.ended.value }
     }
 }

@@ -36,7 +36,7 @@ package final class URLSessionLoader: HTTPLoader {
     // A class, because it owns the session's connections and closes them when it is released.
 
     /// The default loader of all clients on Apple platforms.
-    package static let shared = ResourceLedger.$current.withValue(nil) { URLSessionLoader(isShared: true) }
+    package static let shared = URLSessionLoader(isShared: true)
 
     private let configuration: TransportConfiguration
     private let isShared: Bool
@@ -44,17 +44,18 @@ package final class URLSessionLoader: HTTPLoader {
     private let session: URLSession
     private let makeSession: @Sendable (URLSessionRelay) -> URLSession
     private let cachePolicy: URLRequest.CachePolicy
-    private let lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
+    private let lease: ResourceLease?
 
     /// Creates a loader with a new session.
     ///
     /// - Parameters:
     ///   - configuration: the limits of connections and time. Default: the documented defaults.
-    ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests in
-    ///     progress. Default: false.
+    ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests without
+    ///     a client. Default: false.
     package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
         self.configuration = configuration
         self.isShared = isShared
+        lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
         makeSession = { configuration.makeURLSession(delegate: $0) }
         session = makeSession(URLSessionRelay(exchanges))
         cachePolicy = .reloadIgnoringLocalCacheData
@@ -76,6 +77,7 @@ package final class URLSessionLoader: HTTPLoader {
         limits.idleTimeout = idle > 0 && idle < 86_400 ? .seconds(idle) : nil
         self.configuration = limits
         isShared = false
+        lease = ResourceLedger.lease("a transport of HTTPClient.makeTransport")
         cachePolicy = configuration.requestCachePolicy
         let kept = FoundationConfiguration(configuration)
         makeSession = { kept.makeURLSession(delegate: $0) }
@@ -109,12 +111,12 @@ package final class URLSessionLoader: HTTPLoader {
         return request.responseDelivery == .buffered ? response : try await response.delivered(to: request)
     }
 
-    /// Cancels all requests in progress, and returns when they have ended. On Apple platforms later requests use new
-    /// connections.
+    /// Cancels the requests of clients that have been reset, and returns when they have ended. On Apple platforms later
+    /// requests use new connections.
     ///
-    /// The transport that clients share by default cancels no requests, because they may belong to other clients.
+    /// Requests without a client are cancelled, except on the transport that clients share by default.
     package func reset() async {
-        if !isShared { await exchanges.cancelAll() }
+        await exchanges.cancel { [isShared] in isShared ? $0.wasReset : $0.endsAtReset }
         #if !canImport(FoundationNetworking)
             await session.reset()
         #endif

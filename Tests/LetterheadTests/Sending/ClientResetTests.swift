@@ -1,0 +1,252 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+/// A reset of a client whose links and transport end what they hold, without a task for each request.
+@Suite(.timeLimit(.minutes(3))) struct ClientResetTests {
+    private let gate = OneShot<Void>()
+    private let reached = OneShot<Void>()
+
+    /// Waits for the gate, regardless of a cancellation, as code of a caller may.
+    private struct Waiting: HTTPValidator {
+        let reached, gate: OneShot<Void>
+        var asksForRetry = false
+
+        func validate(
+            response: HTTPResponse, forRequest request: HTTPRequest
+        ) async throws -> HTTPValidatorResult {
+            reached.set(())
+            await gate.value
+            return asksForRetry ? .retry(.immediate) : .nextValidator
+        }
+    }
+
+    private func waiting(asksForRetry: Bool = false) -> Waiting {
+        Waiting(reached: reached, gate: gate, asksForRetry: asksForRetry)
+    }
+
+    private func client(
+        _ server: MockServer, validators: [any HTTPValidator] = [DefaultValidator()],
+        retrying: RetrySettings = RetrySettings()
+    ) -> HTTPClient {
+        HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), validators: validators, retrying: retrying,
+            transport: HTTPClient.makeTransport(TransportConfiguration()))
+    }
+
+    private func expectCancelled<Value: Sendable>(_ load: Task<Value, any Error>) async {
+        let error = await #expect(throws: HTTPError.self) { try await load.value }
+        #expect(error?.code == .cancelled && !load.isCancelled)
+    }
+
+    @Test(arguments: [true, false])
+    func `a reset does not wait for a validator, and what it decides is too late`(asksForRetry: Bool) async throws {
+        let server = try await MockServer.start { _ in .text("a") }
+        let client = client(
+            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: RetrySettings(maximumRetries: 3))
+        let load = Task { try await client.send(Get<String>("a")) }
+        await reached.value
+        await client.reset()
+        gate.set(())
+        await expectCancelled(load)
+        #expect(server.requests.count == 1)
+        #expect(try await client.generationIsNew(after: server))
+        await server.stop()
+    }
+
+    @Test func `a request whose environment arrives after a reset is not sent`() async throws {
+        let server = try await MockServer.start { _ in .text("a") }
+        let (reached, gate) = (reached, gate)
+        let client = HTTPClient(
+            environment: { _ in
+                reached.set(())
+                await gate.value
+                return ServerEnvironment(baseURL: server.url)
+            }, transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let load = Task { try await client.send(Get<String>("a")) }
+        await reached.value
+        await client.reset()
+        gate.set(())
+        await expectCancelled(load)
+        #expect(server.requests.isEmpty)
+        #expect(try await client.send(Get<String>("a")) == "a")
+        await server.stop()
+    }
+
+    @Test func `a validator may reset its client`() async throws {
+        struct Resetting: HTTPValidator {
+            let client: Observed<HTTPClient?>
+
+            func validate(
+                response: HTTPResponse, forRequest request: HTTPRequest
+            ) async throws -> HTTPValidatorResult {
+                await Task { [client] in await client.value?.reset() }.value
+                return .nextValidator
+            }
+        }
+        let server = try await MockServer.start { _ in .text("a") }
+        let holder = Observed<HTTPClient?>(nil)
+        let client = client(server, validators: [Resetting(client: holder)])
+        holder.change { $0 = client }
+        await expectCancelled(Task { try await client.send(Get<String>("a")) })
+        holder.change { $0 = nil }
+        await server.stop()
+    }
+
+    @Test func `a download that a reset overtakes leaves no file`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "reset-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await MockServer.start { _ in .text("a") }
+        let client = client(server, validators: [waiting()])
+        let load = Task { try await client.download(Endpoint<HTTPResponse>("a"), to: folder.appending(path: "saved")) }
+        await reached.value
+        await client.reset()
+        gate.set(())
+        await expectCancelled(load)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        await server.stop()
+    }
+
+    @Test func `a reset ends the wait for a retry`() async throws {
+        let clock = TestClock()
+        let server = try await MockServer.start { _ in MockServer.Response(status: 503) }
+        let client = client(server, retrying: RetrySettings(maximumRetries: 1, clock: clock))
+        let load = Task { try await client.send(Get<String>("a").retry(.delayed(.seconds(600)))) }
+        await clock.waitForSleepers(1)
+        await client.reset()
+        await expectCancelled(load)
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
+    @Test func `a body that has arrived before a reset cannot be read afterwards`() async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
+        let client = client(server)
+        let response = try await client.stream(Endpoint<HTTPResponse>("a"))
+        var pieces = response.body.makeAsyncIterator()
+        #expect(try await pieces.next() != nil)
+        await client.reset()
+        let error = await #expect(throws: HTTPError.self) { try await pieces.next() }
+        #expect(error?.code == .cancelled && error?.request.id == response.request.id)
+        #expect(try await pieces.next() == nil)
+        await server.stop()
+    }
+
+    @Test(arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), clock: TestClock())] as [any LoaderLink])
+    func `a link of two clients ends the waits of the one that is reset`(link: any LoaderLink) async throws {
+        let (held, one, other) = (HeldLoader(), ClientIdentity(), ClientIdentity())
+        let chain = link --> held
+        let start = { (path: String, client: ClientIdentity?) -> Task<HTTPResponse, any Error> in
+            let request = try HTTPRequest.to("https://a.test" + path).of(client)
+            return Task { try await chain.load(request) }
+        }
+        let waiting = { @Sendable in (link as? Throttle)?.waiting ?? (link as? LimitRate)?.waiting ?? 0 }
+        let first = try start("/first", other)
+        await held.waitForRunning(1)
+        var loads: [Task<HTTPResponse, any Error>] = []
+        for client in [one, other, nil] {
+            loads.append(try start("/waiting", client))
+            await until { [count = loads.count] in waiting() == count }
+        }
+        one.endGeneration()
+        await chain.reset()
+        await expectCancelled(loads[0])
+        await expectCancelled(loads[2])
+        held.open("/first")
+        #expect(try await first.value.status == .ok)
+        await held.waitForRunning(1)
+        held.open("/waiting")
+        #expect(try await loads[1].value.status == .ok)
+    }
+
+    @Test(arguments: [false, true]) func `a cookie of an earlier generation is not stored`(hasFile: Bool) async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "jar-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let jar = hasFile ? CookieJar(file: file) : CookieJar()
+        let (identity, gate, reached) = (ClientIdentity(), gate, reached)
+        let chain =
+            jar
+            --> AnyLoader { request in
+                reached.set(())
+                await gate.value
+                return HTTPResponse(request: request, status: .ok, headers: ["Set-Cookie": "id=1; Max-Age=60"])
+            }
+        let request = try HTTPRequest.to("https://a.test/").of(identity)
+        let load = Task { try await chain.load(request) }
+        await reached.value
+        identity.endGeneration()
+        await chain.reset()
+        gate.set(())
+        _ = try await load.value
+        #expect(jar.cookies.isEmpty && !FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func `a client has a task for each request only if its code cannot end itself`() {
+        let custom = HTTPClient(attemptLinks: Throttle(), transport: HTTPClient.makeTransport(TransportConfiguration()))
+        for client in [custom, HTTPClient(transport: MockLoader())] { #expect("\(client)".contains("Autocancel")) }
+        for client in [HTTPClient(), HTTPClient(links: Throttle())] { #expect(!"\(client)".contains("Autocancel")) }
+    }
+
+    @Test func `a request of an ended generation reaches no custom transport`() async throws {
+        let mock = MockLoader { .ok($0) }
+        let identity = ClientIdentity()
+        let request = try HTTPRequest.to("https://a.test/").of(identity)
+        identity.endGeneration()
+        let error = await #expect(throws: HTTPError.self) { try await (Autocancel() --> mock).load(request) }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && mock.requests.isEmpty)
+    }
+
+    @Test(arguments: TransportTests.Transport.allCases)
+    func `a request of an ended generation reaches no socket`(_ transport: TransportTests.Transport) async throws {
+        let server = try await MockServer.start { _ in .text("a") }
+        let identity = ClientIdentity()
+        let request = HTTPRequest(url: server.url).of(identity)
+        identity.endGeneration()
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && server.connections.isEmpty)
+        await server.stop()
+    }
+
+    #if os(Linux)
+        @Test func `a transfer that is queued after the sweep of a reset reaches no socket`() async throws {
+            let server = try await MockServer.start { _ in .text("a") }
+            let identity = ClientIdentity()
+            let request = HTTPRequest(url: server.url).of(identity)
+            let configuration = TransportConfiguration()
+            let engine = CurlEngine(configuration)
+            #expect(engine.start())
+            let transfer = CurlTransfer(
+                CurlPlan(request, body: nil, configuration), for: request, engine: engine)
+            identity.endGeneration()
+            await engine.sweep(transfersWithoutClient: false)
+            guard case .failure(let failure) = await transfer.run() else {
+                Issue.record("the transfer was sent")
+                return
+            }
+            #expect(failure.code == .cancelled && server.connections.isEmpty)
+            await server.stop()
+        }
+    #endif
+}
+
+extension HTTPRequest {
+    /// The request as one of the current generation of a client.
+    fileprivate func of(_ client: ClientIdentity?) -> HTTPRequest {
+        var request = self
+        request.context.generation = client?.generation
+        return request
+    }
+}
+
+extension HTTPClient {
+    /// Whether the client works after a reset.
+    fileprivate func generationIsNew(after server: MockServer) async throws -> Bool {
+        let count = server.requests.count
+        _ = try? await send(Get<String>("a"))
+        return server.requests.count > count
+    }
+}
