@@ -137,8 +137,7 @@ extension HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay)") { _, _ in Wait(duration: delay) }
     }
 
-    /// Multiplies the wait by a factor for each further retry, with full jitter: a random time between zero and the
-    /// wait.
+    /// Multiplies the wait by a factor for each further retry, with full jitter (``jitter(_:)``).
     ///
     /// - Parameters:
     ///   - base: the first wait, before jitter.
@@ -159,11 +158,7 @@ extension HTTPRetryStrategy {
     /// Waits for 1, 1, 2, 3, 5 … seconds: ``fibonacci(unit:cap:)`` with its defaults.
     public static let fibonacci = fibonacci(unit: .seconds(1))
 
-    /// Waits for 1, 1, 2, 3, 5 … units, with full jitter: a random time between zero and the wait.
-    ///
-    /// - Parameters:
-    ///   - unit: the first wait, before jitter.
-    ///   - cap: the longest wait. Default: 30 seconds.
+    /// Waits for 1, 1, 2, 3, 5 … units up to the cap, with full jitter (``jitter(_:)``).
     public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
         HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in
             // Later numbers are infinite.
@@ -199,9 +194,8 @@ extension HTTPRetryStrategy {
 
     /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time.
     ///
-    /// - Parameter share: the random share of each wait: 0 keeps the wait, 0.2 waits for 80 to 100 % of it, 1 waits for
-    ///   any time between zero and the whole. It is clamped to 0...1; NaN counts as 0. Default: 1 for
-    ///   ``exponential(base:factor:cap:)`` and ``fibonacci(unit:cap:)``, and 0 for all others.
+    /// - Parameter share: the random share of each wait, 0...1: 0.2 waits for 80 to 100 % of it, and 1 (full jitter) for
+    ///   any time between zero and the whole. NaN counts as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
         return replacingPlan(with: { [plan] retry, result in

@@ -133,11 +133,7 @@ extension RetryLoad {
     }
 
     /// Returns the error of a load that needs a retry which is not possible: a validator requested it, or its wait
-    /// would pass the deadline.
-    ///
-    /// If the wait would pass the deadline, the error is `.timedOut`, and a failure with another code is its
-    /// underlying error. In all other cases, a failure is returned with all attempts attached. Without an earlier
-    /// retry, a response has not exhausted the retries.
+    /// would pass the deadline (`.timedOut`). Without an earlier retry, a response has not exhausted the retries.
     func exhausted(
         by refusal: RetryRules.Refusal?, _ result: Result<HTTPResponse, HTTPError>
     ) async -> HTTPError {
@@ -160,10 +156,7 @@ extension RetryLoad {
         }
     }
 
-    /// Returns the error of a load that a validator failed.
-    ///
-    /// An ``HTTPError`` receives the response if it has none. A `CancellationError` becomes `.cancelled`. Any other
-    /// error is the underlying error of `.validationFailed`.
+    /// Returns the error of a load that a validator failed; see ``HTTPValidatorResult/failChain(_:)``.
     func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
         if error is HTTPError || error is CancellationError {

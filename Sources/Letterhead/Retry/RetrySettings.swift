@@ -136,17 +136,15 @@ extension HTTPRequest {
 }
 
 extension RequestTemplate {
-    /// Retries the request after a temporary failure: after the statuses 408 (once), 425, 429, 500, 502, 503, 504 and
-    /// 529, and after failures of the network. If the strategy has a condition that selects other outcomes, the request
-    /// is retried after these instead.
+    /// Retries the request after a temporary failure (``RetryCondition/standard``), or after the outcomes that the
+    /// condition of the strategy selects.
     ///
     /// ```swift
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// A `Retry-After` of the server takes precedence over the wait of the strategy. A request whose method is not
-    /// idempotent is retried only if it is marked ``idempotent(key:)`` or if no byte of it was sent; see ``Retry`` for
-    /// further exceptions.
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST ``idempotent(key:)`` if
+    /// it may be sent twice; see ``Retry``.
     ///
     /// - Parameters:
     ///   - strategy: the waits between attempts, and the condition for a retry.

@@ -34,16 +34,12 @@ extension HTTPRetryStrategy {
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Sends a plain request, then waits, and then retries the original; see ``after(_:delay:sharing:onValue:onError:)``.
+    /// Sends a plain request, then waits, and then retries the original, with the other parameters of
+    /// ``after(_:delay:sharing:onValue:onError:)``.
     ///
     /// - Parameters:
-    ///   - request: creates the other request from the original. If it returns nil, no other request is sent, and the
-    ///     original is retried after the wait.
-    ///   - delay: the wait after the other request. Default: zero; a negative wait counts as zero.
-    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
-    ///   - onResponse: receives the response, which may have any status, and may change the original for its next
-    ///     attempts.
-    ///   - onError: receives an error of the request or of another closure. Default: does nothing.
+    ///   - request: creates the other request from the original. If it returns nil, none is sent before the retry.
+    ///   - onResponse: receives the response, which may have any status, and may change the original.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
         delay: Duration = .zero, sharing: Sharing? = nil,
@@ -131,11 +127,7 @@ struct RetryAlternate: Sendable {
     /// Returns the request for the next attempts. If the work fails, its error is passed to `onError`, and the original
     /// request is returned unchanged.
     ///
-    /// - Parameters:
-    ///   - original: the request of the last attempt.
-    ///   - next: sends the other request.
-    ///   - flights: the requests that loads share.
-    ///   - mark: the start of the last attempt.
+    /// - Parameter mark: the start of the last attempt.
     /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func changed(
         _ original: HTTPRequest, over next: any HTTPLoader, flights: AlternateFlights, since mark: AlternateFlights.Mark

@@ -53,24 +53,11 @@ public struct AltRequestValidator: HTTPValidator {
             }, onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Creates a validator that sends a plain request.
-    ///
-    /// ```swift
-    /// AltRequestValidator(
-    ///     request: { _, result in
-    ///         // Another host may respond with 401, too. That host must not receive a token.
-    ///         guard try result.get().request.origin == api else { return nil }
-    ///         return HTTPRequest(method: .post, url: tokenURL)
-    ///     },
-    ///     onResponse: { original, answer in
-    ///         let token = try await answer.decode(Token.self)
-    ///         original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-    ///     })
-    /// ```
+    /// Creates a validator that sends a plain request, with the other parameters of
+    /// ``init(_:statuses:maximum:delay:key:onValue:onError:)``; <doc:TryingAgain> has an example.
     ///
     /// What `onResponse` adds is sent with the original, regardless of its origin. For origins that must not receive it,
-    /// return nil as in the example. The other parameters are those of
-    /// ``init(_:statuses:maximum:delay:key:onValue:onError:)``.
+    /// return nil from `request`.
     ///
     /// - Parameters:
     ///   - includesFailures: whether the request is also sent after a failure without a response. Default: false.

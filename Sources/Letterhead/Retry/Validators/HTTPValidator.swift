@@ -37,11 +37,7 @@ public protocol HTTPValidator: Sendable {
     ///   - request: the request as the retry link received it, with the number of the attempt.
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 
-    /// Judges a failure without a response. Default: continues with the next validator.
-    ///
-    /// - Parameters:
-    ///   - failure: the error of the attempt.
-    ///   - request: the request as the retry link received it, with the number of the attempt.
+    /// Judges the error of an attempt without a response. Default: continues with the next validator.
     func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 }
 
@@ -101,11 +97,10 @@ public enum HTTPValidatorResult: Sendable {
 
     /// Retries the request with a strategy. No other validator is called.
     ///
-    /// The retry is subject to the same limits as any other (``Retry``). If its wait would pass the deadline, the load
-    /// fails with `.timedOut`. If the request cannot be retried for another reason, a failure is thrown unchanged. For
-    /// a response, an error that contains the response is thrown. After at least one retry, the code of that error is
-    /// `.retriesExhausted`. Otherwise, the code is `.validationFailed` if the status counts as success, and
-    /// `.unacceptableStatus` if it does not.
+    /// The retry is subject to the same limits as any other (``Retry``). If it is not possible, a failure is thrown
+    /// unchanged, and for a response, an error that contains the response is thrown: `.retriesExhausted` after at least
+    /// one retry. Otherwise, it is `.validationFailed` if the status counts as success, and `.unacceptableStatus` if it
+    /// does not.
     case retry(HTTPRetryStrategy)
 
     /// Fails the load with a code and a message. No other validator is called.
