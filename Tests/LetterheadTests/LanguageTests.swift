@@ -52,7 +52,7 @@ import Testing
     /// The comments and documents of the project, and the messages of its sources, without text in code voice.
     private static func prose() throws -> String {
         var lines: [String] = []
-        for folder in ["Sources", "Tests", "Examples"] {
+        for folder in ["Sources", "Tests", "Examples", "Benchmarks"] {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             for path in paths where path.hasSuffix(".swift") || path.hasSuffix(".md") {
                 // This file holds the turns of phrase themselves.
@@ -63,7 +63,7 @@ import Testing
                     ? prose(ofMarkdown: text) : prose(ofSwift: text, withMessages: folder == "Sources")
             }
         }
-        for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] {
+        for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "llms.txt"] {
             lines += prose(ofMarkdown: try String(contentsOf: root.appending(path: name), encoding: .utf8))
         }
         let voices = try NSRegularExpression(pattern: "`+[^`\\n]*`+")

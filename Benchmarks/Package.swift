@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+let letterhead: [Target.Dependency] = [
+    .product(name: "Letterhead", package: "Letterhead"), .product(name: "LetterheadTesting", package: "Letterhead"),
+]
+
+// What measures the library through its public API. RawServer and TestLimits are links to the folders of the tests.
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Letterhead", path: "..")],
+    targets: [
+        // `swift run --package-path Benchmarks -c release benchmarks`
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: letterhead + [
+                "CountAllocations", "RawServer", "TestLimits",
+                .target(name: "RawCurl", condition: .when(platforms: [.linux])),
+            ],
+            path: "Sources/Benchmarks", swiftSettings: settings),
+        // Measures the response cache with the public suite http-tests/cache-tests; see CONTRIBUTING.md.
+        .executableTarget(
+            name: "cache-suite", dependencies: letterhead, path: "Sources/CacheSuite", swiftSettings: settings),
+        // What the transport is measured against: a loop in C over the system's libcurl.
+        .target(name: "RawCurl", linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]),
+        .target(name: "CountAllocations"),
+        .target(name: "RawServer", swiftSettings: settings),
+        .target(name: "TestLimits"),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+    import Foundation
+    import Letterhead
+    import RawCurl
+    import RawServer
+
+    /// Small GETs, so many at a time: the transport alone and the whole line, beside a loop in C over libcurl.
+    struct TransportSpeed {
+        static let name = "small GETs through the transport"
+        let width: Int
+        var isSecure = false
+        /// Whether there may be as many connections as requests; the default is 64.
+        var isUnlimited = false
+        let transport: Limit
+        let line: Limit
+
+        static let all = [
+            TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.5)),
+            TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
+            TransportSpeed(width: 64, transport: .speed(0.78), line: .speed(0.42)),
+            TransportSpeed(width: 256, transport: .speed(0.75), line: .speed(0.4)),
+            TransportSpeed(width: 256, isUnlimited: true, transport: .speed(0.75), line: .speed(0.4)),
+            TransportSpeed(width: 1, isSecure: true, transport: .speed(0.7), line: .speed(0.5)),
+            TransportSpeed(width: 16, isSecure: true, transport: .speed(0.68), line: .speed(0.4)),
+            TransportSpeed(width: 64, isSecure: true, transport: .speed(0.78), line: .speed(0.42)),
+        ]
+        private static let rounds = 15
+        private static let processor = Limit.processor(1.9)
+        /// The limit for a template whose response is plain data, through the default chain, beside the transport alone.
+        private static let data = Limit.speed(0.85)
+        /// The limit for the whole line, beside the transport and a bare decoder.
+        private static let decoded = Limit.processor(1.1)
+
+        /// Measures and prints all of them, and returns whether the limits are kept.
+        static func report() async throws -> Bool {
+            let server = try await GetServer()
+            defer { server.stop() }
+            print("\n\(name), from \(server.name); the floor is a loop in C over libcurl's multi interface")
+            let words = Array(CommandLine.arguments.dropFirst(2))
+            if words.count == 2, let width = Int(words[0]), let speed = all.first(where: { $0.width == width }) {
+                try await speed.runAlone(words[1], server)
+                return true
+            }
+            var isKept = true
+            for speed in all where try await !speed.report(server) { isKept = false }
+            for delay in [0, 100, 500, 2000] {
+                for width in [1, 16] { try await compare(width: width, microseconds: delay) }
+            }
+            return isKept
+        }
+
+        /// Runs one of the contenders by itself, for a profiler: `benchmarks small 16 load`.
+        private func runAlone(_ name: String, _ server: GetServer) async throws {
+            let index = ["raw": 0, "load": 1, "line": 2, "data": 3, "decode": 4][name] ?? 1
+            let (start, count) = (ContinuousClock.now, 100_000)
+            try await contenders(server)?[index](count)
+            print(
+                "  \(name), \(width) at a time: \(text(Double(count) / ((ContinuousClock.now - start) / .seconds(1))))")
+        }
+
+        /// Nil when the server does not speak TLS.
+        private func contenders(_ server: GetServer) throws -> [@Sendable (Int) async throws -> Void]? {
+            guard let url = isSecure ? server.secureURL : server.url else { return nil }
+            let loop = try RawGets(url, width: width, roots: isSecure ? server.roots : nil)
+            var configuration = TransportConfiguration()
+            if isSecure { configuration.security.roots = .file(server.roots) }
+            if isUnlimited { configuration.maximumConnectionsPerHost = width }
+            let loader = HTTPClient.makeTransport(configuration)
+            let client = HTTPClient(transport: loader)
+            return [
+                { try loop.run($0) },
+                { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
+                { try await Self.spread($0, over: width) { try await Self.send(url, client) } },
+                { try await Self.spread($0, over: width) { try await Self.sendData(url, client) } },
+                { try await Self.spread($0, over: width) { try await Self.loadAndDecode(url, loader) } },
+            ]
+        }
+
+        private func report(_ server: GetServer) async throws -> Bool {
+            guard let contenders = try contenders(server) else { return true }
+            let rounds = try await Round.measure(contenders, rounds: Self.rounds)
+            print(
+                "  \(width) at a time\(isSecure ? " over TLS" : "")\(isUnlimited ? ", each on a connection of its own" : "")"
+            )
+            print("    C loop     \(rounds[0])")
+            print("    load       \(rounds[1])")
+            print("    whole line \(rounds[2])")
+            print("    send, Data \(rounds[3])")
+            print("    load and a bare JSONDecoder \(rounds[4])")
+            let verdicts = [
+                ("load", transport.verdict(on: rounds[1], beside: rounds[0])),
+                ("load", Self.processor.verdict(on: rounds[1], beside: rounds[0])),
+                ("whole line", line.verdict(on: rounds[2], beside: rounds[0])),
+                ("send, Data", besideLoad(rounds)),
+                ("whole line", beside("load and a bare JSONDecoder", Self.decoded, rounds[2], rounds[4])),
+            ]
+            for (name, verdict) in verdicts {
+                print("    \(name): \(verdict.text): \(verdict.isKept ? "kept" : "NOT KEPT")")
+            }
+            return verdicts.allSatisfy(\.1.isKept)
+        }
+
+        /// Up to 64 at a time, compares a template whose response is plain data with the transport alone.
+        private func besideLoad(_ rounds: [Round]) -> (text: String, isKept: Bool) {
+            let (text, isKept) = beside("load", Self.data, rounds[3], rounds[1])
+            return (text, isKept || width > 64)
+        }
+
+        private func beside(
+            _ name: String, _ limit: Limit, _ measured: Round, _ floor: Round
+        ) -> (text: String, isKept: Bool) {
+            let (text, isKept) = limit.verdict(on: measured, beside: floor)
+            return (text.replacingOccurrences(of: "the floor", with: name), isKept)
+        }
+
+        /// Prints what a request costs over a server that waits before it responds, without a limit.
+        private static func compare(width: Int, microseconds: Int) async throws {
+            let server = GetServer.delaying(microseconds: microseconds)
+            defer { server.stop() }
+            let (url, loader) = (server.url("/item"), HTTPClient.makeTransport(TransportConfiguration()))
+            let loop = try RawGets(url, width: width, roots: nil)
+            let rounds = try await Round.measure(
+                [
+                    { try loop.run($0) },
+                    { try await Self.spread($0, over: width) { try await Self.load(url, loader) } },
+                ], rounds: Self.rounds)
+            let ratio = rounds[0].time / rounds[1].time
+            print(
+                "  \(width) at a time, with a server that waits \(microseconds) us: load \(text(ratio)) of the C loop")
+            print("    C loop     \(rounds[0])")
+            print("    load       \(rounds[1])")
+        }
+
+        /// So many operations, in so many tasks.
+        private static func spread(
+            _ count: Int, over width: Int, _ once: @escaping @Sendable () async throws -> Void
+        ) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<width {
+                    group.addTask {
+                        for _ in 0..<((count + number) / width) { try await once() }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        private static func load(_ url: URL, _ loader: any HTTPLoader) async throws {
+            let response = try await loader.load(HTTPRequest(url: url))
+            guard response.status == .ok, response.body.length == GetServer.json.utf8.count else { throw WrongAnswer() }
+        }
+
+        private static func loadAndDecode(_ url: URL, _ loader: any HTTPLoader) async throws {
+            let response = try await loader.load(HTTPRequest(url: url))
+            guard response.status == .ok, let data = response.body.buffered else { throw WrongAnswer() }
+            let item = try JSONDecoder().decode(GetItem.Response.self, from: data)
+            guard item.tags.count == 3 else { throw WrongAnswer() }
+        }
+
+        private static func send(_ url: URL, _ client: HTTPClient) async throws {
+            guard try await client.send(GetItem(baseURL: url)).tags.count == 3 else { throw WrongAnswer() }
+        }
+
+        private static func sendData(_ url: URL, _ client: HTTPClient) async throws {
+            let data = try await client.send(GetData(baseURL: url))
+            guard data.count == GetServer.json.utf8.count else { throw WrongAnswer() }
+        }
+    }
+
+    struct WrongAnswer: Error {}
+
+    private struct GetItem: RequestTemplate {
+        struct Response: Decodable, Sendable {
+            let id: Int
+            let name: String
+            let tags: [String]
+            let note: String
+        }
+
+        let baseURL: URL?
+        var path: RequestPath { "" }
+    }
+
+    private struct GetData: RequestTemplate {
+        typealias Response = Data
+
+        let baseURL: URL?
+        var path: RequestPath { "" }
+    }
+
+    /// The floor.
+    private final class RawGets: @unchecked Sendable {  // run by one task at a time
+        private let loop: OpaquePointer
+
+        init(_ url: URL, width: Int, roots: URL?) throws {
+            guard let loop = raw_loop_make(url.absoluteString, CInt(width), roots?.path) else { throw WrongAnswer() }
+            self.loop = loop
+        }
+
+        deinit { raw_loop_free(loop) }
+
+        func run(_ count: Int) throws {
+            guard raw_loop_run(loop, count) == count else { throw WrongAnswer() }
+        }
+    }
+#endif

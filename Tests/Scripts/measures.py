@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Prints the proportions of the library, and fails when a limit is exceeded: its lines, files and rooms, and how often it uses
+mechanisms that should stay rare. .ci/run documentation prints the size of the public surface; .ci/run endpoints and
+.ci/run entered print what needs a build."""
+import pathlib
+import re
+import statistics
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+library = root / "Sources" / "Letterhead"
+files = {path.relative_to(library): path.read_text() for path in sorted(library.rglob("*.swift"))}
+lines = {path: text.count("\n") for path, text in files.items()}
+longest = max(lines, key=lines.get)
+code = {path: re.sub(r"//[^\n]*", "", text) for path, text in files.items()}
+
+
+def count(pattern):
+    return sum(len(re.findall(pattern, text)) for text in code.values())
+
+
+def inside(*names):
+    return sum(1 for path in files if set(names) & set(path.parts[:-1]))
+
+
+rooms = {path.parts[0] for path in files if len(path.parts) > 1}
+measures = [
+    # what is counted, how many there are, the limit
+    ("Swift lines", sum(lines.values()), 32_500),
+    ("files", len(files), 290),
+    ("folders at the top level", len(rooms), 9),
+    (f"lines in the longest file, {longest}", lines[longest], 500),
+    ("task-local values", count(r"@TaskLocal"), 1),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 45),
+    ("files of Retry", inside("Retry"), 14),
+    ("files of Caching", inside("Caching"), 18),
+    ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 80),
+]
+print(f"median of the lines in a file: {statistics.median_low(lines.values())}")
+broken = 0
+for name, number, limit in measures:
+    isKept = number <= limit
+    broken += not isKept
+    print(f"{name}: {number}, at most {limit}{'' if isKept else '   EXCEEDED'}")
+sys.exit(1 if broken else 0)
