@@ -15,15 +15,13 @@ calls=(
 exceptions() {
     cat <<'LIST'
 Support/Bytes.swift                 the functions themselves
-Message/Errors/HTTPError+Summary    names of cases of Swift errors
-Message/Errors/DecodingError        the words of Foundation's messages
+Message/Errors/HTTPError+Mapping    names of cases of Swift errors, and the words of Foundation's messages
 Message/Headers/MediaType.swift     Unicode scalars, and not characters
-Message/Redaction/Redaction+JSON    bytes
-Message/Redaction/Redaction+Body    the essence of a media type, which is ASCII
-Observing/HTTPTimeline.swift         the rows of a table
-Loading/Composing/ChainTree         names of links
-Decoding/JSONText.swift              characters that consist of one scalar
-Bodies/Form/FormPairs.swift          names of members are converted as Foundation does
+Message/Redaction/Redaction+Body    bytes, and the essence of a media type, which is ASCII
+Links/Observing/HTTPTimeline.swift  the rows of a table
+Chain/LoaderChain.swift             names of links
+Templates/Decoding/JSONText.swift   characters that consist of one scalar
+Templates/Bodies/Form/FormPairs     names of members are converted as Foundation does
 Cassettes/Cassette+Audit            the entropy of recorded text
 Cassettes/CassetteBody.swift        the paths of a test
 Snapshots/RequestSnapshot+Check     names of test functions

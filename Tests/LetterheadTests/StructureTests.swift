@@ -4,10 +4,7 @@ import Testing
 /// The folders of the library are ordered, and a file names only types of the same folder or of an earlier one.
 @Suite struct StructureTests {
     static let order = [
-        "Support", "Message", "Bodies", "Loading", "Environment", "Observing", "Decoding", "Templates", "Decorators",
-        "Cookies", "Building", "Redirects", "Authentication", "Caching", "Limits", "Retry", "Transport", "Sending",
-        "Pages",
-        "Streaming",
+        "Support", "Message", "Templates", "Chain", "Links", "Transport", "Client",
     ]
 
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -32,18 +29,18 @@ import Testing
                 // Late is fine here, and so is ``Late``.
                 struct A { let text = "Late", late: Late }
                 """)
-        let late = SourceFile(path: "Sending/Late.swift", code: "public final class Late: Sendable {}")
+        let late = SourceFile(path: "Client/Late.swift", code: "public final class Late: Sendable {}")
         #expect(
             SourceFile.upwardNames(in: [early, late], order: Self.order)
-                == ["Support/A.swift names Late of Sending/Late.swift"])
+                == ["Support/A.swift names Late of Client/Late.swift"])
         let quiet = SourceFile(path: "Support/A.swift", code: "/// Late\nlet text = \"Late \\\" Late\" /* Late */")
         #expect(SourceFile.upwardNames(in: [quiet, late], order: Self.order) == [])
     }
 
     @Test func `a private type belongs to its file, and one that two files declare to neither in particular`() {
         let early = SourceFile(path: "Support/A.swift", code: "struct A { let one: Hidden; let two: Twice }")
-        let late = SourceFile(path: "Loading/B.swift", code: "private struct Hidden {}\nstruct Twice {}")
-        let other = SourceFile(path: "Sending/C.swift", code: "struct Twice {}")
+        let late = SourceFile(path: "Chain/B.swift", code: "private struct Hidden {}\nstruct Twice {}")
+        let other = SourceFile(path: "Client/C.swift", code: "struct Twice {}")
         #expect(SourceFile.upwardNames(in: [early, late, other], order: Self.order) == [])
     }
 

@@ -69,3 +69,174 @@ struct ResponseHead {
         return digits.count == 3 ? HTTPStatus(digits.reduce(0) { $0 * 10 + Int($1 - 48) }) : nil
     }
 }
+
+/// The lines of a head and their fields. Strings are created only for names and values.
+struct HeadLines {
+    typealias Line = UnsafeBufferPointer<UInt8>
+
+    private var rest: Line
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { rest = bytes }
+
+    /// Returns the next line without its line break; nil at the end.
+    mutating func next() -> Line? {
+        guard !rest.isEmpty else { return nil }
+        let end = rest.first("\n", from: 0, to: rest.count) ?? rest.count
+        let line = rest.extracting(..<end)
+        rest = rest.extracting(min(end + 1, rest.count)...)
+        return line.last == 0x0D ? line.extracting(..<(end - 1)) : line
+    }
+
+    /// Returns the fields of all remaining lines.
+    mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
+        var fields: [HTTPHeaders.Field] = []
+        fields.reserveCapacity(16)
+        // The parts of a folded value (RFC 9112, 5.2). They are joined once, when the next field begins.
+        var folded: [String] = []
+        while let line = next() {
+            guard let first = line.first else { continue }
+            if Self.isBlank(first) {
+                guard let last = fields.last else {
+                    throw TransportFailure(.invalidResponse, "the first header line is folded")
+                }
+                if folded.isEmpty { folded.append(last.value) }
+                let part = try Self.value(line)
+                if !part.isEmpty { folded.append(part) }
+            } else {
+                Self.unfold(&folded, into: &fields)
+                fields.append(try Self.field(line))
+            }
+        }
+        Self.unfold(&folded, into: &fields)
+        return fields
+    }
+
+    /// Replaces the last field with one that has the whole value: all parts, separated by one space.
+    private static func unfold(_ parts: inout [String], into fields: inout [HTTPHeaders.Field]) {
+        guard !parts.isEmpty, let last = fields.popLast() else { return }
+        fields.append(HTTPHeaders.Field(last.name, parts.joined(separator: " ")))
+        parts = []
+    }
+
+    private static func field(_ line: Line) throws(TransportFailure) -> HTTPHeaders.Field {
+        var colon = 0
+        while colon < line.count, ASCII.isTokenCharacter(line[colon]) { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            throw TransportFailure(.invalidResponse, "a header name is not a token of RFC 9110")
+        }
+        let name = HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
+        return HTTPHeaders.Field(name, trimmed: try value(line.extracting((colon + 1)...)))
+    }
+
+    /// Returns the value without leading and trailing white space.
+    private static func value(_ line: Line) throws(TransportFailure) -> String {
+        var (start, end) = (0, line.count)
+        while start < end, isBlank(line[start]) { start += 1 }
+        while start < end, isBlank(line[end - 1]) { end -= 1 }
+        let value = line.extracting(start..<end)
+        // All bytes are inspected without a branch for each, which is faster: values are short, and few are refused.
+        var (least, all) = (UInt8.max, UInt8(0))
+        for byte in value {
+            least = min(least, byte)
+            all |= byte
+        }
+        guard least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
+            throw TransportFailure(.invalidResponse, "a header value contains NUL or a bare CR")
+        }
+        return text(value, isASCII: all < 0x80)
+    }
+
+    /// Decodes UTF-8, or else Latin-1, in which all bytes are valid.
+    private static func text(_ bytes: Line, isASCII: Bool) -> String {
+        if isASCII { return String(decoding: bytes, as: UTF8.self) }
+        return String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
+
+// The parts of a line that a transport reads before the head is complete.
+extension UnsafeRawBufferPointer {
+    /// Whether the line is the end of a head: CRLF, or a bare LF.
+    var isBlankLine: Bool {
+        count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
+    }
+
+    /// Returns the value of a header line whose name, including the colon, is `name` in lower case.
+    func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
+        let size = name.utf8CodeUnitCount
+        guard count > size,
+            name.withUTF8Buffer({ name in name.indices.allSatisfy { ASCII.lowercased(self[$0]) == name[$0] } })
+        else { return nil }
+        var end = count
+        while end > size, self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
+        return self[size..<end]
+    }
+
+    /// The status code of a status line. It has three digits.
+    var statusCode: Int? {
+        guard let blank = firstIndex(of: 0x20) else { return nil }
+        let digits = self[(blank + 1)...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
+        return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
+    }
+
+    /// Whether a status line names HTTP/2 or a later version.
+    var claimsHTTP2: Bool {
+        guard let slash = firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
+        return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
+    }
+}
+
+/// How the header fields of a response frame its body (RFC 9112, 6.3).
+struct ResponseFraming {
+    private var length: Int?
+    private var hasLength = false
+    private var isContradictory = false
+    private var hasTransferCoding = false
+
+    /// The declared length; nil if it is missing, or if a transfer coding marks the end.
+    var bodyLength: Int? { hasTransferCoding ? nil : length }
+
+    /// Whether a body would end with its connection.
+    var endsWithConnection: Bool { !hasLength && !hasTransferCoding }
+
+    /// The contradiction between the fields; nil if they agree.
+    var fault: String? {
+        if isContradictory || hasLength && length == nil {
+            return "the Content-Length fields disagree or are not numbers"
+        }
+        // One field declares an empty body, the other a chunked one. A client that trusts the length would parse the
+        // chunks as the next response.
+        return hasTransferCoding && length == 0 ? "Content-Length is 0, but there is a Transfer-Encoding" : nil
+    }
+
+    mutating func noteTransferCoding() { hasTransferCoding = true }
+
+    /// Notes the value of a Content-Length field, which may be a list of equal numbers.
+    mutating func noteLength(_ value: some BidirectionalCollection<UInt8>) {
+        hasLength = true
+        for part in value.split(separator: UInt8(ascii: ",")) {
+            let number = Self.number(part)
+            if number == nil || length != nil && length != number { isContradictory = true }
+            length = number
+        }
+    }
+
+    private static func number(_ text: some BidirectionalCollection<UInt8>) -> Int? {
+        var (number, isOver) = (0, false)
+        var digits = text.drop(while: isBlank)
+        while let last = digits.last, isBlank(last) { digits.removeLast() }
+        guard !digits.isEmpty else { return nil }
+        for byte in digits {
+            guard (48...57).contains(byte) else { return nil }
+            (number, isOver) = number.multipliedReportingOverflow(by: 10)
+            if isOver { return nil }
+            (number, isOver) = number.addingReportingOverflow(Int(byte - 48))
+            if isOver { return nil }
+        }
+        return number
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

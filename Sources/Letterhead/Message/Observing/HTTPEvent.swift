@@ -90,3 +90,257 @@ extension Duration {
         return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10) ms"
     }
 }
+
+extension HTTPEvent.Fact where Value == String {
+    /// The method of the request.
+    public static var method: Self { Self("method") }
+    /// The URL. The user, the password, and query values with secret names are redacted.
+    public static var url: Self { Self("url") }
+    /// The scheme and the host, with the port if it is not the default one, such as `https://example.com`.
+    public static var origin: Self { Self("origin") }
+    /// The host of the request.
+    public static var host: Self { Self("host") }
+    /// The reason for a decision.
+    public static var reason: Self { Self("reason") }
+    /// The description of an error, without secrets.
+    public static var error: Self { Self("error") }
+    /// The code of an ``HTTPError``, the type of another error, or the status of a response if it is 400 or more.
+    public static var errorType: Self { Self("error.type") }
+    /// The kind of a queue: `throttle`, `rate limit` or `connection`.
+    public static var queue: Self { Self("queue") }
+    /// The version of HTTP, such as `HTTP/1.1`.
+    public static var httpVersion: Self { Self("http.version") }
+    /// The address and port of the server, or of the proxy if one is used.
+    public static var address: Self { Self("address") }
+    /// The version of TLS, such as `TLSv1.3`.
+    public static var tlsVersion: Self { Self("tls.version") }
+    /// The cipher suite of TLS.
+    public static var tlsCipher: Self { Self("tls.cipher") }
+    /// The name of a type: of a validator, or of a decoded value.
+    public static var type: Self { Self("type") }
+    /// The name of a cookie.
+    public static var name: Self { Self("name") }
+    /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
+    public static var verdict: Self { Self("verdict") }
+    /// The kind of a load that is sent on behalf of another one: `page`, `refresh` or `alternate`.
+    public static var kind: Self { Self("kind") }
+    /// The identifier of the trace: 32 hexadecimal digits.
+    public static var traceID: Self { Self("trace.id") }
+    /// The identifier of the span of this exchange: 16 hexadecimal digits.
+    public static var spanID: Self { Self("span.id") }
+    /// The `Server-Timing` header.
+    public static var serverTiming: Self { Self("server.timing") }
+    /// The `Deprecation` header (RFC 9745).
+    public static var deprecation: Self { Self("deprecation") }
+    /// The `Sunset` header (RFC 8594).
+    public static var sunset: Self { Self("sunset") }
+}
+
+extension HTTPEvent.Fact where Value == Int {
+    /// The status of a response.
+    public static var status: Self { Self("status") }
+    /// The port of the request.
+    public static var port: Self { Self("port") }
+    /// The number of the exchange in its load, starting at 1. Each redirect and each retry begins a new exchange.
+    public static var exchange: Self { Self("exchange") }
+    /// The number of earlier exchanges of the load.
+    public static var resendCount: Self { Self("resend.count") }
+    /// The number of bytes of a body after decompression, as its reader receives them.
+    public static var bytes: Self { Self("bytes") }
+    /// The number of bytes that were transferred: the heads, and the bodies before decompression.
+    public static var wireBytes: Self { Self("wire.bytes") }
+    /// The number of cookies.
+    public static var count: Self { Self("count") }
+    /// The number of the load whose response is shared.
+    public static var sharedLoad: Self { Self("shared.load") }
+}
+
+extension HTTPEvent.Fact where Value == Double {
+    /// The tokens that are left in the retry budget of the origin.
+    public static var budgetLeft: Self { Self("budget.left") }
+}
+
+extension HTTPEvent.Fact where Value == Bool {
+    /// Whether a retry follows.
+    public static var isRetried: Self { Self("retried") }
+    /// Whether a redirect is followed.
+    public static var isFollowed: Self { Self("followed") }
+    /// Whether a body was read to its end.
+    public static var isComplete: Self { Self("complete") }
+}
+
+extension HTTPEvent.Fact where Value == Duration {
+    /// The time that has passed since the matching start event.
+    public static var duration: Self { Self("duration") }
+    /// The wait before a retry.
+    public static var wait: Self { Self("wait") }
+    /// The time until the deadline of the load.
+    public static var timeLeft: Self { Self("time.left") }
+}
+
+extension HTTPEvent.Fact where Value == [String] {
+    /// The names of the headers that a redirect to another origin does not receive.
+    public static var withheld: Self { Self("withheld") }
+    /// The names of trailer fields.
+    public static var names: Self { Self("names") }
+    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    public static var headers: Self { Self("headers") }
+}
+
+extension HTTPEvent {
+    /// The name of an event. The constants are the events of the library.
+    ///
+    /// A literal is a name as well, so `event.name == "exchange.end"` is the same as `event.name == .exchangeEnd`. A
+    /// custom event can have a constant as well:
+    ///
+    /// ```swift
+    /// extension HTTPEvent.Name {
+    ///     static let shardChosen: Self = "shard.chosen"
+    /// }
+    /// ```
+    ///
+    /// One load, from top to bottom. Braces contain events that occur only if they are needed, and alternatives are
+    /// separated by a bar:
+    ///
+    /// ```
+    /// load.start
+    /// | attempt.start
+    /// | | { cookie.sent   credentials.needed -> obtained | failed   deduplication.led | joined   queue.entered -> left }
+    /// | | exchange.start
+    /// | | | { lookup.start -> end   connect.start -> end   tls.start -> end }   connection.opened | reused
+    /// | | | request.sent   { response.interim }   response.head   { body.piece }   body.end   { response.trailers }
+    /// | | exchange.end | failed
+    /// | | { cookie.stored | removed | refused   cache.hit | stored | missed   credentials.refused   redirect.decided }
+    /// | attempt.end
+    /// | { validator.verdict   retry.decided }
+    /// | { decoding.start -> end | failed }
+    /// load.end | failed | cancelled
+    /// ```
+    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The name, such as `exchange.end`.
+        public let rawValue: String
+
+        /// Creates a name from a string that is not a literal.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Creates a name from a literal.
+        public init(stringLiteral value: String) { rawValue = value }
+
+        /// The name, such as `exchange.end`.
+        public var description: String { rawValue }
+    }
+}
+
+extension CustomStringConvertible where Self == HTTPEvent {
+    /// The name as a string. It is used where only a string fits, as in `let names: [String] = events.map(\.name)`.
+    @_disfavoredOverload
+    public var name: String { (self as HTTPEvent).name.rawValue }
+}
+
+extension HTTPEvent.Name {
+    // Loads.
+    /// A load starts.
+    public static let loadStart: Self = "load.start"
+    /// The value or the response was returned, or a streamed body has ended or been dropped.
+    public static let loadEnd: Self = "load.end"
+    /// The load has thrown an error.
+    public static let loadFailed: Self = "load.failed"
+    /// The load was cancelled.
+    public static let loadCancelled: Self = "load.cancelled"
+
+    // Attempts, and what precedes an exchange.
+    /// An attempt is about to be sent.
+    public static let attemptStart: Self = "attempt.start"
+    /// The response or the error of an attempt is known.
+    public static let attemptEnd: Self = "attempt.end"
+    /// A request waits for a throttle, a rate limit or a connection.
+    public static let queueEntered: Self = "queue.entered"
+    /// The wait in a queue is over.
+    public static let queueLeft: Self = "queue.left"
+    /// A request waits for credentials.
+    public static let credentialsNeeded: Self = "credentials.needed"
+    /// The credentials have arrived.
+    public static let credentialsObtained: Self = "credentials.obtained"
+    /// No credentials could be obtained.
+    public static let credentialsFailed: Self = "credentials.failed"
+    /// The server has responded with 401.
+    public static let credentialsRefused: Self = "credentials.refused"
+    /// The jar has added cookies to a request.
+    public static let cookieSent: Self = "cookie.sent"
+    /// The jar has stored a cookie of a response.
+    public static let cookieStored: Self = "cookie.stored"
+    /// The jar has removed a cookie, because a response has expired it.
+    public static let cookieRemoved: Self = "cookie.removed"
+    /// The jar has refused a cookie of a response.
+    public static let cookieRefused: Self = "cookie.refused"
+    /// A request starts a load that others may share.
+    public static let deduplicationLed: Self = "deduplication.led"
+    /// A request waits for the load of an equal one.
+    public static let deduplicationJoined: Self = "deduplication.joined"
+    /// The response of an equal request is returned.
+    public static let deduplicationShared: Self = "deduplication.shared"
+    /// A stored response is returned.
+    public static let cacheHit: Self = "cache.hit"
+    /// A stored response is returned although it is stale.
+    public static let cacheStale: Self = "cache.stale"
+    /// The server has confirmed a stored response.
+    public static let cacheRevalidated: Self = "cache.revalidated"
+    /// A response was stored.
+    public static let cacheStored: Self = "cache.stored"
+    /// A response was not stored.
+    public static let cacheMissed: Self = "cache.missed"
+    /// The cache does not apply to the request.
+    public static let cacheBypassed: Self = "cache.bypassed"
+
+    // Exchanges, in the order of their phases.
+    /// A request is handed to the transport.
+    public static let exchangeStart: Self = "exchange.start"
+    /// The name of the host is looked up.
+    public static let lookupStart: Self = "lookup.start"
+    /// The address of the host is known.
+    public static let lookupEnd: Self = "lookup.end"
+    /// A connection is being opened.
+    public static let connectStart: Self = "connect.start"
+    /// The connection is open.
+    public static let connectEnd: Self = "connect.end"
+    /// TLS is being negotiated.
+    public static let tlsStart: Self = "tls.start"
+    /// TLS has been negotiated.
+    public static let tlsEnd: Self = "tls.end"
+    /// A new connection is ready for the request.
+    public static let connectionOpened: Self = "connection.opened"
+    /// An open connection is used for the request.
+    public static let connectionReused: Self = "connection.reused"
+    /// The connection has not outlived the exchange.
+    public static let connectionClosed: Self = "connection.closed"
+    /// The head and the body of the request have been sent.
+    public static let requestSent: Self = "request.sent"
+    /// An interim response (1xx) has arrived.
+    public static let responseInterim: Self = "response.interim"
+    /// The head of the response has arrived.
+    public static let responseHead: Self = "response.head"
+    /// The reader of a streamed body has received a piece.
+    public static let bodyPiece: Self = "body.piece"
+    /// The body has ended or was dropped.
+    public static let bodyEnd: Self = "body.end"
+    /// Trailer fields have arrived.
+    public static let responseTrailers: Self = "response.trailers"
+    /// The exchange has ended.
+    public static let exchangeEnd: Self = "exchange.end"
+    /// The exchange has failed.
+    public static let exchangeFailed: Self = "exchange.failed"
+
+    // Decisions about a response.
+    /// The response is a redirect, which is followed or refused.
+    public static let redirectDecided: Self = "redirect.decided"
+    /// A validator has judged an attempt.
+    public static let validatorVerdict: Self = "validator.verdict"
+    /// An attempt is retried, or its retry is ruled out.
+    public static let retryDecided: Self = "retry.decided"
+    /// The body is about to be decoded.
+    public static let decodingStart: Self = "decoding.start"
+    /// The body was decoded.
+    public static let decodingEnd: Self = "decoding.end"
+    /// The body could not be decoded.
+    public static let decodingFailed: Self = "decoding.failed"
+}

@@ -60,3 +60,127 @@ extension HTTPRequest {
         set { self[option: TransferProgressOption.self] = newValue }
     }
 }
+
+/// The progress of a request as an asynchronous sequence.
+///
+/// ```swift
+/// let updates = ProgressUpdates()
+/// async let receipt = client.send(Import(body: file).onProgress(updates))
+/// for await progress in updates { bar.value = progress.fractionCompleted }
+/// ```
+///
+/// The sequence ends when the request ends with a value, an error or a cancellation, even if nothing was sent. If the
+/// response is streamed, the sequence ends when the body has been read or dropped. The requests of ``HTTPClient``,
+/// ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader that is used alone does not know which
+/// of its calls is the last one. In that case the sequence ends when a response of known length has been received, or
+/// with ``finish()``.
+///
+/// A slow reader misses intermediate updates. Create one value for each request, and iterate it once. A request can
+/// report to several values. A page sequence and an event stream report only the progress of their first request. If
+/// the sequence or the stream ends before that request is sent, the updates end as well.
+public struct ProgressUpdates: AsyncSequence, Sendable {
+    private let stream: AsyncStream<TransferProgress>
+    private let continuation: AsyncStream<TransferProgress>.Continuation
+    private let identity = Identity()
+
+    /// The identity of the updates, by which a request recognizes updates that it already reports to.
+    fileprivate final class Identity: Sendable {}
+
+    /// Creates the sequence for one request.
+    public init() {
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+    }
+
+    /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure; a request to
+    /// which the updates were passed reports to them itself.
+    public func report(_ progress: TransferProgress) { sink.report(progress) }
+
+    /// The receiving end.
+    var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
+
+    /// Ends the sequence.
+    public func finish() { continuation.finish() }
+
+    /// Starts the iteration.
+    public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator { stream.makeAsyncIterator() }
+
+    /// The receiving ends of one or more ``ProgressUpdates``.
+    struct Report: Sendable {
+        fileprivate struct Receiver: Sendable {
+            let identity: Identity
+            let continuation: AsyncStream<TransferProgress>.Continuation
+        }
+
+        fileprivate var receivers: [Receiver]
+
+        /// Reports a step.
+        func callAsFunction(_ progress: TransferProgress) {
+            for receiver in receivers { receiver.continuation.yield(progress) }
+        }
+
+        /// Reports a step for which no call site is responsible: a completed download ends the sequences.
+        func report(_ progress: TransferProgress) {
+            self(progress)
+            if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
+        }
+
+        /// Ends the sequences.
+        func finish() { for receiver in receivers { receiver.continuation.finish() } }
+    }
+}
+
+enum ProgressReportOption: HTTPRequestOption {
+    static let defaultOptionValue: ProgressUpdates.Report? = nil
+}
+
+extension ProgressUpdates.Report? {
+    /// Returns a report that also reaches the updates. Updates that it already reaches are not added again.
+    func adding(_ updates: ProgressUpdates) -> ProgressUpdates.Report { adding(updates.sink) }
+
+    fileprivate func adding(_ other: ProgressUpdates.Report) -> ProgressUpdates.Report {
+        guard var report = self else { return other }
+        report.receivers += other.receivers.filter { added in
+            !report.receivers.contains { $0.identity === added.identity }
+        }
+        return report
+    }
+}
+
+extension RequestSettings {
+    /// Reports the progress of this request to updates, which end when the request ends. A closure that was set in
+    /// ``onProgress``, and updates of earlier calls, receive the progress as well.
+    public mutating func reportProgress(to updates: ProgressUpdates) {
+        progressReport = progressReport.adding(updates)
+    }
+
+    /// The updates that were passed to ``reportProgress(to:)``.
+    var progressReport: ProgressUpdates.Report? {
+        get { self[option: ProgressReportOption.self] }
+        set { self[option: ProgressReportOption.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the progress of this request is reported to updates.
+    var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
+
+    /// Reports a step to the updates.
+    func report(_ progress: TransferProgress) {
+        context.progress?(progress)
+        progressReport?.report(progress)
+    }
+
+    /// Makes the call site responsible for ending the updates when the request ends.
+    ///
+    /// - Returns: the updates to end; nil if the request has no updates, or if an outer call site is already
+    ///   responsible for them.
+    mutating func takeProgressReport() -> ProgressUpdates.Report? {
+        guard options.contains(ProgressReportOption.self) else { return nil }
+        defer { options.remove(ProgressReportOption.self) }
+        guard let report = progressReport else { return nil }
+        let outer = context.progress?.receivers ?? []
+        context.progress = context.progress.adding(report)
+        let own = report.receivers.filter { receiver in !outer.contains { $0.identity === receiver.identity } }
+        return own.isEmpty ? nil : ProgressUpdates.Report(receivers: own)
+    }
+}

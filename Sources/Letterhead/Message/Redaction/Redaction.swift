@@ -1,3 +1,5 @@
+import Foundation
+
 /// The names whose values are redacted in descriptions, errors and logs.
 ///
 /// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
@@ -73,4 +75,125 @@ public struct Redaction: Sendable, Hashable {
 
     /// The replacement for a secret value.
     package static let placeholder = "<redacted>"
+}
+
+extension Redaction {
+    /// Returns a header as `Name: value`. The value is `<redacted>` if the header is marked as secret or its name is
+    /// secret. Control characters are escaped, so that a value cannot forge a line of a log.
+    public func text(of field: HTTPHeaders.Field) -> String {
+        "\(Self.visible(field.name.rawValue)): \(value(of: field))"
+    }
+
+    /// Returns the value of a header.
+    func value(of field: HTTPHeaders.Field) -> String {
+        field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
+    }
+
+    /// Returns one line for each field.
+    func text(of headers: HTTPHeaders) -> String { headers.map { text(of: $0) }.joined(separator: "\n") }
+
+    /// Returns the escaped query.
+    func text(of query: QueryParameters) -> String {
+        query.map { item in
+            guard item.value != nil, item.isSecret || item.name.isEmpty || isSecret(parameter: item.name) else {
+                return Self.visible(item.escaped)
+            }
+            return PercentEncoding.escape(item.name, .unreserved) + "=" + Self.placeholder
+        }.joined(separator: "&")
+    }
+
+    /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
+    public func requestLine(of request: HTTPRequest) -> String {
+        let request = request.inItsEnvironment
+        return "\(request.method.printable) \(url(of: request))"
+    }
+
+    /// Returns the URL with secret query values redacted. User and password are replaced by `<redacted>`.
+    ///
+    /// If the client's environment has not been applied yet, the URL is the one that the request will have. If the
+    /// environment is not known, the result is the path and the query, followed by `(environment not resolved)`.
+    public func url(of request: HTTPRequest) -> String {
+        let request = request.inItsEnvironment
+        return address(of: request) + (request.query.isEmpty ? "" : "?" + text(of: request.query)) + note(on: request)
+    }
+
+    /// Returns the URL with only the names of its query items, for errors.
+    public func outline(of request: HTTPRequest) -> String {
+        let request = request.inItsEnvironment
+        let names = request.query.map {
+            Self.visible(PercentEncoding.escape($0.name, .unreserved)) + ($0.value == nil ? "" : "=…")
+        }
+        return address(of: request) + (names.isEmpty ? "" : "?" + names.joined(separator: "&")) + note(on: request)
+    }
+
+    private func note(on request: HTTPRequest) -> String {
+        request.lacksEnvironment ? " (environment not resolved)" : ""
+    }
+
+    private func address(of request: HTTPRequest) -> String {
+        let path = request.path.namesOtherParts ? "(refused path)" : Self.visible(request.path.string)
+        guard let host = request.host else { return path.isEmpty ? "(no URL)" : path }
+        let user = request.userInfo == nil ? "" : Self.placeholder + "@"
+        let scheme = request.hasHTTPScheme ? request.scheme : "(refused scheme)"
+        let shown = HTTPRequest.isHost(host) ? host : "(refused host)"
+        let port = request.port.map { ":\($0)" } ?? ""
+        return
+            "\(scheme)://\(user)\(shown)\(port)\(path.isEmpty || path.begins(with: "/") ? "" : "/")\(path)"
+    }
+
+    /// Escapes control characters and line separators, so that a value cannot forge a log line.
+    package static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
+        return text.unicodeScalars.map { Self.isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
+            .joined()
+    }
+
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        // These characters change the direction of text, and with it the order in which a line is displayed.
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension Redaction {
+    /// Redacts the URLs in a string, such as the value of `Location` or `Link`: user and password, and the values of
+    /// secret names after `?`, `&`, `;` or `#`.
+    ///
+    /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (in other text than URLs,
+    ///   such as a regular expression, `?=` has another meaning).
+    package func redactURLs(_ text: String, nameless: Bool = false) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
+        var output: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            output.append(byte)
+            if "?&;#".utf8.contains(byte) {
+                // A name ends at each separator. Otherwise a long name would be searched again after each separator in
+                // it.
+                let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
+                guard rest.dropFirst(name.count).first == UInt8(ascii: "="),
+                    isSecret(escaped: name) || nameless && name.isEmpty
+                else { continue }
+                output += name + "=\(Self.placeholder)".utf8
+                rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)
+            } else if output.suffix(3).elementsEqual("://".utf8) {
+                let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && Self.isInside($0) }
+                guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
+                output += Self.placeholder.utf8
+                rest = rest[at...]
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private func isSecret(escaped name: ArraySlice<UInt8>) -> Bool {
+        isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
+    }
+
+    /// Returns whether a byte belongs to a name or a value: it is neither a separator of a query nor the end of a URL
+    /// in a string.
+    private static func isInside(_ byte: UInt8) -> Bool { byte > 0x20 && !"&#\"<>\\".utf8.contains(byte) }
 }

@@ -34,3 +34,113 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// A mirror that contains only `<redacted>`, so that `dump` does not print the string.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
+
+/// Decides by the parts of a name whether its value is secret: `X-Access-Token`, `private_key`, `jwtBody`.
+///
+/// A name is split at everything that is not a letter, and before capital letters as in `accessToken` and `APIKey`. It
+/// is secret if one part is a secret word, or if two or three adjacent parts form one: `api-key`, `DPoP`. Not all names
+/// have word boundaries, so a part that ends in a strong word is secret, too, such as `csrftoken` and `userpassword`. A
+/// plural is as secret as its singular, except for `tokens` in a name that counts them, such as `max_tokens`. Some
+/// words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), which may follow
+/// an `X-`.
+enum SecretName {
+    /// - Parameter name: the unescaped bytes of the name of a header, a query item, a form field or a JSON member.
+    static func matches(_ name: some Sequence<UInt8>) -> Bool {
+        let parts = parts(of: name)
+        var counted: Bool?
+        /// Whether the name counts tokens. All parts are searched, and only once.
+        func countsTokens() -> Bool {
+            let result = counted ?? parts.contains { isOne(of: counts, $0) }
+            counted = result
+            return result
+        }
+        for index in parts.indices {
+            var joined = ""
+            for part in parts[index...].prefix(3) {
+                joined += part
+                if isSecret(joined, countsTokens) { return true }
+                if joined.utf8.count > longest { break }
+            }
+        }
+        if let last = parts.last, isOne(of: lastParts, last) { return true }
+        let whole = parts.first?.isSame(as: "x") == true ? parts.dropFirst() : parts[...]
+        return whole.count <= 2 && isOne(of: wholeNames, whole.joined())
+    }
+
+    private static func isSecret(_ word: String, _ countsTokens: () -> Bool) -> Bool {
+        if isSecretSingular(word[...]) { return true }
+        guard word.utf8.last == UInt8(ascii: "s"), isSecretSingular(Substring(word.utf8.dropLast())) else {
+            return false
+        }
+        return !word.ends(with: "tokens") || !countsTokens()
+    }
+
+    private static func isSecretSingular(_ word: Substring) -> Bool {
+        isOne(of: words, word)
+            || strongWords.contains { word.utf8.count > $0.utf8.count && word.ends(with: $0) }
+    }
+
+    /// Returns whether a set contains a word. A name of a peer may be long, and the hash of a string normalizes it.
+    private static func isOne(of words: Set<String>, _ word: some StringProtocol) -> Bool {
+        word.utf8.count <= longest && words.contains(String(word))
+    }
+
+    /// Returns the words of a name in lower case.
+    private static func parts(of name: some Sequence<UInt8>) -> [String] {
+        let bytes = Array(name)
+        var parts: [String] = []
+        var start = 0
+        func end(at index: Int) {
+            if start < index { parts.append(ASCII.lowercased(String(decoding: bytes[start..<index], as: UTF8.self))) }
+            start = index
+        }
+        for index in bytes.indices {
+            guard isLetter(bytes[index]) else {
+                end(at: index)
+                start = index + 1
+                continue
+            }
+            guard isUpper(bytes[index]), index > start else { continue }
+            let isFollowedByLower = index + 1 < bytes.count && isLower(bytes[index + 1])
+            if !isUpper(bytes[index - 1]) || isFollowedByLower { end(at: index) }
+        }
+        end(at: bytes.count)
+        return parts
+    }
+
+    private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+    private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+    private static func isLetter(_ byte: UInt8) -> Bool { isUpper(byte) || isLower(byte) || byte >= 0x80 }
+
+    private static let words: Set<String> = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "jwt", "dpop",
+        "bearer",
+        "credential", "authorization", "cookie", "signature", "sig", "hmac", "assertion", "csrf", "xsrf",
+        "apikey", "privatekey", "secretkey", "accesskey", "authkey", "signingkey", "encryptionkey", "masterkey",
+        "sharedkey", "subscriptionkey", "functionskey", "applicationkey", "appkey", "accountkey", "servicekey",
+        "sessionkey", "clientkey", "userkey", "oauthverifier", "sessionid", "sessid", "phpsessid", "jsessionid",
+        "authcode", "devicecode", "verificationcode",
+        "onetimecode", "recoverycode", "backupcode", "securitycode", "mfacode", "codeverifier",
+    ]
+
+    /// Words that are secret even at the end of a longer word.
+    private static let strongWords = [
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "userpass", "credential", "authorization",
+        "cookie", "signature", "apikey", "privatekey", "secretkey", "accesskey", "authkey", "signingkey", "sessionid",
+        "sessid",
+    ]
+
+    /// Words that are secret as the last part of a name.
+    private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
+
+    /// Words that turn `tokens` into a number, as in the limits and the usage of language models.
+    private static let counts: Set<String> = [
+        "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
+        "used",
+        "usage", "prompt", "completion", "input", "output", "cached", "reasoning", "thinking", "budget", "new",
+    ]
+
+    private static let wholeNames: Set<String> = ["session", "sid"]
+
+    private static let longest = 20
+}

@@ -74,3 +74,150 @@ extension HTTPError {
         }
     }
 }
+
+extension HTTPRequest {
+    /// Checks the request before anything is sent.
+    ///
+    /// Every transport of the library calls this method first. A custom transport must do the same.
+    ///
+    /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
+    ///   - The method and the names of all headers are tokens. The values of the headers contain no control characters.
+    ///     This includes the headers of the body.
+    ///   - Headers that frame the message are not set, because the library writes them.
+    ///   - There is at most one Content-Type and one Host, and Host is a valid host.
+    ///   - Proxy-Authorization is not set, because it belongs to a proxy and could reach the server.
+    ///   - The scheme is http or https. There is a valid host, the port is in 1...65535, and the URL has no user or
+    ///     password.
+    ///   - The ``RequestPath`` is valid, and all query values can be written.
+    ///   - The method is not CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
+    ///   - ``RequestSettings/timeout`` and ``RequestSettings/idleTimeout`` are greater than zero, and
+    ///     ``RequestSettings/responseLimit`` is not negative.
+    ///   - A page that is identified by a URL is requested at the origin of that URL.
+    public func validate() throws(HTTPError) {
+        if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
+    }
+
+    private var brokenRule: String? {
+        if !ASCII.isToken(method.rawValue) {
+            return "the method is not a token (RFC 9110): use letters, digits and !#$%&'*+-.^_`|~"
+        }
+        if method == .connect { return "CONNECT is reserved for proxies; set a proxy in the TransportConfiguration" }
+        if let rule = headers.brokenRule { return rule }
+        if (method == .head || method == .trace) && !body.isEmpty { return "\(method) cannot carry a body" }
+        if !body.isEmpty, let rule = body.additionalHeaders.brokenBodyRule {
+            return "the body is refused: \(rule)"
+        }
+        if let defect = path.defect { return "the path is refused: \(defect.rawValue)" }
+        if let timeout, timeout <= .zero { return "the timeout is not greater than zero" }
+        if let idleTimeout, idleTimeout <= .zero { return "the idleTimeout is not greater than zero" }
+        if responseLimit < 0 { return "the responseLimit is less than zero" }
+        return brokenAddress
+    }
+
+    private var brokenAddress: String? {
+        guard let host, !host.isEmpty else { return missingHost.message }
+        if !hasHTTPScheme { return "the scheme is not http or https" }
+        if !Self.isHost(host) {
+            return "the host contains a character that is not allowed; write international names in Punycode (xn--)"
+        }
+        if let port, !(1...65535).contains(port) { return "the port is not in 1...65535" }
+        if userInfo != nil { return "the URL contains a user or password; use HTTPAuthentication" }
+        if !ASCII.isPrintable(path.string) { return "the path contains a character that must be escaped" }
+        return query.brokenRule ?? brokenOrigin
+    }
+
+    var hasHTTPScheme: Bool {
+        scheme == "https" || scheme == "http" || ASCII.equalIgnoringCase(scheme, "https")
+            || ASCII.equalIgnoringCase(scheme, "http")
+    }
+
+    /// Returns whether a string is a registered name, an IPv4 address, or an IPv6 address in brackets (RFC 3986,
+    /// 3.2.2). A `%` is refused, because parsers disagree about the characters after it.
+    static func isHost(_ text: String) -> Bool {
+        text.withBytes { bytes in
+            guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else {
+                return PercentEncoding.count(bytes, .unreserved) == 0
+            }
+            let inside = bytes.dropFirst().dropLast()
+            return inside.contains(UInt8(ascii: ":"))
+                && inside.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+        }
+    }
+
+    /// Returns whether a string is a host, with an optional port after a colon.
+    fileprivate static func isHostAndPort(_ text: String) -> Bool {
+        let parts = URLParts("//" + text)
+        guard let (host, port) = parts.hostAndPort, parts.authority == text, parts.userInfo == nil else { return false }
+        return !host.isEmpty && isHost(host) && port.map { (1...65535).contains($0) } ?? true
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    }
+}
+
+extension QueryParameters {
+    /// The rule that an item violates; nil if all items can be written.
+    fileprivate var brokenRule: String? {
+        for place in items.indices {
+            if let refusal = items[place].refusal {
+                return "the query item \(Redaction.visible(items[place].name)) cannot be written: \(refusal)"
+            }
+            guard let original = items[place].original else { continue }
+            if !ASCII.isPrintable(original) || original.utf8.contains(UInt8(ascii: "#")) {
+                return "the query contains a character that must be escaped"
+            }
+        }
+        return nil
+    }
+}
+
+extension HTTPHeaders {
+    /// The rule that the headers of a body or of a part violate; nil if all are well formed.
+    package var brokenBodyRule: String? {
+        if let brokenRule { return brokenRule }
+        guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }
+        return "the header Content-Type is not a media type (RFC 9110, 8.3.1), such as text/plain"
+    }
+
+    /// The rule of RFC 9110, 5.1 and 5.5 that a field violates; nil if all are well formed.
+    package var brokenRule: String? {
+        var contentTypes = 0
+        var hasHost = false
+        for place in fields.indices {
+            // The field is read in the array, because copying it costs as much as checking it.
+            guard ASCII.isToken(fields[place].name.rawValue) else {
+                return
+                    "the name of header \(place + 1) is not a token: use letters, digits and !#$%&'*+-.^_`|~"
+            }
+            guard ASCII.isFieldValue(fields[place].value) else {
+                return
+                    "the value of the header \(fields[place].name) contains a control character (CR, LF, NUL …)"
+            }
+            // The lengths of Host, Content-Type, Content-Length, Transfer-Encoding and Proxy-Authorization. Few other
+            // names have one of these lengths, so few names are compared.
+            switch fields[place].name.rawValue.utf8.count {
+            case 4, 12, 14, 17, 19: break
+            default: continue
+            }
+            let name = fields[place].name
+            if name == .host {
+                if hasHost { return "the header Host is set more than once (RFC 9112, 3.2)" }
+                guard HTTPRequest.isHostAndPort(fields[place].value) else {
+                    return "the value of the header Host is not a host with an optional port"
+                }
+                hasHost = true
+            }
+            if name == .proxyAuthorization {
+                return "the header Proxy-Authorization could reach the server; set the credentials of the proxy with "
+                    + "TransportProxy.authenticated(user:password:)"
+            }
+            if name == .contentLength || name == .transferEncoding {
+                return "the header \(name) frames the message and is written by the library; set the body instead"
+            }
+            if name == .contentType { contentTypes += 1 }
+            if contentTypes > 1 { return "the header Content-Type is set more than once" }
+        }
+        return nil
+    }
+}

@@ -94,3 +94,60 @@ extension OperationQueue {
         return queue
     }
 }
+
+extension HTTPError {
+    /// Creates an error from Foundation's error at the end of a task, and from the received part of the response.
+    /// Foundation's code for a lost connection does not tell whether the connection was ever established.
+    init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
+        let code = (error as? URLError)?.code
+        guard code == .networkConnectionLost || code == .unknown && head != nil else {
+            self.init(error, request: request)
+            return
+        }
+        let response = head?.response(to: request, body: HTTPResponseBody())
+        if let length = head?.knownLength(of: request.method), receivedBytes < length {
+            self.init(
+                .invalidResponse, request: request, response: response, underlying: error,
+                message: "the body ended after \(receivedBytes) of \(length) bytes")
+        } else if code == .networkConnectionLost {
+            self.init(
+                .connectionLost, request: request, response: response, underlying: error,
+                message: "the connection was lost")
+        } else {
+            self.init(error, request: request, response: response)
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Returns the length of the body; nil if it is not known or if Foundation decompresses the body.
+    func knownLength(of method: HTTPMethod) -> Int? {
+        if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
+        guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
+        return Int(exactly: expectedContentLength)
+    }
+
+    /// Returns the response without the headers of content codings that Foundation has decompressed.
+    func response(to request: HTTPRequest, body: HTTPResponseBody) -> HTTPResponse {
+        var fields: [String: String] = [:]
+        for case (let name as String, let value as String) in allHeaderFields { fields[name] = value }
+        var headers = HTTPHeaders(fields)
+        if let codings = headers[.contentEncoding], request.method != .head, Self.areUndone(codings) {
+            headers[.contentEncoding] = nil
+            headers[.contentLength] = nil
+        }
+        return HTTPResponse(request: request, status: HTTPStatus(statusCode), headers: headers, body: body)
+    }
+
+    private static func areUndone(_ codings: String) -> Bool {
+        ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
+    }
+
+    /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings of its libcurl, and a
+    /// response with any other coding fails.
+    #if canImport(FoundationNetworking)
+        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+    #else
+        private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "identity"]
+    #endif
+}

@@ -208,3 +208,113 @@ final class URLSessionExchange: Sendable {
         DispatchQueue.global().async { task.cancel() }
     }
 }
+
+/// The number of bytes of a streamed body that may be buffered before the task is suspended, where that is possible.
+private let heldBytes = 1 << 20
+
+extension URLSessionExchange {
+    /// Creates a streamed body.
+    func streamedBody(length: Int?) -> HTTPResponseBody {
+        // The first closure has no capture list, because with one it would not run on the reader's actor.
+        .received(length: length) {
+            try await self.read()
+        } cancel: { [self] in
+            cancel()
+        }
+    }
+
+    /// Returns the next piece of a streamed body; nil at the end.
+    ///
+    /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor.
+    private func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
+        try await withTaskCancellationHandler {
+            _ = isolation
+            return try await withCheckedThrowingContinuation { reader in
+                let answer = state.withLock { $0.inbox.ask(reader) }
+                if let answer { reader.resume(with: answer) }
+                letGo()
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// The number of bytes of a body that may be buffered. The number is unlimited for a streamed body where the task can be
+    /// suspended.
+    var heldLimit: Int {
+        #if canImport(FoundationNetworking)
+            request.bufferLimit
+        #else
+            request.responseDelivery == .buffered ? request.responseLimit : .max
+        #endif
+    }
+
+    /// Suspends the task while too many bytes are buffered. On Linux, a suspended task would start over when it is
+    /// resumed. The task is therefore not suspended there, and ``heldLimit`` applies.
+    func holdBack() {
+        #if !canImport(FoundationNetworking)
+            guard request.responseDelivery != .buffered else { return }
+            // Called under the lock, because suspensions are counted and must not overtake the calls that end them.
+            state.withLock { state in
+                if state.inbox.beginsRest(above: heldBytes) { state.task?.suspend() }
+            }
+        #endif
+    }
+
+    private func letGo() {
+        #if !canImport(FoundationNetworking)
+            state.withLock { state in
+                if state.inbox.endsRest(upTo: heldBytes) { state.task?.resume() }
+            }
+        #endif
+    }
+}
+
+extension URLSessionExchange {
+    /// Starts the timers of the limits that Foundation does not support, or supports only in whole seconds.
+    func startTimers() {
+        waitForFirstByte()
+        if let limit = request.timeout {
+            after(limit) { [weak self] in
+                // The timeout does not apply to a streamed body, which is read at the reader's pace. It applies to the
+                // body of a response whose status is not accepted.
+                guard let self, !isOpenEnded else { return }
+                expire("the attempt took longer than its timeout of \(limit)")
+            }
+        }
+        if let left = request.timeLeft {
+            after(left) { [weak self] in
+                guard let self else { return }
+                fail(request.deadlinePassed(while: hasHead ? "receiving the body" : "waiting for the response"))
+            }
+        }
+    }
+
+    private var hasHead: Bool { state.withLock { $0.head != nil } }
+
+    private var isOpenEnded: Bool {
+        let head = state.withLock { $0.head }
+        return head.map { request.isOpenEnded(after: HTTPStatus($0.statusCode)) } ?? false
+    }
+
+    /// Starts the timer of the first byte, and restarts it while the request is still being sent.
+    func waitForFirstByte() {
+        guard let limit = configuration.firstByteTimeout else { return }
+        let wait = state.withLock { state in
+            state.firstByteWait += 1
+            return state.firstByteWait
+        }
+        after(limit) { [weak self] in
+            guard let self, state.withLock({ $0.head == nil && $0.firstByteWait == wait }) else { return }
+            expire("no byte of the response was received within the first-byte timeout of \(limit)")
+        }
+    }
+
+    private func expire(_ message: String) {
+        fail(HTTPError(.timedOut, request: request, message: message))
+    }
+
+    private func after(_ limit: Duration, _ action: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1), execute: action)
+    }
+}

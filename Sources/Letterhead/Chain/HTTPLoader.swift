@@ -1,0 +1,92 @@
+/// A component that responds to requests: a transport, a mock, or a whole chain.
+///
+/// An `HTTPClient` sends its requests through a loader. You can also call ``load(_:)`` without a client. Use
+/// `HTTPClient.defaultTransport` for the network, and links before it for everything else. Write a loader for responses
+/// that do not come from the network:
+///
+/// ```swift
+/// struct Canned: HTTPLoader {
+///     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+///         HTTPResponse(request: request, status: .ok)
+///     }
+/// }
+/// ```
+///
+/// Laws:
+/// - A load ends with a response of any status or with an ``HTTPError``.
+/// - If the task of a load is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
+/// - The request in the response has the same id as the request that was passed to the loader.
+/// - A loader retains nothing that belongs to a request after the request has ended.
+/// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
+public protocol HTTPLoader: Sendable {
+    /// Returns the response to a request.
+    ///
+    /// - Throws: an ``HTTPError`` if the load fails. A status alone is never an error: a response with any status is
+    ///   returned.
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
+
+    /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
+    func reset() async
+}
+
+extension HTTPLoader {
+    /// Returns the response to a request, or the error. Use it in a link that treats both alike:
+    ///
+    /// ```swift
+    /// let result = await next.result(of: request)
+    /// logger.info("\(request): \(result)")
+    /// return try result.get()
+    /// ```
+    @inline(__always)
+    public func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) { return .success(try await load(request)) } catch { return .failure(error) }
+    }
+
+    /// Does nothing, because a loader without state needs no reset.
+    public func reset() async {}
+}
+
+/// A loader that responds with a closure, or that erases the type of another loader.
+///
+/// ```swift
+/// let offline = AnyLoader { request in throw HTTPError(.cannotConnect, request: request, message: "offline") }
+/// ```
+public struct AnyLoader: HTTPLoader, CustomStringConvertible {
+    private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
+    private let wipe: @Sendable () async -> Void
+    private let chain: (any LinkedLoader)?
+    /// The description of the loader in a chain.
+    public let description: String
+
+    /// Erases the type of a loader. A reset is passed on to the loader. If the loader is a chain, ``HTTPLoader/tree``
+    /// still shows its links.
+    public init(_ loader: any HTTPLoader) {
+        chain = loader as? any LinkedLoader
+        answer = { (request) async throws(HTTPError) in try await loader.load(request) }
+        wipe = { await loader.reset() }
+        description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
+    }
+
+    /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
+    public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+        self.answer = { (request) async throws(HTTPError) in
+            try await request.mappingErrors { try await answer(request) }
+        }
+        wipe = {}
+        chain = nil
+        description = "AnyLoader"
+    }
+
+    /// Returns the response of the closure or the loader.
+    public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await answer(request) }
+
+    /// Resets the erased loader.
+    public func reset() async { await wipe() }
+}
+
+extension AnyLoader: LinkedLoader {
+    var links: [any LoaderLink] { chain?.links ?? [] }
+
+    /// The end of the erased chain. A loader without links is its own end.
+    var end: any HTTPLoader { chain.flatMap { $0.links.isEmpty ? nil : $0.end } ?? self }
+}

@@ -1,0 +1,105 @@
+/// A link of a chain. It receives a request and the next loader, and may change the request, the response, or both.
+///
+/// To use links, join them with `-->`, and end the chain with a loader. Each link of this library is named after its
+/// function. To write one, implement ``load(_:next:)``. Set only what is missing, and remove only what the link itself
+/// has added.
+///
+/// ```swift
+/// struct ApplyTenant: LoaderLink {
+///     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+///         var request = request
+///         if request.headers["X-Tenant"] == nil { request.headers["X-Tenant"] = request.tenant }
+///         return try await next.load(request)
+///     }
+/// }
+/// ```
+///
+/// Laws: the laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader. A link receives
+/// its next loader as an argument and does not store it. One link can therefore be part of several chains, and a chain
+/// always ends in a loader and cannot contain a loop.
+public protocol LoaderLink: Sendable {
+    /// Returns the response to a request, usually by calling the next loader.
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse
+
+    /// Resets the link and the next loader. Default: resets the next loader.
+    ///
+    /// A link that lets requests wait ends these waits with `.cancelled`, a link with state discards it, and both await
+    /// `next.reset()`. A second reset of a link does no harm, because a chain may contain a link twice. A reset must not
+    /// reset the chain in which the link stands.
+    func reset(next: any HTTPLoader) async
+}
+
+extension LoaderLink {
+    /// Resets the next loader. The link has no state to reset.
+    public func reset(next: any HTTPLoader) async { await next.reset() }
+}
+
+/// A link that consists of other links.
+///
+/// ``Choose`` and the results of ``LoaderLink/when(otherwise:_:)``, ``LoaderLink/around(_:)`` and
+/// ``LoaderLink/named(_:)`` are composite links. Write one if its parts should be printed as a tree and reset
+/// correctly: return its links in ``parts``, and inherit ``LoaderLink/reset(next:)``.
+///
+/// Laws:
+/// - ``parts`` contains all parts, in the order of the printed tree.
+/// - A reset reaches each part, and the next loader once, regardless of the parts that a request would use.
+public protocol CompositeLink: LoaderLink {
+    /// The parts of the link, with their names for the printed tree. The name is nil for a part without a name.
+    var parts: [(name: String?, link: any LoaderLink)] { get }
+}
+
+extension CompositeLink {
+    /// Resets each part, and then the next loader once.
+    public func reset(next: any HTTPLoader) async {
+        for part in parts { await part.link.reset(next: Nothing()) }
+        await next.reset()
+    }
+}
+
+/// Replaces the rest of the chain while a link is reset, so that the rest is reset once instead of once for each link.
+struct Nothing: HTTPLoader {
+    func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        throw HTTPError(
+            .resetInProgress, request: request, message: "a link must not send requests during its reset",
+            mayHaveBeenSent: false)
+    }
+}
+
+extension LoaderLink {
+    /// Returns the same link with a name, which is part of the description of a chain.
+    ///
+    /// ```swift
+    /// let limits = (LimitRate(10, per: .seconds(1)) --> Throttle(limit: 4)).named("limits")
+    /// let chain = limits --> HTTPClient.defaultTransport
+    /// ```
+    public func named(_ name: String) -> some CompositeLink { LinkGroup(name, self) }
+}
+
+/// Several links as one, with a name for the printed chain.
+///
+/// Without a link, it is an empty group that passes all requests to the next loader.
+struct LinkGroup: CompositeLink, CustomStringConvertible {
+    private let name: String
+    private let link: (any LoaderLink)?
+
+    /// Creates a group from links and a name.
+    init(_ name: String, _ links: (any LoaderLink)?) {
+        self.name = name
+        link = links
+    }
+
+    /// The links in order.
+    var parts: [(name: String?, link: any LoaderLink)] { link.map { [(nil, $0)] } ?? [] }
+
+    /// Calls the links in order, followed by the next loader.
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let link else { return try await next.load(request) }
+        return try await link.load(request, next: next)
+    }
+
+    /// Resets the links in order, and then the next loader once.
+    func reset(next: any HTTPLoader) async { await (link --> next).reset() }
+
+    /// The name with the links, such as `resilience(LimitRate --> Throttle(4))`.
+    var description: String { "\(name)(\(link.map { chainName(of: $0) } ?? ""))" }
+}

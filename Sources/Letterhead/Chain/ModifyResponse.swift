@@ -1,0 +1,107 @@
+/// A link that changes each request before the next loader receives it.
+///
+/// ```swift
+/// ModifyRequest { $0.headers["X-Mark"] = "1" }
+/// ```
+///
+/// The closure may be async and may throw. If it throws, the request fails with its error, and nothing is sent. Modify
+/// the request that the closure receives: a new one has none of its options, such as its deadline.
+public struct ModifyRequest: LoaderLink {
+    private let modify: @Sendable (inout HTTPRequest) async throws -> Void
+
+    /// Creates the link.
+    public init(_ modify: @escaping @Sendable (inout HTTPRequest) async throws -> Void) { self.modify = modify }
+
+    /// Changes the request, and calls the next loader.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        var modified = request
+        try await request.mappingErrors { try await modify(&modified) }
+        return try await next.load(modified)
+    }
+}
+
+/// A link or a transformer that changes responses. As a link, it changes each response of the next loader. As a
+/// transformer, it changes the response that ends an attempt.
+///
+/// ```swift
+/// extension ModifyResponse {
+///     /// Some servers label JSON as text.
+///     static let jsonByName = ModifyResponse { response in
+///         if response.headers["Content-Type"] == "text/json" { response.headers["Content-Type"] = "application/json" }
+///     }
+/// }
+///
+/// let client = HTTPClient(environment: .production, transformers: [.jsonByName])
+/// let chain = ModifyResponse.jsonByName --> HTTPClient.defaultTransport
+/// ```
+///
+/// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
+/// to one endpoint with ``RequestTemplate/transformed(by:)``. Transformers run in order, the client's first, once for
+/// each attempt, on the response after all redirects. If a transformer throws, the request ends with its error: no
+/// later transformer or validator runs, and nothing is retried. Use it as a link to change every response at its
+/// position in the chain, including those of redirects and of token endpoints.
+///
+/// The closure is not called after an error; use ``result(_:)`` to handle errors as well. The closure may be
+/// async and may throw, which ends the request with its error. The body of a streamed response has not been read yet. The
+/// closure may wrap the body; bytes that the closure reads are not available to the caller.
+public struct ModifyResponse: LoaderLink {
+    private enum Change: Sendable {
+        case response(@Sendable (inout HTTPResponse) async throws -> Void)
+        case result(@Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse)
+    }
+
+    private let change: Change
+
+    /// Creates a link or a transformer.
+    ///
+    /// - Parameter modify: changes the response. The request is available as ``HTTPResponse/request``.
+    public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
+
+    /// Creates a link that changes the result of each request, which is a response or an error.
+    ///
+    /// ```swift
+    /// ModifyResponse.result { result in
+    ///     guard case .failure(let error) = result, error.code == .cannotConnect else { return try result.get() }
+    ///     return HTTPResponse(request: error.request, status: 503)
+    /// }
+    /// ```
+    ///
+    /// - Parameter modify: receives the response or the error. The value that it returns or the error that it throws is
+    ///   the result. In a transformer, the closure receives only responses.
+    public static func result(
+        _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
+    ) -> ModifyResponse {
+        ModifyResponse(.result(modify))
+    }
+
+    private init(_ change: Change) { self.change = change }
+
+    /// Calls the next loader, and changes its result.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard case .result(let modify) = change else {
+            return try await changed(try await next.load(request), to: request)
+        }
+        let result = await next.result(of: request)
+        return try await request.mappingErrors { try await modify(result) }
+    }
+
+    private func changed(_ response: HTTPResponse, to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        var response = response
+        do {
+            try await transform(&response)
+            return response
+        } catch {
+            throw HTTPError(error, request: request, response: await response.keptInMemory())
+        }
+    }
+
+    /// Changes a response.
+    ///
+    /// - Throws: the error of the closure.
+    public func transform(_ response: inout HTTPResponse) async throws {
+        switch change {
+        case .response(let modify): try await modify(&response)
+        case .result(let modify): response = try await modify(.success(response))
+        }
+    }
+}

@@ -1,0 +1,417 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A client that sends templates and plain requests over one chain.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production)
+/// let user = try await client.send(GetUser(login: "ada"))
+/// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
+/// ```
+///
+/// A client is a value. Its copies share the chain and the connections. The chain contains these parts, the outermost
+/// first:
+///
+/// 1. `links`, which run once for each load
+/// 2. ``ResetGuard``; ``Autocancel``, if there are `attemptLinks` or a custom transport; and ``Deadline``
+/// 3. ``Retry``, which also calls the transformers and the validators
+/// 4. ``FollowRedirects``
+/// 5. ``ApplyEnvironment``
+/// 6. `cookies`, if there is a jar
+/// 7. ``Authenticate``
+/// 8. `cache`, if there is one
+/// 9. `attemptLinks`, which run for each attempt and for each redirect within it, unless the cache has the response
+/// 10. the transport
+///
+/// `print(client)` prints the chain. To use several links, join them with `-->`:
+///
+/// ```swift
+/// let client = HTTPClient(
+///     environment: .production, links: PrintLoader() --> CountLoads(), attemptLinks: SignEachAttempt())
+/// ```
+public struct HTTPClient: Sendable {
+    private let chain: any HTTPLoader
+    /// What the client adds to each load.
+    var context: ClientContext
+
+    /// Creates a client and its chain.
+    ///
+    /// - Parameters:
+    ///   - environment: the base URL, headers and query items for all requests. Default: nil (each request must have a
+    ///     complete URL).
+    ///   - decoder: the decoder for requests that do not set one. Default: a `JSONDecoder` with its default settings.
+    ///   - authentication: signs requests to the origins in its `allowedOrigins`, or, without such a list, to the
+    ///     origin of the environment. With neither, it signs no requests. Default: nil (requests are not signed).
+    ///   - cookies: the jar that stores the cookies of responses and adds them to later requests. Default: nil (cookies
+    ///     are neither stored nor sent).
+    ///   - cache: the cache that stores responses and reuses them as RFC 9111 allows. Default: nil (every request is
+    ///     sent).
+    ///   - transformers: change each response before it is validated. They run in order, before those of the request.
+    ///     Default: none.
+    ///   - validators: check the result of each attempt. They run in order, after those of the request. Default:
+    ///     ``DefaultValidator``.
+    ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
+    ///     maximum number of retries are retried.
+    ///   - links: links that run once for each load, before all other links. Default: nil.
+    ///   - attemptLinks: links that run for each attempt and redirect, directly before the transport. Default: nil.
+    ///   - observers: receive the events of each load, in order. Default: none.
+    ///   - tracing: sends the trace that a request belongs to. Default: nil (no trace is sent).
+    ///   - transport: the loader at the end of the chain. Default: ``defaultTransport``.
+    public init(
+        environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
+        authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
+        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+    ) {
+        self.init(
+            environment, provider: environment.map { ApplyEnvironment($0) } ?? ApplyEnvironment(), decoder: decoder,
+            authentication: authentication, cookies: cookies, cache: cache,
+            retry: Retry(transformers: transformers, validators: validators, retrying), links: links,
+            attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing), transport: transport)
+    }
+
+    /// Creates a client whose environment is provided by a closure.
+    ///
+    /// The closure is called for each attempt and redirect, so a change of the environment applies to the next one. It
+    /// is not called for a request that sets its own environment.
+    ///
+    /// Credentials without `allowedOrigins` are bound to the first origin for which they are used. If the environment
+    /// changes, call ``reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
+    public init(
+        environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
+        decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
+        cookies: CookieJar? = nil, cache: ResponseCache? = nil, transformers: [ModifyResponse] = [],
+        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
+        links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
+        tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
+    ) {
+        self.init(
+            nil, provider: ApplyEnvironment(environment), decoder: decoder, authentication: authentication,
+            cookies: cookies, cache: cache, retry: Retry(transformers: transformers, validators: validators, retrying),
+            links: links, attemptLinks: attemptLinks, observing: ClientObserving(observers, tracing),
+            transport: transport)
+    }
+
+    private init(
+        _ environment: ServerEnvironment?, provider: ApplyEnvironment, decoder: any HTTPBodyDecoder,
+        authentication: HTTPAuthentication?, cookies: CookieJar?, cache: ResponseCache?, retry: Retry,
+        links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
+        transport: any HTTPLoader
+    ) {
+        let load: [(any LoaderLink)?] = [
+            Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
+            provider, cookies, Authenticate(authentication ?? .anonymous), cache,
+            attemptLinks, observing?.link,
+        ]
+        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
+        let sent = (endsItself ? nil : Autocancel()) --> (load.compactMap(\.self) --> transport)
+        context = ClientContext(
+            decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
+        chain = links --> ResetGuard(of: context.identity) --> sent
+    }
+
+    /// Returns the client for the requests of one page sequence.
+    var forPages: HTTPClient {
+        var client = self
+        client.context = context.forPages()
+        return client
+    }
+
+    /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
+    var generation: ClientGeneration { context.generation }
+
+    /// The observers and the trace; nil if the client has neither.
+    var observing: ClientObserving? { context.observing }
+
+    /// Sends a template and returns the decoded value of its response.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    @discardableResult
+    public func send<Template: RequestTemplate>(_ template: Template) async throws -> Template.Response {
+        try await sendable(template).sendWithResponse().value
+    }
+
+    /// Sends a template and returns the decoded value with its response.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    public func sendWithResponse<Template: RequestTemplate>(
+        _ template: Template
+    ) async throws -> (value: Template.Response, response: HTTPResponse) {
+        try await sendable(template).sendWithResponse()
+    }
+
+    /// Returns a template with the chain of this client.
+    func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
+        SendableRequest(template, over: chain, for: context)
+    }
+
+    /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    @discardableResult
+    @concurrent
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var load = Load(over: chain, for: context)
+        do {
+            let begun = load.begin(request)
+            return try load.end(try await load.response(to: begun) { try $0.get() })
+        } catch {
+            throw load.fail(error)
+        }
+    }
+
+    /// The statistics of the first ``StatisticsRecorder`` among the observers; nil if there is no such observer.
+    public var statistics: HTTPStatistics? {
+        observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
+    }
+
+    /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is sent
+    /// or received any longer.
+    ///
+    /// Later requests use new connections. The requests of other clients over the same transport continue. The reset does
+    /// not wait for your own code, such as a validator that is still running; when it returns, its request ends with
+    /// `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which the client uses
+    /// ``Autocancel``, the reset waits until this code has ended as well.
+    ///
+    /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
+    /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
+    public func reset() async {
+        context.identity.endGeneration()
+        await chain.reset()
+    }
+}
+
+extension HTTPClient: CustomStringConvertible {
+    /// The links and the transport of the chain, in order.
+    public var description: String { "HTTPClient(\(chain))" }
+}
+
+/// A client is a value that can be derived: these functions return a client with the same chain, connections, tokens and
+/// cache, whose requests begin with the settings.
+///
+/// ```swift
+/// let admin = client.header("X-Admin", "1").timeout(.seconds(5)).validated(by: Audit())
+/// let user = try await admin.send(GetUser(login: "ada"))
+/// ```
+///
+/// They are the modifiers of ``RequestTemplate``. A setting of a template or a request takes precedence over that of its
+/// client, which takes precedence over the environment. Validators, transformers and closures are added to those of the
+/// request. The request of a response contains the settings of the client that sent it.
+extension HTTPClient {
+    /// Sets a header for requests that do not set it; see ``RequestTemplate/header(_:_:)``. nil removes it from the
+    /// client.
+    ///
+    /// The header is sent to each host to which the client sends a request. Put a header that only one server may see
+    /// into ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``.
+    public func header(_ name: HTTPHeaders.Name, _ value: String?) -> HTTPClient {
+        changing { $0.headers[name] = value }
+    }
+
+    /// Sets headers for requests that do not set them; see ``header(_:_:)``.
+    public func headers(_ headers: HTTPHeaders) -> HTTPClient { changing { $0.headers.replace(with: headers) } }
+
+    /// Sets a query parameter for requests that do not set it; see ``RequestTemplate/query(_:_:)``. nil removes it from
+    /// the client. It is not added to a URL that a server has chosen, such as that of a next page.
+    public func query(_ name: String, _ value: (any QueryValue)?) -> HTTPClient {
+        changing { $0.query.set(name, to: value) }
+    }
+
+    /// Sets an option for requests that do not set it; see ``RequestTemplate/option(_:_:)``.
+    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> HTTPClient {
+        changing { $0.options[option: option] = value }
+    }
+
+    /// Replaces the environment of the client; nil applies no environment.
+    ///
+    /// Credentials without `allowedOrigins` are still sent only to the origin of the environment with which the client
+    /// was created.
+    public func environment(_ environment: ServerEnvironment?) -> HTTPClient {
+        changing { $0.options.serverEnvironment = environment }
+    }
+
+    /// Limits the time of each attempt; see ``RequestTemplate/timeout(_:)``.
+    public func timeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.timeout = limit } }
+
+    /// Limits the time without traffic; see ``RequestTemplate/idleTimeout(_:)``.
+    public func idleTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.idleTimeout = limit } }
+
+    /// Limits the time for a connection; see ``RequestTemplate/connectTimeout(_:)``.
+    public func connectTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.connectTimeout = limit } }
+
+    /// Limits the total time of a request; see ``RequestTemplate/deadline(in:)``.
+    public func deadline(in limit: Duration?) -> HTTPClient { changing { $0.options.deadline = limit } }
+
+    /// Replaces the decoder of the client; see ``RequestTemplate/decoder(_:)``.
+    public func decoder(_ decoder: any HTTPBodyDecoder) -> HTTPClient { changing { $0.options.decoder = decoder } }
+
+    /// Sets the accepted statuses; see ``RequestTemplate/accepting(_:)``.
+    public func accepting(_ statuses: HTTPStatusSet) -> HTTPClient {
+        changing { $0.options.acceptedStatuses = statuses }
+    }
+
+    /// Limits the size of responses; see ``RequestTemplate/responseLimit(_:)``.
+    public func responseLimit(_ bytes: Int) -> HTTPClient { changing { $0.options.responseLimit = bytes } }
+
+    /// Sets the names that are secret in descriptions; see ``RequestTemplate/redaction(_:)``.
+    public func redaction(_ redaction: Redaction) -> HTTPClient { changing { $0.options.redaction = redaction } }
+
+    /// Sets which redirects are followed; see ``RequestTemplate/redirects(_:)``.
+    public func redirects(_ policy: RedirectPolicy) -> HTTPClient { changing { $0.options.redirectPolicy = policy } }
+
+    /// Sets how responses are cached; see ``RequestTemplate/caching(_:)``.
+    public func caching(_ policy: ResponseCache.Policy) -> HTTPClient { changing { $0.options.caching = policy } }
+
+    /// Retries requests; see ``RequestTemplate/retry(_:maximumRetries:)``.
+    public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> HTTPClient {
+        changing {
+            $0.options.retryStrategy = strategy
+            $0.options.maximumRetries = maximumRetries
+        }
+    }
+
+    /// Sets the maximum number of retries; see ``RequestTemplate/maximumRetries(_:)``.
+    public func maximumRetries(_ count: Int?) -> HTTPClient { changing { $0.options.maximumRetries = count } }
+
+    /// Adds validators, which run after those of a request and before those with which the client was created.
+    public func validated(by validators: any HTTPValidator...) -> HTTPClient {
+        changing { $0.additions.validators += validators }
+    }
+
+    /// Adds transformers, which run after those with which the client was created and before those of a request.
+    public func transformed(by transformers: ModifyResponse...) -> HTTPClient {
+        changing { $0.additions.responseTransformers += transformers }
+    }
+
+    /// Adds a closure that is called for each retry, before those of a request.
+    public func onRetry(_ observer: @escaping @Sendable (RetryContext) async -> Void) -> HTTPClient {
+        changing { $0.additions.onRetry = joined($0.additions.onRetry, observer) }
+    }
+
+    private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {
+        var derived = self
+        change(&derived.context.defaults)
+        return derived
+    }
+}
+
+extension HTTPClient {
+    /// The default transport: libcurl on Linux, URLSession on Apple platforms. All clients of a process share it, so
+    /// they share their connections.
+    ///
+    /// A reset of a client ends the requests of this client, and its later requests use new connections; requests of
+    /// other clients continue. A chain without a client needs ``Autocancel`` for its requests to be cancelled by a reset.
+    ///
+    /// Only transports open connections; no other part of the library does.
+    public static var defaultTransport: any HTTPLoader {
+        #if os(Linux)
+            CurlLoader.shared
+        #else
+            URLSessionLoader.shared
+        #endif
+    }
+
+    /// Whether a transport ends the requests of a client at a reset. Other transports need ``Autocancel``.
+    static func endsItsRequests(_ transport: any HTTPLoader) -> Bool {
+        #if os(Linux)
+            transport is CurlLoader || transport is URLSessionLoader
+        #else
+            transport is URLSessionLoader
+        #endif
+    }
+
+    /// Creates a transport with a configuration: libcurl on Linux, URLSession on Apple platforms.
+    ///
+    /// Keep the transport and use it for several clients: when it is released, its connections are closed.
+    ///
+    /// - Parameter configuration: the settings of the transport. If the transport of the platform does not support a
+    ///   setting, each request fails with `.invalidRequest`, and the message names the setting.
+    public static func makeTransport(_ configuration: TransportConfiguration) -> any HTTPLoader {
+        #if os(Linux)
+            CurlLoader(configuration)
+        #else
+            URLSessionLoader(configuration)
+        #endif
+    }
+
+    /// Creates a transport that uses Foundation's `URLSession` with a session configuration.
+    ///
+    /// Use it to set proxies, protocol classes, TLS settings or service types. To share the cache, the cookies and the
+    /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
+    ///
+    /// The transport creates a separate session, to which all settings of the configuration apply.
+    /// `timeoutIntervalForRequest` is the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The
+    /// session does not follow redirects, because a link of the chain follows them. The session manages its cache,
+    /// cookies and credentials itself: a response may come from the cache, and ``reset()`` does not remove them.
+    /// <doc:TheTransport> lists what `URLSession` does not support.
+    ///
+    /// - Parameter sessionConfiguration: the configuration. Later changes to it have no effect.
+    public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
+        URLSessionLoader(sessionConfiguration: sessionConfiguration)
+    }
+}
+
+extension HTTPClient {
+    /// Sends a template and returns the response when its status and headers have arrived. The body is received while
+    /// it is read.
+    ///
+    /// ```swift
+    /// let response = try await client.stream(Export())
+    /// for try await chunk in response.body { … }
+    /// ```
+    ///
+    /// The response is not decoded. The body can be iterated once. If it is released before its end, its connection is
+    /// closed.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is not accepted; and `CancellationError` if the calling task was
+    ///   cancelled.
+    public func stream<Template: RequestTemplate>(_ template: Template) async throws -> HTTPResponse {
+        try await sendable(template.option(ResponseDeliveryOption.self, .streamed)).response()
+    }
+
+    /// Sends a template and saves the body of its response to a file. Only a small part of the body is in memory at any
+    /// time.
+    ///
+    /// The file is created or replaced when the body is complete and the response has passed the validators, the check
+    /// of its status and the template's `finish`. The size is limited to 16 GiB, or to
+    /// ``RequestTemplate/responseLimit(_:)``. The response is not decoded, and the body of the returned response is
+    /// empty; see ``HTTPResponse/savedFile``. If the response to a conditional request is 304, the file remains
+    /// unchanged and `savedFile` is nil.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the status is not
+    ///   accepted, the error is ``HTTPError/Code/unacceptableStatus`` and the body is not saved. If the file cannot be
+    ///   written, the error is ``HTTPError/Code/cannotSaveResponse``.
+    @discardableResult
+    public func download<Template: RequestTemplate>(_ template: Template, to file: URL) async throws -> HTTPResponse {
+        try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()
+    }
+
+    /// Sends a plain request and returns the response when its status and headers have arrived. The body is received
+    /// while it is read.
+    ///
+    /// - Throws: ``HTTPError``, also for a status that is not accepted; and `CancellationError` if the calling task was
+    ///   cancelled.
+    public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await send(request, delivered: .streamed)
+    }
+
+    /// Sends a plain request and saves the body of its response to a file; see ``download(_:to:)-(Template,_)``.
+    ///
+    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the status is not
+    ///   accepted, the error is ``HTTPError/Code/unacceptableStatus`` and the body is not saved. If the file cannot be
+    ///   written, the error is ``HTTPError/Code/cannotSaveResponse``.
+    @discardableResult
+    public func download(_ request: HTTPRequest, to file: URL) async throws -> HTTPResponse {
+        try await send(request, delivered: .file(file))
+    }
+
+    private func send(_ request: HTTPRequest, delivered delivery: ResponseDelivery) async throws -> HTTPResponse {
+        var request = request
+        request.responseDelivery = delivery
+        return try await send(request)
+    }
+}

@@ -1,0 +1,289 @@
+import Foundation
+
+/// One load, from the call site's point of view. ``SendableRequest``, the plain requests of ``HTTPClient`` and
+/// ``HTTPLoader/start(_:completion:)`` share it.
+///
+/// ```swift
+/// var load = Load(over: chain, for: client)
+/// do {
+///     let request = load.begin(request)                            // context, observation, progress
+///     let response = try await load.response(to: request) { … }    // chain, status, finish
+///     return try load.end(response)                                // file of a download, end of the observation
+/// } catch {
+///     throw load.fail(error)
+/// }
+/// ```
+struct Load: Sendable {
+    /// The value of `Accept` for the decoder that applies without a client.
+    private static let accept = JSONDecoder().accept
+
+    private let loader: any HTTPLoader
+    private let client: ClientContext?
+    private let template: String?
+    /// The deadline of the operation that the load belongs to.
+    private var deadline: DeadlinePoint?
+    private var progress: ProgressUpdates.Report?
+    private var observation: Observation?
+    /// The generation of the client; nil for a load without a client, or before the load begins.
+    private var generation: ClientGeneration?
+    /// Whether an outer load of the same download moves the file to its place.
+    private var isNestedDownload = false
+    private var download: DownloadOwner?
+
+    /// - Parameters:
+    ///   - loader: the chain.
+    ///   - client: the client; nil for a load without one.
+    ///   - template: the name of the template, for observers. Default: nil.
+    ///   - deadline: the deadline of the operation that the load belongs to. Default: that of the request.
+    init(
+        over loader: any HTTPLoader, for client: ClientContext?, template: String? = nil, deadline: DeadlinePoint? = nil
+    ) {
+        self.loader = loader
+        self.client = client
+        self.template = template
+        self.deadline = deadline
+    }
+
+    /// Returns the request with the context of this load. What an earlier load added to the request is removed, except
+    /// the template.
+    ///
+    /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
+    mutating func begin(_ request: HTTPRequest, decodes: Bool = false) -> HTTPRequest {
+        var begun = request
+        deadline = deadline ?? request.context.deadline
+        begun.context = LoadContext(
+            template: request.context.template, deadline: deadline, progress: request.context.progress)
+        if let client {
+            client.adopt(&begun, decodes: decodes)
+        } else if decodes {
+            begun.context.accept = request.decoder.map(\.accept) ?? Self.accept
+        }
+        if case .file = begun.responseDelivery {
+            isNestedDownload = request.context.download.map { !$0.hasEnded } ?? false
+            if !isNestedDownload { download = DownloadOwner() }
+            begun.context.download = download ?? request.context.download
+        }
+        generation = begun.context.generation
+        progress = begun.takeProgressReport()
+        observation = client?.begin(begun, template: template)
+        begun.context.observation = observation
+        return begun
+    }
+
+    /// Sends the request, checks the status of the response, and calls a closure with the result. The end of a streamed
+    /// body then ends the load.
+    ///
+    /// - Parameter finish: returns the final response; see ``RequestTemplate/finish(_:)``.
+    @inline(__always)
+    func response(
+        to request: HTTPRequest, finish: (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        let result = await result(of: request)
+        let response: HTTPResponse
+        do {
+            response = try await finish(result)
+        } catch {
+            throw HTTPError(error, request: request, response: await result.responseForError)
+        }
+        return try await held(response, for: request)
+    }
+
+    /// Sends the request and returns its response, whatever its status is.
+    func uncheckedResponse(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await held(load(request), for: request)
+    }
+
+    /// Returns a response whose download is in a hidden file, and whose streamed body ends the load.
+    @inline(__always)
+    private func held(
+        _ response: HTTPResponse, for request: HTTPRequest
+    ) async throws(HTTPError) -> HTTPResponse {
+        var response = response
+        if case .file(let file) = request.responseDelivery { try await response.save(to: file, for: request) }
+        guard response.body.isStreamed else { return response }
+        let lease = ResourceLedger.lease(
+            "the streamed body of \(request.outline), which was neither read nor dropped")
+        let (progress, observation) = (progress, observation)
+        response.body.onEnd { [head = response.withoutBody] end in
+            lease?.release()
+            progress?.finish()
+            observation?.end(head, end)
+        }
+        return response.namedInBody(generation)
+    }
+
+    @inline(__always)
+    private func result(of request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        do throws(HTTPError) {
+            return .success(try await load(request).accepted(by: request))
+        } catch {
+            return .failure(current(error))
+        }
+    }
+
+    @inline(__always)
+    private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let lease = ResourceLedger.lease("a task that loads \(request.outline)")
+        defer { lease?.release() }
+        return try current(try await loader.load(request))
+    }
+
+    /// Returns a response, unless the client was reset since the load began: it then belongs to the previous user.
+    private func current(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        guard generation?.hasEnded == true else { return response }
+        response.draft?.discard()
+        throw response.request.resetError()
+    }
+
+    private func current(_ error: HTTPError) -> HTTPError {
+        guard generation?.hasEnded == true, error.code != .cancelled else { return error }
+        return HTTPError(
+            .cancelled, request: error.request, underlying: error, message: "the client was reset",
+            mayHaveBeenSent: error.mayHaveBeenSent)
+    }
+
+    /// Ends a load that succeeded: a download takes the place of its file. A streamed body ends the load later.
+    func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        var response = try current(response)
+        if !isNestedDownload {
+            do { try response.draft?.put() } catch { throw response.unsaved(error) }
+        }
+        restoreDeadline(of: &response.request)
+        download?.end()
+        if !response.body.isStreamed {
+            progress?.finish()
+            observation?.end(response)
+        }
+        return response
+    }
+
+    /// Ends a load that failed, and returns the error to throw: `CancellationError` if the calling task was cancelled.
+    ///
+    /// - Parameter updates: the progress updates of a request that could not be built. Default: nil.
+    func fail(_ error: any Error, ending updates: @autoclosure () -> ProgressUpdates.Report? = nil) -> any Error {
+        var failure = (error as? HTTPError).map { current($0) }
+        (progress ?? updates())?.finish()
+        // If the request could not be built, only the start and the end of the load are recorded.
+        let begun = observation ?? client?.begin(failure?.request ?? HTTPRequest(), template: template)
+        begun?.end(failure ?? error)
+        download?.end()
+        failure?.response?.draft?.discard()
+        if var request = failure?.request, request.hasDeadline {
+            restoreDeadline(of: &request)
+            failure = failure?.with(request: request)
+        }
+        return failure?.orCancellation ?? error
+    }
+
+    /// Removes the deadline of this load from a request, so that a caller who sends it again has the whole time.
+    private func restoreDeadline(of request: inout HTTPRequest) {
+        if request.hasDeadline { request.context.deadline = deadline }
+    }
+}
+
+extension HTTPError {
+    /// The error that public functions throw: `CancellationError` if the calling task was cancelled, this error
+    /// otherwise.
+    var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPError {
+    /// The response, without a stream that would hold its connection, for an error that replaces this result.
+    fileprivate var responseForError: HTTPResponse? {
+        get async {
+            switch self {
+            case .success(let response): await response.withoutStream()
+            case .failure(let failure): failure.response
+            }
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Saves a body that the transport has not saved, because a link or the template replaced it.
+    ///
+    /// - Throws: `.cannotSaveResponse` if there is nothing to save.
+    fileprivate mutating func save(to file: URL, for request: HTTPRequest) async throws(HTTPError) {
+        guard request.saves(status) else { return }
+        guard body.buffered?.isEmpty != true else {
+            guard draft == nil else { return }
+            throw HTTPError(
+                .cannotSaveResponse, request: self.request, response: self,
+                message: "no file was saved: a link or the template replaced the response of the transport")
+        }
+        do {
+            draft = try await ResponseFile(file).save(body)
+            body = HTTPResponseBody()
+        } catch {
+            throw error is HTTPError ? HTTPError(error, request: request, response: self) : unsaved(error)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Decodes the body with the decoder of the request, or else with the decoder of the client.
+    ///
+    /// ```swift
+    /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
+    /// ```
+    ///
+    /// `Data` and `String` are decoded without a decoder. If the type is an optional and the body is empty, the value
+    /// is nil. The status is not checked. Decoding never runs on the main actor of the caller.
+    ///
+    /// - Parameter type: the type of the value.
+    /// - Throws: ``HTTPError`` with `.cannotDecodeResponse` or `.emptyResponse`, or with the code of an error in
+    ///   receiving a streamed body; and `CancellationError` if the calling task was cancelled.
+    @concurrent
+    public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
+        do {
+            return try await ResponseDecoding.decode(type, from: self)
+        } catch {
+            throw HTTPError(ofDecoding: error, response: self).orCancellation
+        }
+    }
+}
+
+extension HTTPError {
+    /// Decodes the body of the response to the ``RequestTemplate/Failure`` type of a template. Returns nil if there is
+    /// no response, or if its body is empty or cannot be decoded.
+    ///
+    /// ```swift
+    /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
+    /// ```
+    public func failure<Template: RequestTemplate>(of template: Template.Type) -> Template.Failure? {
+        decoded(Template.Failure.self)
+    }
+
+    /// Decodes the body of the response to a type. Returns nil if there is no response, or if its body is empty or
+    /// cannot be decoded.
+    ///
+    /// Use it for templates without a ``RequestTemplate/Failure`` type, such as ``Get``, and for plain requests.
+    public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
+
+    /// The problem details in the body of the response (RFC 9457). It is nil if the media type is not
+    /// `application/problem+json`, or if the JSON is malformed or nested more than 64 levels deep.
+    ///
+    /// The body is parsed each time the property is read. The error of a status that is not accepted contains at most
+    /// the first 1 MiB of the body.
+    public var problem: ProblemDetails? {
+        guard let type = mediaType, type.essence == MediaType.problemJSON.essence else { return nil }
+        guard let data = response?.body.buffered, !data.isEmpty else { return nil }
+        return try? JSONDecoder().value(of: ProblemDetails.self, from: data)
+    }
+
+    /// The first 512 bytes, at most, of the body of the response, with the values of secret names redacted. It is nil
+    /// if the body is empty, secret, multipart, or not text.
+    public var bodyExcerpt: String? {
+        guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
+        guard !request.isSecret, !response.request.isSecret else { return nil }
+        return request.redaction.excerpt(of: data, headers: response.headers)
+    }
+
+    private var mediaType: MediaType? { response?.headers.mediaType }
+
+    private func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
+        guard let response, let data = response.body.buffered, !data.isEmpty else { return nil }
+        let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: mediaType)
+        return try? (decoder ?? JSONDecoder()).value(of: type, from: data)
+    }
+}

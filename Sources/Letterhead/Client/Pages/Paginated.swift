@@ -1,0 +1,150 @@
+extension RequestTemplate {
+    /// Returns a template for one page, which is identified by its number.
+    ///
+    /// The number is sent as a query parameter if the method is GET or HEAD, or if the template has a body.
+    /// Otherwise it is sent as a member of the JSON parameters. If the template itself sets this parameter, its value
+    /// is kept, and a page sequence contains only that page.
+    ///
+    /// - Parameters:
+    ///   - page: the number of the page. Default: 1.
+    ///   - key: the name of the parameter. Default: `page`.
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. The size is not sent: set
+    ///     the parameter for it in the template. Default: nil (the sequence ends at the first empty page).
+    public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
+        paginated(by: .page(start: page, parameter: .automatic(key), size: size))
+    }
+
+    /// Returns a template for the first page of a pagination: `.paginated(by: .linkHeader)`.
+    public func paginated(by pagination: Pagination<Response>) -> Paginated<Self> {
+        Paginated(base: self, pagination: pagination, page: pagination.firstPage, position: pagination.start)
+    }
+}
+
+/// A template that requests one of several pages.
+public struct Paginated<Base: RequestTemplate>: RequestDecorator {
+    /// The wrapped template.
+    public var base: Base
+    let pagination: Pagination<Base.Response>
+    /// The number of the page.
+    public let page: Int
+    /// The position of the page.
+    public let position: PagePosition
+
+    /// The path of the base. If the position is a URL, the path of that URL.
+    public var path: RequestPath { link.map { RequestPath(escaped: $0.path.isEmpty ? "/" : $0.path) } ?? base.path }
+
+    /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
+    /// URL.
+    public var query: QueryParameters {
+        guard let link else { return placed.query }
+        return link.query.map { QueryParameters(escaped: $0) } ?? [:]
+    }
+
+    /// The parameters of the base, with the position if it is a JSON parameter. If the position is a URL and the method
+    /// is GET or HEAD, there are none, because the URL contains the whole query.
+    public var parameters: RequestParameters {
+        guard let link else { return placed.parameters }
+        var parameters = StandardParameters.areQuery(of: base.method) ? [:] : placed.parameters
+        if let rule = link.brokenPageRule { parameters.conflict = rule }
+        return parameters
+    }
+
+    /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
+    public var options: HTTPRequestOptions {
+        var options = base.options
+        if let origin = link.flatMap({ HTTPOrigin($0) }) { options[option: RequiredOriginOption.self] = origin }
+        return options
+    }
+
+    /// The URL of the page, percent-encoded, because a checkpoint can contain any string.
+    private var link: URLParts? {
+        guard case .url(let text) = position else { return nil }
+        return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
+    }
+
+    /// The query and the parameters with the position, unless the template fixes its page.
+    private var placed: PagePlace {
+        var place = PagePlace(of: base)
+        if !isPinned { pagination.write(position, &place) }
+        return place
+    }
+
+    private var isPinned: Bool { pagination.isPinned(PagePlace(of: base)) }
+}
+
+extension Paginated: PaginatedTemplate {
+    /// Returns the template for the page with the next number or offset. For other paginations, the position of the
+    /// returned template is ``PagePosition/unknown``.
+    public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
+
+    /// Returns the continuation that the pagination determines from a page.
+    public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
+        if isPinned { return .last }
+        switch try pagination.next(position, arrival) {
+        case .ended: return .ended
+        case .last: return .last
+        case .next(let position): return .next(moved(to: position, page: following))
+        }
+    }
+
+    /// Returns this template for the page at a checkpoint. If the position of the checkpoint belongs to another kind of
+    /// pagination, the position of the returned template is ``PagePosition/unknown``. If the position is a URL with
+    /// another origin than the request, sending the returned template fails with `.invalidRequest`.
+    public func resumed(from checkpoint: PageCheckpoint) -> Self {
+        moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
+    }
+
+    /// The next number, unless it would overflow: a stored checkpoint may contain any number.
+    private var following: Int { page == .max ? page : page + 1 }
+
+    private func moved(to position: PagePosition, page: Int) -> Self {
+        Paginated(base: base, pagination: pagination, page: page, position: position)
+    }
+}
+
+extension URLParts {
+    /// The rule that the URL of a page violates; nil if the page can be requested.
+    ///
+    /// A reference without a scheme and a host is allowed, because it does not restrict the origin of the request.
+    fileprivate var brokenPageRule: String? {
+        if scheme == nil, authority == nil { return nil }
+        if userInfo != nil { return "the URL of the page contains a user or password; use HTTPAuthentication" }
+        return HTTPOrigin(self) == nil ? "the URL of the page has no host; use an absolute http or https URL" : nil
+    }
+}
+
+/// The URL of a page, for comparison. Two URLs are equal if they have the same origin, the same path, and the same
+/// query items, in any order.
+///
+/// The URLs are normalized before the comparison (RFC 3986, 6.2.2): the spelling of escapes and dot segments in the
+/// path make no difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the
+/// username and password are not compared.
+struct PageURL: Hashable, Sendable {
+    /// The URL in its normal form.
+    let text: String
+
+    /// Returns nil if the URL has no host.
+    init?(_ parts: URLParts) {
+        guard let origin = HTTPOrigin(parts) else { return nil }
+        let path = Self.path(parts.path)
+        let query = parts.query.map { Self.items(of: $0) } ?? []
+        text = "\(origin)\(path.isEmpty ? "/" : path)?\(query.joined(separator: "&"))"
+    }
+
+    private static func path(_ path: String) -> String {
+        URLParts.removingDotSegments(
+            path.split(at: "/", omittingEmpty: false).map { PercentEncoding.normalized($0.utf8) }.joined(separator: "/")
+        )
+    }
+
+    private static func items(of query: String) -> [String] {
+        query.split(at: "&").map { item in
+            guard let (name, value) = item.cut(at: "=") else { return normalized(item) }
+            return normalized(name) + (value.isEmpty ? "" : "=" + normalized(value))
+        }.sorted()
+    }
+
+    private static func normalized(_ text: Substring) -> String {
+        PercentEncoding.normalized(text.utf8.lazy.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
+    }
+}

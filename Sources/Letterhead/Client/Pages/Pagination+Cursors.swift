@@ -1,0 +1,168 @@
+import Foundation
+
+extension JSONValue {
+    /// Creates the JSON of a cursor, which is a value in a page that identifies the next page.
+    ///
+    /// Returns nil if there is no next page: for nil, null, an empty string and an empty list.
+    ///
+    /// - Throws: `EncodingError` if the value cannot be encoded as JSON.
+    init?(cursor: some Encodable) throws {
+        let json: JSONValue =
+            switch cursor {
+            case let json as JSONValue: json
+            case let text as String: .string(text)
+            case let number as Int: .int(Int64(number))
+            case let url as URL: .string(url.relativeString)
+            default: try JSONText.value(of: JSONEncoder().encode(cursor))
+            }
+        switch json {
+        case .null, .array([]): return nil
+        case .string(let text) where text.isEmpty: return nil
+        default: self = json
+        }
+    }
+}
+
+extension Pagination {
+    /// Uses a cursor that each page contains: `.cursor(\.nextCursor, parameter: "cursor")`.
+    ///
+    /// A page without a cursor, or with an empty cursor, is the last one. After a page with a cursor but without items,
+    /// the sequence continues.
+    ///
+    /// - Parameters:
+    ///   - cursor: the key path of the cursor in the decoded page. The cursor is a string, a number, a URL, any other
+    ///     value that can be encoded as JSON, or an optional of these.
+    ///   - parameter: the parameter for the cursor in the next request. In a query, the cursor is percent-encoded once.
+    public static func cursor<Cursor: Encodable & SendableMetatype>(
+        _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter
+    ) -> Pagination {
+        self.cursor(parameter: parameter) { try JSONValue(cursor: $0.value[keyPath: cursor]) }
+    }
+
+    /// Uses a cursor that each page contains. The last page is one whose `hasMore` is false, even if it contains a
+    /// cursor, or one that contains no cursor.
+    public static func cursor<Cursor: Encodable & SendableMetatype>(
+        _ cursor: any KeyPath<Value, Cursor> & Sendable, parameter: PageParameter,
+        hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        self.cursor(parameter: parameter) { page in
+            page.value[keyPath: hasMore] ? try JSONValue(cursor: page.value[keyPath: cursor]) : nil
+        }
+    }
+
+    /// Uses a cursor that a closure returns for each page. If the closure returns nil, the page is the last one.
+    public static func cursor(
+        parameter: PageParameter, find: @escaping @Sendable (Page<Value>) throws -> JSONValue?
+    ) -> Pagination {
+        Pagination(
+            firstPage: 1, start: .first,
+            isOwn: { if case .cursor = $0 { true } else { $0 == .first } },
+            isPinned: { $0.contains(parameter) }, blindly: { _ in nil },
+            write: { position, place in
+                if case .cursor(let value) = position { place.write(value, at: parameter) }
+            },
+            next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
+    }
+
+    /// Uses a value of the last item of each page as the cursor. A page without items, or whose last item has no
+    /// value, is the last one.
+    ///
+    /// - Parameters:
+    ///   - items: the key path of the items in the decoded page.
+    ///   - key: the key path, in an item, of the value that identifies the next page.
+    ///   - parameter: the parameter for this value in the next request.
+    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
+        of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
+        parameter: PageParameter
+    ) -> Pagination {
+        cursor(parameter: parameter) { page in
+            try page.value[keyPath: items].last.flatMap { try JSONValue(cursor: $0[keyPath: key]) }
+        }
+    }
+
+    /// Uses a value of the last item of each page as the cursor. A page is the last one if its `hasMore` is false, if
+    /// it has no items, or if its last item has no value.
+    ///
+    /// ```swift
+    /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)
+    /// ```
+    public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
+        of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
+        parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        cursor(parameter: parameter) { page in
+            guard page.value[keyPath: hasMore], let last = page.value[keyPath: items].last else { return nil }
+            return try JSONValue(cursor: last[keyPath: key])
+        }
+    }
+
+    /// Uses a header of each response as the cursor: `.header("X-Next-Page", parameter: "page")`. A page without the
+    /// header, or with an empty value, is the last one.
+    public static func header(_ name: HTTPHeaders.Name, parameter: PageParameter) -> Pagination {
+        cursor(parameter: parameter) { page in try page.response.headers[name].flatMap { try JSONValue(cursor: $0) } }
+    }
+}
+
+extension Pagination {
+    /// Returns the pagination, extended by a second value that is read from each page and sent with the next request.
+    ///
+    /// ```swift
+    /// .lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))
+    /// ```
+    ///
+    /// If a page does not contain the value, the value of the page before it is sent. The modifier has an effect only
+    /// on paginations with cursors, including ``lastItem(of:_:parameter:)`` and ``header(_:parameter:)``. It has no
+    /// effect on page numbers, offsets and links.
+    ///
+    /// - Parameters:
+    ///   - value: the key path of the value in the decoded page.
+    ///   - parameter: the parameter for the value in the next request. It replaces a value that the template sets.
+    public func carrying<Carried: Encodable & SendableMetatype>(
+        _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
+    ) -> Pagination {
+        Pagination(
+            firstPage: firstPage, start: start,
+            isOwn: { [isOwn] in isOwn(CarriedCursor($0).position) },
+            isPinned: isPinned,
+            blindly: { [blindly] in blindly(CarriedCursor($0).position) },
+            write: { [write] position, place in
+                let both = CarriedCursor(position)
+                write(both.position, &place)
+                if let carried = both.carried { place.write(carried, at: parameter) }
+            },
+            next: { [next] position, page in
+                let both = CarriedCursor(position)
+                let step = try next(both.position, page)
+                guard case .next(.cursor(let cursor)) = step else { return step }
+                let carried = try JSONValue(cursor: page.value[keyPath: value]) ?? both.carried
+                return .next(CarriedCursor.joined(cursor, carried))
+            })
+    }
+}
+
+extension PagePosition {
+    /// The position without carried values, by which a loop is detected: the same cursor with a new carried value is
+    /// still the same page.
+    var withoutCarried: PagePosition { CarriedCursor(self).position }
+}
+
+/// A cursor with a carried value, encoded as a single cursor.
+private struct CarriedCursor {
+    /// The cursor without the carried value.
+    let position: PagePosition
+    let carried: JSONValue?
+
+    init(_ joined: PagePosition) {
+        if case .cursor(.object(let both)) = joined, both.count == 2, let cursor = both["cursor"],
+            let carried = both["carried"]
+        {
+            (position, self.carried) = (.cursor(cursor), carried == .null ? nil : carried)
+        } else {
+            (position, carried) = (joined, nil)
+        }
+    }
+
+    static func joined(_ cursor: JSONValue, _ carried: JSONValue?) -> PagePosition {
+        .cursor(["cursor": cursor, "carried": carried ?? .null])
+    }
+}

@@ -1,0 +1,301 @@
+/// A description of how an API paginates: the parameters that contain the position of a page, and how the position of
+/// the next page is found in a page.
+///
+/// Use one of the static members: ``page(start:step:parameter:size:totalPagesHeader:)``,
+/// ``offset(limit:start:parameter:limitParameter:)``, ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``,
+/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. For other APIs, create a pagination from two closures:
+///
+/// ```swift
+/// let byWeek = Pagination<Report>(parameters: { position in
+///     if case .cursor(let week) = position { [("week", week)] } else { [] }
+/// }, next: { _, page in page.value.previousWeek.map { .next(.cursor(.string($0))) } ?? .last })
+/// ```
+///
+/// Laws:
+///
+/// - For the same position, `parameters` always returns the same parameters.
+/// - For the same page, `next` always returns the same continuation.
+public struct Pagination<Value: Sendable>: Sendable {
+    /// The parameters for a page, each with its value. The value null removes a query parameter.
+    public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
+
+    let firstPage: Int
+    let start: PagePosition
+    let isPinned: @Sendable (PagePlace) -> Bool
+    let blindly: @Sendable (PagePosition) -> PagePosition?
+    let write: @Sendable (PagePosition, inout PagePlace) -> Void
+    let next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
+    /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
+    let isOwn: @Sendable (PagePosition) -> Bool
+
+    /// Creates a custom pagination.
+    ///
+    /// - Parameters:
+    ///   - start: the position of the first page. Default: ``PagePosition/first``.
+    ///   - parameters: returns the parameters for a position.
+    ///   - next: returns the continuation after a page, from the position of the page and the page.
+    public init(
+        start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
+        next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
+    ) {
+        self.init(
+            firstPage: 1, start: start, isPinned: { _ in false }, blindly: { _ in nil },
+            write: { position, place in
+                for (parameter, value) in parameters(position) { place.write(value, at: parameter) }
+            }, next: next)
+    }
+
+    init(
+        firstPage: Int, start: PagePosition, isOwn: @escaping @Sendable (PagePosition) -> Bool = { _ in true },
+        isPinned: @escaping @Sendable (PagePlace) -> Bool,
+        blindly: @escaping @Sendable (PagePosition) -> PagePosition?,
+        write: @escaping @Sendable (PagePosition, inout PagePlace) -> Void,
+        next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
+    ) {
+        (self.firstPage, self.start, self.isOwn, self.isPinned) = (firstPage, start, isOwn, isPinned)
+        (self.blindly, self.write, self.next) = (blindly, write, next)
+    }
+}
+
+extension Pagination {
+    /// Uses page numbers. The sequence ends at a page that is empty or not full.
+    ///
+    /// - Parameters:
+    ///   - start: the number of the first page. Default: 1.
+    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - parameter: the parameter for the number. Default: `page`.
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1 is
+    ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which is not returned).
+    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, the number alone
+    ///     determines which page is the last one. Default: nil.
+    public static func page(
+        start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
+        totalPagesHeader: HTTPHeaders.Name? = nil
+    ) -> Pagination {
+        counted(from: .number(start), firstPage: start, by: step, parameter: parameter, size: size) {
+            position, page in
+            guard let totalPagesHeader, let last = page.response.headers[totalPagesHeader].flatMap({ Int($0) }) else {
+                return nil
+            }
+            return position >= last
+        }
+    }
+
+    /// Uses page numbers. The sequence ends when the value at `hasMore` is false: `.page(hasMore: \.hasMore)`.
+    ///
+    /// An empty page is returned like any other page. It does not end the sequence.
+    ///
+    /// - Parameters:
+    ///   - start: the number of the first page. Default: 1.
+    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
+    ///   - parameter: the parameter for the number. Default: `page`.
+    ///   - hasMore: the key path of the value that is true if another page follows.
+    public static func page(
+        start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
+        hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        counted(from: .number(start), firstPage: start, by: step, parameter: parameter, size: nil) { _, page in
+            !page.value[keyPath: hasMore]
+        }
+    }
+
+    /// Uses offsets: the number of items before each page. The sequence ends at a page that is empty or has fewer items
+    /// than the limit.
+    ///
+    /// - Parameters:
+    ///   - limit: the number of items on a full page. It is sent in `limitParameter`. A limit less than 1 is
+    ///     `.invalidRequest`.
+    ///   - start: the offset of the first page. Default: 0.
+    ///   - parameter: the parameter for the offset. Default: `offset`.
+    ///   - limitParameter: the parameter for the limit. A value that the template sets is kept. Default: `limit`.
+    public static func offset(
+        limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
+    ) -> Pagination {
+        let offsets = counted(from: .offset(start), firstPage: 1, by: limit, parameter: parameter, size: limit)
+        return Pagination(
+            firstPage: 1, start: offsets.start, isOwn: offsets.isOwn, isPinned: offsets.isPinned,
+            blindly: offsets.blindly,
+            write: { position, place in
+                if !place.contains(limitParameter) { place.write(.int(Int64(limit)), at: limitParameter) }
+                offsets.write(position, &place)
+            }, next: offsets.next)
+    }
+
+    private static func counted(
+        from start: PagePosition, firstPage: Int, by step: Int, parameter: PageParameter, size: Int?,
+        isLast: @escaping @Sendable (Int, Page<Value>) -> Bool? = { _, _ in nil }
+    ) -> Pagination {
+        Pagination(
+            firstPage: firstPage, start: start, isOwn: { $0.isCounted(as: start) },
+            isPinned: { $0.contains(parameter) },
+            blindly: { $0.advanced(by: step) },
+            write: { position, place in
+                if step == 0 { place.refuse("the step of the pagination is 0; use another number") }
+                if let size, size < 1 { place.refuse("the page size \(size) is less than 1") }
+                if let count = position.count { place.write(.int(Int64(count)), at: parameter) }
+            },
+            next: { position, page in
+                guard let next = position.advanced(by: step), let count = position.count else {
+                    throw page.error(.invalidRequest, "the checkpoint belongs to another kind of pagination")
+                }
+                if let isLast = isLast(count, page) { return isLast ? .last : .next(next) }
+                guard let items = page.itemCount else { throw page.uncounted }
+                if items == 0 { return .ended }
+                return size.map { items < $0 } == true ? .last : .next(next)
+            })
+    }
+}
+
+extension PagePosition {
+    /// The number or the offset.
+    fileprivate var count: Int? {
+        switch self {
+        case .number(let count), .offset(let count): count
+        default: nil
+        }
+    }
+
+    /// Returns whether the position is of the same kind as the start.
+    fileprivate func isCounted(as start: PagePosition) -> Bool {
+        switch (self, start) {
+        case (.number, .number), (.offset, .offset): true
+        default: false
+        }
+    }
+
+    /// Returns the position after a step; nil if the position is neither a number nor an offset, or would overflow.
+    fileprivate func advanced(by step: Int) -> PagePosition? {
+        guard let count else { return nil }
+        let (next, overflow) = count.addingReportingOverflow(step)
+        guard !overflow else { return nil }
+        if case .number = self { return .number(next) }
+        return .offset(next)
+    }
+}
+
+extension Page {
+    /// Returns an error of the page sequence, with the response of the page.
+    func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+        HTTPError(code, request: response.request, response: response, message: message)
+    }
+
+    fileprivate var uncounted: HTTPError {
+        error(
+            .invalidRequest,
+            "\(Value.self) is not a collection, so the last page cannot be detected; use items(of:at:)")
+    }
+}
+
+extension Pagination {
+    /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
+    ///
+    /// The target is resolved against the URL of the page. As in a `Location`, characters that RFC 3986 does not allow
+    /// in a URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that does not
+    /// begin an escape is sent as `%25`. All other characters are sent unchanged. The query of the template is not
+    /// added. A page without such a link is the last one. A link to another origin is `.invalidResponse`, and nothing
+    /// is sent to that origin.
+    public static var linkHeader: Pagination {
+        linked { try $0.nextLink().map { .string($0.target) } }
+    }
+
+    /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
+    ///
+    /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
+    /// optional of these. The URL is resolved and percent-encoded like the target of a ``linkHeader``. The query of the
+    /// template is not added. A page without a URL is the last one. A URL with another origin is `.invalidResponse`,
+    /// and nothing is sent to that origin.
+    public static func nextURL<Link: Encodable & SendableMetatype>(_ link: any KeyPath<Value, Link> & Sendable)
+        -> Pagination
+    {
+        linked { try JSONValue(cursor: $0.value[keyPath: link]) }
+    }
+
+    /// Uses an absolute or relative URL that each page contains. The sequence ends when the value at `hasMore` is
+    /// false, even if that page contains a URL, or when a page contains no URL.
+    public static func nextURL<Link: Encodable & SendableMetatype>(
+        _ link: any KeyPath<Value, Link> & Sendable, hasMore: any KeyPath<Value, Bool> & Sendable
+    ) -> Pagination {
+        linked { $0.value[keyPath: hasMore] ? try JSONValue(cursor: $0.value[keyPath: link]) : nil }
+    }
+
+    private static func linked(find: @escaping @Sendable (Page<Value>) throws -> JSONValue?) -> Pagination {
+        Pagination(
+            firstPage: 1, start: .first,
+            isOwn: { if case .url = $0 { true } else { $0 == .first } },
+            isPinned: { _ in false }, blindly: { _ in nil }, write: { _, _ in },
+            next: { _, page in try find(page).map { .next(.url(try page.target(of: $0))) } ?? .last })
+    }
+}
+
+extension Page {
+    private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
+
+    /// Returns the first link to the next page.
+    ///
+    /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor that refers to another document.
+    ///   The limit is necessary because each anchor is resolved against the URL of the page, and a server can make both
+    ///   long.
+    fileprivate func nextLink() throws -> LinkHeader.Link? {
+        var foreign = 0
+        for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
+            guard let anchor = link["anchor"], !isContext(anchor) else { return link }
+            foreign += 1
+            if foreign > 100 {
+                throw error(
+                    .invalidResponse,
+                    "more than 100 links to a next page have an anchor that refers to another document")
+            }
+        }
+        return nil
+    }
+
+    /// Returns whether an anchor refers to this page (RFC 8288, 3.2).
+    private func isContext(_ anchor: String) -> Bool {
+        guard let context else { return true }
+        return PageURL(context.resolving(URLParts(anchor))) == PageURL(context)
+    }
+
+    /// Returns the URL reference of a link: a string, or an object with `href` (JSON:API, HAL).
+    private func reference(of link: JSONValue) throws -> String {
+        if case .string(let text) = link { return ASCII.trimmed(text) }
+        guard case .string(let text)? = link["href"] else {
+            throw error(.invalidResponse, "the link to the next page is neither a string nor an object with href")
+        }
+        if link["templated"] == .bool(true) {
+            throw error(.invalidResponse, "the link to the next page is a URI template")
+        }
+        return ASCII.trimmed(text)
+    }
+
+    /// Returns the absolute URL of a link, which must have the origin of the page.
+    fileprivate func target(of link: JSONValue) throws -> String {
+        let reference = try reference(of: link)
+        guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw error(.invalidResponse, "the link to the next page contains a control character")
+        }
+        guard let context, let origin = response.request.origin else {
+            throw error(.invalidResponse, "the page has no URL against which the link could be resolved")
+        }
+        var target = context.resolving(URLParts(reference)).escaped(path: .pathLiteral, query: .queryLiteral)
+        target.fragment = nil
+        guard let linked = HTTPOrigin(target), target.userInfo == nil else {
+            throw error(
+                .invalidResponse,
+                "the link to the next page is not an http or https URL, contains a user or password, or its host is not ASCII"
+            )
+        }
+        guard linked == origin else {
+            throw error(
+                .invalidResponse,
+                "the link to the next page leads to another origin: this page is at \(origin), the next one is at "
+                    + "\(linked); it was not requested")
+        }
+        guard response.request.withheldHeaders.isEmpty else {
+            throw error(
+                .invalidResponse,
+                "the request for this page was redirected to another origin and lost its credentials; the link to the "
+                    + "next page, at \(origin), was not followed")
+        }
+        return target.string
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+
+/// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
+///
+/// It tracks strings and the depth of brackets, and reads each byte once. Whether an element is valid JSON is checked
+/// by its decoder.
+struct JSONElementSplitter: Sendable {
+    /// The maximum nesting depth of an element.
+    static let maximumDepth = 512
+
+    private enum Position {
+        /// Before the `[` of the array.
+        case start
+        /// After `[`, where `]` or an element may follow.
+        case first
+        /// After a comma, where an element must follow.
+        case element
+        /// Inside a string, an object or an array, which ends with its closing character.
+        case delimited
+        /// Inside a number or a keyword, which ends before the next delimiter.
+        case scalar
+        /// After an element.
+        case after
+        /// After the `]` of the array.
+        case end
+    }
+
+    private let limit: Int
+    private var piece = Data()
+    private var offset = 0
+    private var position = Position.start
+    private var element = Data()
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func append(_ next: Data) { (piece, offset) = (next, 0) }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    /// Returns the next complete element; nil if it needs another chunk.
+    mutating func next() throws -> Data? {
+        let piece = piece
+        return try piece.withUnsafeBytes { bytes -> Data? in
+            try skipToElement(in: bytes)
+            let start = offset
+            while offset < bytes.count, try isInElement(bytes[offset]) { offset += 1 }
+            try keep(bytes[start..<offset])
+            guard position == .after, !element.isEmpty else { return nil }
+            defer { element = Data() }
+            return element
+        }
+    }
+
+    /// Processes a byte, and returns whether it belongs to the element.
+    private mutating func isInElement(_ byte: UInt8) throws -> Bool {
+        switch position {
+        case .delimited:
+            try follow(byte)
+            if depth == 0, !isInString { position = .after }
+            return true
+        case .scalar:
+            guard Self.isSpace(byte) || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") else { return true }
+            position = .after
+            return false
+        default: return false
+        }
+    }
+
+    /// Checks the end of the body.
+    func end() throws {
+        guard position != .end else { return }
+        throw JSONValueSplitter.Fault("the array ended before its closing bracket")
+    }
+
+    private mutating func skipToElement(in bytes: UnsafeRawBufferPointer) throws {
+        while offset < bytes.count, position != .delimited, position != .scalar {
+            let byte = bytes[offset]
+            guard !Self.isSpace(byte) else {
+                offset += 1
+                continue
+            }
+            switch (position, byte) {
+            case (.start, UInt8(ascii: "[")): position = .first
+            case (.first, UInt8(ascii: "]")), (.after, UInt8(ascii: "]")): position = .end
+            case (.after, UInt8(ascii: ",")): position = .element
+            case (.start, _): throw JSONValueSplitter.Fault("the response is not a JSON array")
+            case (.end, _): throw JSONValueSplitter.Fault("the array is followed by other data")
+            case (.after, _): throw JSONValueSplitter.Fault("no comma separates it from the value before it")
+            case (_, UInt8(ascii: ",")), (_, UInt8(ascii: "]")):
+                throw JSONValueSplitter.Fault("the array lacks an element before a comma or its closing bracket")
+            case (_, UInt8(ascii: "{")), (_, UInt8(ascii: "[")), (_, UInt8(ascii: "\"")):
+                position = .delimited
+                return
+            default:
+                position = .scalar
+                return
+            }
+            offset += 1
+        }
+    }
+
+    private mutating func follow(_ byte: UInt8) throws {
+        guard !isInString else {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                isInString = byte != UInt8(ascii: "\"")
+            }
+            return
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "["), UInt8(ascii: "{"):
+            depth += 1
+            guard depth <= Self.maximumDepth else {
+                throw JSONValueSplitter.Fault("it is nested more than \(Self.maximumDepth) levels deep")
+            }
+        case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(depth - 1, 0)
+        default: break
+        }
+    }
+
+    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
+        guard element.count + bytes.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
+        element.append(contentsOf: bytes)
+    }
+}
+
+/// Splits a JSON text sequence (RFC 7464) into its texts: each begins with a record separator and ends with LF.
+struct JSONRecordSplitter: Sendable {
+    private static let separator: UInt8 = 0x1E
+
+    private let limit: Int
+    private var piece = Data()[...]
+    private var record = Data()
+    private var hasBegun = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func append(_ next: Data) { piece = next }
+
+    /// Returns the next text that is followed by a record separator; nil if more bytes are needed.
+    mutating func next() throws -> Data? {
+        while !piece.isEmpty {
+            let end = piece.firstIndex(of: Self.separator)
+            let text = piece[..<(end ?? piece.endIndex)]
+            guard hasBegun || text.allSatisfy(JSONElementSplitter.isSpace) else {
+                throw JSONValueSplitter.Fault("a JSON text sequence must begin with a record separator")
+            }
+            guard record.count + text.count <= limit else { throw JSONValueSplitter.Fault(tooLargeFor: limit) }
+            if hasBegun { record.append(text) }
+            guard let end else {
+                piece = Data()
+                return nil
+            }
+            piece = piece[(end + 1)...]
+            hasBegun = true
+            if let text = try taken() { return text }
+        }
+        return nil
+    }
+
+    /// Returns the last text.
+    mutating func end() throws -> Data? { try taken() }
+
+    /// The current record; nil if it is blank. A number or a keyword without a delimiter after it may be truncated (RFC
+    /// 7464, 2.4).
+    private mutating func taken() throws -> Data? {
+        defer { record = Data() }
+        guard let first = record.first(where: { !JSONElementSplitter.isSpace($0) }), let last = record.last else {
+            return nil
+        }
+        let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
+        guard isDelimited || JSONElementSplitter.isSpace(last) else {
+            throw JSONValueSplitter.Fault("it may be truncated: no line feed follows it")
+        }
+        return record
+    }
+}
+
+/// The format of a response with several JSON values.
+public enum JSONStreamFormat: Sendable, Hashable {
+    /// The format that the content type determines. A body of type `application/json-seq` is a text sequence. A body of
+    /// type `application/json` or `text/json`, or of a type that ends in `+json`, is an array if it begins with `[`.
+    /// Any other body has one value per line.
+    case automatic
+    /// One value per line, as in NDJSON and JSON Lines. Blank lines are ignored.
+    case lines
+    /// Values that each follow a record separator: `application/json-seq` (RFC 7464).
+    case textSequence
+    /// The elements of one array, which are delivered before the array has ended.
+    case array
+}

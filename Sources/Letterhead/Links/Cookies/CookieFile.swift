@@ -1,0 +1,188 @@
+import Foundation
+
+/// The file of a jar. Several processes may use it: each change is applied to the content of the file under a lock.
+struct CookieFile: Sendable {
+    /// The error of a jar whose file cannot be used. It contains no cookie.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let longest = 16 << 20
+
+    private let url: URL
+
+    init(_ url: URL) { self.url = url }
+
+    /// Returns the persistent cookies of the file that have not expired.
+    func load(at now: Date) throws -> [CookieJar.Cookie] {
+        guard
+            let data = try Self.naming({ () throws(PrivateFile.Failure) in
+                try PrivateFile.read(url, upTo: Self.longest)
+            })
+        else { return [] }
+        guard let text = String(validating: data, as: UTF8.self) else { throw Self.damaged }
+        let cookies: [CookieJar.Cookie]
+        do { cookies = try CookieText.cookies(of: text, at: now) } catch { throw Self.damaged }
+        return cookies.filter { $0.expires != nil && !$0.hasExpired(at: now) }
+    }
+
+    /// Applies changes to the file. A cookie that has expired or has no expiry is removed from it.
+    ///
+    /// - Parameter isCurrent: called under the lock of the file; false keeps the file unchanged.
+    func save(_ changed: [CookieJar.Cookie], at now: Date, if isCurrent: () -> Bool = { true }) throws {
+        try locked {
+            guard isCurrent() else { return }
+            var table = CookieTable()
+            // A damaged file is replaced.
+            for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
+            for cookie in changed {
+                if cookie.expires == nil { table.remove(cookie) } else { table.set(cookie, at: now) }
+            }
+            let data = Data(CookieText.text(of: table.cookies(at: now)).utf8)
+            try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
+        }
+    }
+
+    /// Deletes the file.
+    func delete() throws {
+        try locked {
+            let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
+            guard result == 0 || errno == ENOENT else {
+                throw Failure(description: "the cookie file cannot be deleted")
+            }
+        }
+    }
+
+    /// Runs a closure while no other process changes the file. The lock is a separate file, because the file itself is
+    /// replaced.
+    private func locked(_ change: () throws -> Void) throws {
+        let directory = url.deletingLastPathComponent()
+        try? FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let name = SHA256Hash.hash(Array(url.lastPathComponent.utf8)).prefix(9)
+        let lock = url.hiddenNeighbor(RandomBytes.base64URL(Array(name)) + ".lock")
+        let descriptor = lock.withUnsafeFileSystemRepresentation { path in
+            path.map { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) } ?? -1
+        }
+        guard descriptor >= 0 else { throw Failure(description: "the cookie file cannot be written") }
+        defer { _ = close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Failure(description: "the cookie file cannot be locked") }
+        }
+        try change()
+    }
+
+    private static let damaged = Failure(
+        description: "the cookie file is damaged and is treated as empty; it is replaced when a cookie is saved")
+
+    private static func naming<Value>(_ use: () throws(PrivateFile.Failure) -> Value) throws(Failure) -> Value {
+        do throws(PrivateFile.Failure) {
+            return try use()
+        } catch {
+            switch error {
+            case .unwritable: throw Failure(description: "the cookie file cannot be written")
+            case .unreadable: throw Failure(description: "the cookie file cannot be read")
+            case .tooLarge: throw damaged
+            case .foreign: throw Failure(description: "the cookie file belongs to another user; delete it")
+            case .shared:
+                throw Failure(description: "other users can write the cookie file; set its permissions to 0600")
+            }
+        }
+    }
+}
+
+extension CookieJar {
+    /// The cookies in the format of `cookies.txt`, which curl and browser extensions read and write.
+    ///
+    /// The text contains the values. It includes session cookies, with an expiry of 0. The format cannot express
+    /// `SameSite`, which is left out. Cookies with a control character, such as a tab or a line break, are left out.
+    public var text: String { CookieText.text(of: cookies) }
+
+    /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
+    /// and path. Cookies that have expired are left out. If the jar has a file, it is written once for all cookies.
+    ///
+    /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
+    public func add(text: String) throws(TextError) {
+        let time = now()
+        set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
+    }
+
+    /// The error for a string that does not have the format of `cookies.txt`. The error contains no part of the
+    /// string.
+    public struct TextError: Error, CustomStringConvertible {
+        /// The number of the malformed line, starting at 1.
+        public let line: Int
+        /// The number of the line and the format that was expected.
+        public var description: String {
+            "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
+        }
+    }
+}
+
+/// The format `cookies.txt`: one line for each cookie, with seven fields that are separated by tabs.
+enum CookieText {
+    private static let header = "# Netscape HTTP Cookie File\n"
+    private static let httpOnly = "#HttpOnly_"
+    /// The latest expiry that is written, in seconds since 1970.
+    private static let latest = Double(1 << 47)
+
+    static func text(of cookies: [CookieJar.Cookie]) -> String {
+        cookies.reduce(into: header) { text, cookie in
+            let seconds = cookie.expires.map { Int64(min(max($0.timeIntervalSince1970, 1), latest)) } ?? 0
+            let fields = [
+                (cookie.isHTTPOnly ? httpOnly : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
+                cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE", "\(seconds)",
+                cookie.name, cookie.value,
+            ]
+            let line = fields.joined(separator: "\t")
+            // A tab or a line break in a field would turn the line into different cookies.
+            guard let copy = (try? Self.cookies(of: line, at: cookie.created))?.first, copy.hasSameKey(as: cookie),
+                copy.value.isSame(as: cookie.value), copy.isSecure == cookie.isSecure
+            else { return }
+            text += line + "\n"
+        }
+    }
+
+    static func cookies(of text: String, at now: Date) throws(CookieJar.TextError) -> [CookieJar.Cookie] {
+        var cookies: [CookieJar.Cookie] = []
+        let lines = text.split(at: "\n", omittingEmpty: false)
+        for (index, line) in lines.enumerated() {
+            var bytes = line.utf8
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            let isHTTPOnly = line.begins(with: httpOnly)
+            if isHTTPOnly { bytes.removeFirst(httpOnly.utf8.count) }
+            let line = Substring(bytes)
+            if line.isEmpty || !isHTTPOnly && line.begins(with: "#") { continue }
+            guard let cookie = cookie(line, isHTTPOnly: isHTTPOnly, now: now) else {
+                throw CookieJar.TextError(line: index + 1)
+            }
+            cookies.append(cookie)
+        }
+        return cookies
+    }
+
+    private static func cookie(_ line: Substring, isHTTPOnly: Bool, now: Date) -> CookieJar.Cookie? {
+        let fields = line.utf8.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        // curl omits the last tab of a cookie without a value.
+        guard fields.count >= 6, let isWide = flag(fields[1]), let isSecure = flag(fields[3]),
+            let seconds = Int64(fields[4]), !fields[0].isEmpty, fields[2].begins(with: "/"),
+            seconds.magnitude < 1 << 48,
+            line.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F })
+        else { return nil }
+        let cookie = CookieJar.Cookie(
+            name: fields[5], value: fields.count > 6 ? fields[6] : "", domain: CookieRules.canonical(domain: fields[0]),
+            isHostOnly: !isWide, path: fields[2],
+            expires: seconds == 0 ? nil : Date(timeIntervalSince1970: Double(seconds)), isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly, sameSite: nil, now: now)
+        return cookie.size <= SetCookie.longest.pair ? cookie : nil
+    }
+
+    private static func flag(_ text: String) -> Bool? {
+        switch text {
+        case "TRUE": true
+        case "FALSE": false
+        default: nil
+        }
+    }
+}

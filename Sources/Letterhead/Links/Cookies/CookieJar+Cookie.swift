@@ -1,0 +1,179 @@
+public import Foundation
+
+extension CookieJar {
+    /// A cookie of a server (RFC 6265bis, 5.7). No description contains its value.
+    public struct Cookie: Hashable, Sendable {
+        /// The restriction of a cookie to requests that come from pages of its own site. A jar stores the restriction
+        /// but does not apply it, because only in a browser can one site embed another.
+        public enum SameSite: String, Hashable, Sendable {
+            /// `SameSite=Strict`.
+            case strict = "Strict"
+            /// `SameSite=Lax`.
+            case lax = "Lax"
+            /// `SameSite=None`.
+            case unrestricted = "None"
+        }
+
+        /// The name. It can be empty.
+        public let name: String
+        /// The value. Do not write it to logs.
+        public internal(set) var value: String
+        /// The host or the domain that receives the cookie, in lower case and without a leading dot.
+        public let domain: String
+        /// Whether only ``domain`` itself receives the cookie, and not its subdomains.
+        public let isHostOnly: Bool
+        /// The path of the requests that receive the cookie. Requests for paths below this path also receive it.
+        public let path: String
+        /// The time at which the cookie is removed; nil for a session cookie.
+        public internal(set) var expires: Date?
+        /// Whether the cookie is sent over https only.
+        public let isSecure: Bool
+        /// Whether the cookie has the attribute `HttpOnly`, which hides it from scripts in a browser.
+        public let isHTTPOnly: Bool
+        /// The value of `SameSite`; nil if the server did not set one.
+        public let sameSite: SameSite?
+        /// The time at which the cookie was first set.
+        public internal(set) var created: Date
+        var lastUsed: Date
+        /// Orders cookies that were created at the same time.
+        var order: UInt64 = 0
+        /// The expiry that the file of the jar contains.
+        var savedExpiry: Date?
+
+        /// Creates a cookie.
+        ///
+        /// - Parameters:
+        ///   - name: the name.
+        ///   - value: the value.
+        ///   - domain: the host or the domain. A leading dot is removed.
+        ///   - isHostOnly: whether only the domain itself receives the cookie, and not its subdomains. Default: true.
+        ///   - path: the path. Default: `/`.
+        ///   - expires: the time at which the cookie is removed. Default: nil (a session cookie).
+        ///   - isSecure: whether the cookie is sent over https only. Default: true.
+        ///   - isHTTPOnly: whether the cookie has the attribute `HttpOnly`. Default: true.
+        ///   - sameSite: the value of `SameSite`. Default: nil.
+        public init(
+            _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
+            expires: Date? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true, sameSite: SameSite? = nil
+        ) {
+            self.init(
+                name: name, value: value, domain: CookieRules.canonical(domain: domain), isHostOnly: isHostOnly,
+                path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: sameSite,
+                now: Date(timeIntervalSince1970: 0))
+        }
+
+        init(
+            name: String, value: String, domain: String, isHostOnly: Bool, path: String, expires: Date?,
+            isSecure: Bool, isHTTPOnly: Bool, sameSite: SameSite?, now: Date
+        ) {
+            (self.name, self.value, self.domain, self.isHostOnly) = (name, value, domain, isHostOnly)
+            (self.path, self.expires, self.isSecure, self.isHTTPOnly) = (path, expires, isSecure, isHTTPOnly)
+            (self.sameSite, created, lastUsed) = (sameSite, now, now)
+        }
+
+        /// The number of bytes of the name and the value, which is limited to 4096.
+        var size: Int { name.utf8.count + value.utf8.count }
+
+        func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
+        /// The same cookie after it was written to the file.
+        var saved: Cookie {
+            var cookie = self
+            cookie.savedExpiry = expires
+            return cookie
+        }
+
+        /// Returns whether the file contains this cookie, apart from a small move of its expiry.
+        func isSaved(as old: Cookie, at now: Date) -> Bool {
+            guard let expires, let saved = old.savedExpiry, !hasExpired(at: now) else { return false }
+            let lifetime = expires.timeIntervalSince(now)
+            return abs(expires.timeIntervalSince(saved)) < min(3600, lifetime / 100) && value.isSame(as: old.value)
+                && isSecure == old.isSecure && isHTTPOnly == old.isHTTPOnly
+        }
+
+        func hasSameKey(as other: Cookie) -> Bool {
+            name.isSame(as: other.name) && domain.isSame(as: other.domain) && path.isSame(as: other.path)
+                && isHostOnly == other.isHostOnly
+        }
+    }
+}
+
+extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name, the domain and the path.
+    public var description: String {
+        "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// A mirror with the description only, so that `dump` prints no value.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// The parts of a `Set-Cookie` field (RFC 6265bis, 5.6), before they are compared with the request.
+struct SetCookie: Equatable {
+    var name: String
+    var value: String
+    /// The domain in lower case, without a leading dot; nil or empty for the host of the request.
+    var domain: String?
+    /// The path; nil for the default path of the request.
+    var path: String?
+    var expires: Int64?
+    /// Seconds; it takes precedence over ``expires``.
+    var maxAge: Int64?
+    var isSecure = false
+    var isHTTPOnly = false
+    var sameSite: CookieJar.Cookie.SameSite?
+
+    /// The largest number of bytes of the name and the value together, and of one attribute.
+    static let longest = (pair: 4096, attribute: 1024)
+
+    /// Parses a field. Returns nil if the standard requires that the field is ignored.
+    init?(_ text: String) {
+        // Tabs are allowed, other control characters are not.
+        guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+        var parts = text.split(at: ";", omittingEmpty: false).makeIterator()
+        guard let pair = parts.next() else { return nil }
+        (name, value) = Self.pair(pair) ?? ("", ASCII.trimmed(pair))
+        guard name.utf8.count + value.utf8.count <= Self.longest.pair, !name.isEmpty || !value.isEmpty else {
+            return nil
+        }
+        // A cookie without a name must not pretend to be one with a prefix.
+        if name.isEmpty, CookieRules.Prefix(value) != nil { return nil }
+        while let attribute = parts.next() { read(attribute) }
+    }
+
+    private mutating func read(_ text: Substring) {
+        let (name, value) = Self.pair(text) ?? (ASCII.trimmed(text), "")
+        guard value.utf8.count <= Self.longest.attribute else { return }
+        switch ASCII.keyword(name) {
+        case "expires": if let date = CookieDate.seconds(of: value) { expires = date }
+        case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
+        case "domain": domain = CookieRules.canonical(domain: value)
+        case "path": path = value.begins(with: "/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Self.sameSite(value)
+        default: break
+        }
+    }
+
+    private static func pair(_ text: Substring) -> (String, String)? {
+        text.cut(at: "=").map { (ASCII.trimmed($0.head), ASCII.trimmed($0.tail)) }
+    }
+
+    /// Reads the value of `Max-Age`. Numbers that are too large count as the largest number.
+    private static func seconds(_ text: String) -> Int64? {
+        let digits = text.begins(with: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text) ?? (text.begins(with: "-") ? .min : .max)
+    }
+
+    private static func sameSite(_ text: String) -> CookieJar.Cookie.SameSite? {
+        switch ASCII.keyword(text) {
+        case "strict": .strict
+        case "lax": .lax
+        case "none": .unrestricted
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,272 @@
+public import Foundation
+import Synchronization
+
+/// The cookies of one client (RFC 6265bis). It stores the cookies of responses, and sends them with later requests.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, cookies: CookieJar())
+/// try await client.send(Login(user: "ada"))        // the response sets a session cookie
+/// try await client.send(GetProfile())              // the request has it
+/// await client.reset()                             // removes all cookies
+/// ```
+///
+/// A jar belongs to the clients that it is passed to: the process has no shared jar. A new jar is empty, unless it
+/// loads its cookies from a file. A client uses its jar for each attempt and for each hop. A jar stores at most 180
+/// cookies of one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. Two limits
+/// apply to the cookies of responses: a cookie whose name and value together have more than 4096 bytes is refused, and
+/// every other cookie is stored for at most 400 days.
+///
+/// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
+/// and above a ``ResponseCache``.
+public final class CookieJar: LoaderLink {
+    // This type is a class because all requests of a client share the cookies.
+
+    let table = Mutex(CookieTable())
+    let isPublicSuffix: @Sendable (String) -> Bool
+    let onError: @Sendable (any Error) -> Void
+    let now: @Sendable () -> Date
+    let file: CookieFile?
+
+    /// Creates an empty jar. Its cookies are in memory only.
+    ///
+    /// - Parameters:
+    ///   - now: returns the current time. Default: the system's.
+    ///   - isPublicSuffix: returns whether cookies must not be set for a domain, because it contains hosts of several
+    ///     owners, such as `co.uk`. The domain is in lower case. Default: false. A single label or an IP address is
+    ///     always treated as a public suffix. A cookie for a public suffix is accepted only from the host of the same
+    ///     name, and is not sent to subdomains. If your client sends requests to hosts that you do not trust, pass a
+    ///     closure that searches the Public Suffix List.
+    public init(
+        now: @escaping @Sendable () -> Date = { Date() },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) {
+        (self.now, self.isPublicSuffix, file, onError) = (now, isPublicSuffix, nil, { _ in })
+    }
+
+    /// Creates a jar that stores its cookies in a file, and loads the cookies of that file.
+    ///
+    /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
+    /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is not replaced until
+    /// the expiry differs from that in the file by 1 % of the remaining lifetime of the cookie, or by an hour if that
+    /// is less. Session cookies are neither saved nor loaded. Several processes can use one file: a process saves only
+    /// its own changes and keeps those of the others. A file that is damaged, or that other users can write, is treated
+    /// as empty.
+    ///
+    /// - Parameters:
+    ///   - file: the URL of the file. Its directory is created when the cookies are saved.
+    ///   - now: returns the current time. Default: the system's.
+    ///   - isPublicSuffix: see ``init(now:isPublicSuffix:)``.
+    ///   - onError: receives the error if the file cannot be read or written, on the thread that uses the file.
+    ///     Requests do not fail because of it.
+    public init(
+        file: URL, now: @escaping @Sendable () -> Date = { Date() },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
+        onError: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        (self.now, self.isPublicSuffix, self.onError) = (now, isPublicSuffix, onError)
+        self.file = CookieFile(file)
+        do {
+            let loaded = try CookieFile(file).load(at: now())
+            table.withLock { table in for cookie in loaded { table.set(cookie.saved, at: now()) } }
+        } catch {
+            onError(error)
+        }
+    }
+
+    /// The cookies that have not expired, sorted by domain, path and name.
+    public var cookies: [Cookie] { table.withLock { $0.cookies(at: now()) } }
+
+    /// Stores a cookie. It replaces a cookie with the same name, domain, path and ``Cookie/isHostOnly``. If the new
+    /// cookie has expired, the existing cookie is removed and the new one is not stored.
+    public func set(_ cookie: Cookie) { set([cookie]) }
+
+    /// Stores cookies, and writes the file once.
+    func set(_ cookies: [Cookie]) {
+        let time = now()
+        table.withLock { table in
+            for var cookie in cookies {
+                cookie.created = time
+                table.set(cookie.saved, at: time)
+            }
+        }
+        save(cookies)
+    }
+
+    /// Removes the cookie with the same name, domain, path and ``Cookie/isHostOnly``.
+    public func remove(_ cookie: Cookie) {
+        guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
+        removed.expires = Date(timeIntervalSince1970: 0)
+        save([removed])
+    }
+
+    /// Removes all cookies, and deletes the file.
+    public func removeAll() {
+        table.withLock { $0.removeAll() }
+        do { try file?.delete() } catch { onError(error) }
+    }
+
+    /// Adds the cookies of the jar to the request, and stores the cookies of the response.
+    ///
+    /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let target = CookieTarget(request) else { return try await next.load(request) }
+        let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
+        if !cookies.isEmpty { request.record(.cookieSent) { $0[.count] = cookies.count } }
+        do throws(HTTPError) {
+            var response = try await next.load(cookies.isEmpty ? request : request.adding(cookies))
+            store(&response, of: request)
+            return response
+        } catch {
+            if var response = error.response { store(&response, of: request) }
+            throw error
+        }
+    }
+
+    /// Removes all cookies, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        await next.reset()
+        removeAll()
+    }
+
+    /// Writes the changes to the file.
+    ///
+    /// - Parameters:
+    ///   - changed: the cookies that were set. Those that have expired are removed from the file.
+    ///   - isCurrent: called while no other process changes the file; false keeps the file unchanged.
+    private func save(_ changed: [Cookie], if isCurrent: () -> Bool = { true }) {
+        guard let file, !changed.isEmpty else { return }
+        do { try file.save(changed, at: now(), if: isCurrent) } catch { onError(error) }
+    }
+}
+
+extension CookieJar {
+    /// Stores the cookies that the server has set in a response. Those of a stored response are not new.
+    private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
+        let fields = response.newSetCookies
+        guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
+        let time = now()
+        var changed: [Cookie] = []
+        let decisions = fields.map { field in
+            let decision = decide(on: field, from: target, at: time)
+            if case .success(let cookie) = decision.result { changed += change(cookie, by: request, at: time) }
+            return decision
+        }
+        response[option: CookieDecisions.self] = decisions
+        for decision in decisions { decision.record(for: request, at: time) }
+        save(changed) { !request.wasReset }
+    }
+
+    private func decide(on field: String, from target: CookieTarget, at time: Date) -> CookieDecision {
+        guard let parsed = SetCookie(field) else { return CookieDecision(name: "", result: .failure(.malformed)) }
+        do throws(CookieRules.Refusal) {
+            let cookie = try CookieRules.cookie(parsed, from: target, now: time, isPublicSuffix: isPublicSuffix)
+            if !cookie.isSecure, !target.isSecure, table.withLock({ $0.hidesSecure(cookie) }) { throw .overlaysSecure }
+            return CookieDecision(name: parsed.name, result: .success(cookie))
+        } catch {
+            return CookieDecision(name: parsed.name, result: .failure(error))
+        }
+    }
+
+    /// Stores a cookie, unless a reset of the client has removed the cookies since the request began. Returns it if the
+    /// file must be changed.
+    private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> [Cookie] {
+        table.withLock { table in
+            if request.wasReset { return [] }
+            let old = table.cookie(like: cookie)
+            // A server that sets the same cookie in each response moves its expiry by seconds only.
+            if let old, cookie.isSaved(as: old, at: time) {
+                var cookie = cookie
+                cookie.savedExpiry = old.savedExpiry
+                table.set(cookie, at: time)
+                return []
+            }
+            table.set(cookie.saved, at: time)
+            return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
+        }
+    }
+}
+
+extension CookieJar: CustomStringConvertible, CustomReflectable {
+    /// The names, domains and paths of the cookies.
+    public var description: String { "CookieJar(\(cookies.map(\.description).joined(separator: ", ")))" }
+    /// A mirror with the description only, so that `dump` prints no value.
+    public var customMirror: Mirror { Mirror(describing: self, as: .class) }
+}
+
+/// The decision of a jar about one `Set-Cookie` field.
+struct CookieDecision: Sendable, CustomStringConvertible {
+    let name: String
+    /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
+    let result: Result<CookieJar.Cookie, CookieRules.Refusal>
+
+    /// Records the decision if the load of the request is observed. The event does not contain the value of the cookie.
+    func record(for request: HTTPRequest, at time: Date) {
+        switch result {
+        case .success(let cookie):
+            request.record(cookie.hasExpired(at: time) ? .cookieRemoved : .cookieStored) { event in
+                event[.name] = Redaction.visible(name)
+            }
+        case .failure(let refusal):
+            request.record(.cookieRefused) { event in
+                event[.name] = Redaction.visible(name)
+                event[.reason] = refusal.rawValue
+            }
+        }
+    }
+
+    var description: String {
+        switch result {
+        case .success(let cookie): "stored \(cookie)"
+        case .failure(let refusal): "refused \(Redaction.visible(name)): \(refusal.rawValue)"
+        }
+    }
+}
+
+/// The decisions about the cookies of a response, in the order of its fields.
+enum CookieDecisions: HTTPRequestOption {
+    static let defaultOptionValue: [CookieDecision] = []
+}
+
+/// The `Set-Cookie` fields that a server has sent for this request; nil if they are the same as those of the response.
+///
+/// A cache sets this option, because the fields of a stored response must not be applied again.
+enum NewSetCookies: HTTPRequestOption {
+    static let defaultOptionValue: [String]? = nil
+}
+
+extension HTTPResponse {
+    /// The `Set-Cookie` fields that arrived from the server with this response.
+    var newSetCookies: [String] { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
+}
+
+extension HTTPResponse {
+    /// The cookies that the response sets, in order. Cookies that a client must ignore or refuse according to
+    /// RFC 6265bis are left out, such as those for a foreign domain. A cookie that the server deletes is included, with
+    /// an expiry in the past.
+    public var cookies: [CookieJar.Cookie] {
+        guard headers.contains(.setCookie), let target = CookieTarget(request) else { return [] }
+        return headers.values(for: .setCookie).compactMap { field in
+            SetCookie(field).flatMap {
+                try? CookieRules.cookie($0, from: target, now: Date(), isPublicSuffix: { _ in false })
+            }
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Returns the cookies of a jar that the request does not set itself.
+    func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
+        guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
+        let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })
+        return cookies.filter { !names.contains(Array($0.name.utf8)) }
+    }
+
+    /// Returns the request with the cookies of a jar, followed by the request's own cookies.
+    func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
+        var request = self
+        let texts = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        let all = texts + (headers[.cookie].map { [$0] } ?? [])
+        request.headers.setSecret(all.joined(separator: "; "), for: .cookie)
+        return request
+    }
+}

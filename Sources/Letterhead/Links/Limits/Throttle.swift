@@ -1,0 +1,228 @@
+import Synchronization
+
+/// A link that limits the number of loads that run at the same time. Further requests wait in a queue.
+///
+/// ```swift
+/// let throttle = Throttle(limit: 4)                     // all requests of this link
+/// let throttle = Throttle(limit: 2, per: .host)         // to each host
+/// throttle.limit = 0                                    // pause; running loads continue
+/// request.throttling = .priority(1)                     // before the others
+/// request.throttling = .never                           // not throttled and not counted
+/// ```
+///
+/// Requests are ordered by priority, and by arrival within a priority. A slot is released when its load ends; for a
+/// streamed response, when its body has been read or dropped. A cancelled request leaves the queue at once, and a
+/// request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
+///
+/// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
+/// throttles, put the one with the narrower scope first: below a throttle for all requests, requests that wait for one
+/// host would occupy the slots of all hosts.
+public final class Throttle: LoaderLink {
+    // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
+
+    private let state: Mutex<ThrottleState<QueuedRequest>>
+    private let scope: Throttling.Scope
+    private let queueLimit: Int
+    private let clock: any Clock<Duration>
+
+    /// Creates the link.
+    ///
+    /// - Parameters:
+    ///   - limit: the number of loads that run at the same time. Default: no limit. With 0, all requests wait until the
+    ///     limit is raised; with a negative limit, each request fails with `.invalidRequest`.
+    ///   - scope: the requests that share a limit. Default: all requests of the link.
+    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///     With a negative number, each request fails with `.invalidRequest`. Default: no limit.
+    ///   - clock: measures deadlines. Default: the continuous clock.
+    public init(
+        limit: Int = .max, per scope: Throttling.Scope = .client, queueLimit: Int = .max,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        state = Mutex(ThrottleState(limit: limit))
+        self.scope = scope
+        self.queueLimit = queueLimit
+        self.clock = clock
+    }
+
+    /// The number of loads that run at the same time, in each scope.
+    ///
+    /// If it is raised, the next requests in the queue start at once. If it is lowered, running loads continue, and
+    /// further requests start when enough of them have ended. A negative limit fails all waiting requests with
+    /// `.invalidRequest`.
+    public var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            let (woken, outcome) = state.withLock { state in
+                let woken = state.setLimit(newValue)
+                return newValue < 0 ? (state.clearLines(), Self.negative) : (woken, TurnOutcome.turn)
+            }
+            for queued in woken { queued.turn.set(outcome) }
+        }
+    }
+
+    /// The number of loads that are running.
+    public var running: Int { state.withLock { $0.running } }
+
+    /// The number of requests in the queues.
+    public var waiting: Int { state.withLock { $0.waiting } }
+
+    /// Sends the request when a slot is free.
+    ///
+    /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid; `.queueFull` if the queue is full;
+    ///   `.timedOut` or `.cancelled` if the request leaves the queue without a slot; and the errors of the next loader.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let priority = request.throttling.priority else { return try await next.load(request) }
+        guard queueLimit >= 0 else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
+        let key = try scope.key(of: request)
+        if !state.withLock({ $0.enter(key) }) { try await waitTurn(of: request, key: key, priority: priority) }
+        let lease = ResourceLedger.lease("a slot of the Throttle for \(request.outline)")
+        do throws(HTTPError) {
+            let response = try await next.load(request)
+            // A body that is still arriving keeps the slot.
+            response.body.onEnd { [self] _ in leave(key, lease) }
+            return response
+        } catch {
+            leave(key, lease)
+            throw error
+        }
+    }
+
+    /// Ends the waits, except those of other clients, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        for queued in state.withLock({ $0.clearLines { $0.request.endsAtReset } }) { queued.turn.set(.reset) }
+        await next.reset()
+    }
+
+    private static let negative = TurnOutcome.refused("limit or queueLimit of the Throttle is negative; use 0 or more")
+    private static let slot = "a slot of the Throttle"
+
+    private func waitTurn(of request: HTTPRequest, key: ThrottleKey, priority: Int) async throws(HTTPError) {
+        let left = request.timeLeft
+        if let left, left <= .zero { throw TurnOutcome.tooLate.error(for: request, waitingFor: Self.slot) }
+        let waiter = QueuedRequest(request: request)
+        let arrival = state.withLock { state in
+            request.wasReset
+                ? nil : state.arrive(key, priority: priority, queueLimit: queueLimit, waiter: waiter)
+        }
+        switch arrival {
+        case nil: throw TurnOutcome.reset.error(for: request, waitingFor: Self.slot)
+        case .runs: return
+        case .refused: throw Self.negative.error(for: request, waitingFor: Self.slot)
+        case .full: throw TurnOutcome.full(queueLimit).error(for: request, waitingFor: Self.slot)
+        case .waits(let place):
+            let leave = { @Sendable [self] (outcome: TurnOutcome) -> Void in
+                state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
+            }
+            let queued = request.observation?.enterQueue("throttle")
+            defer { queued?.leave() }
+            let outcome = await waiter.turn.value(
+                within: left, on: clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
+            guard case .turn = outcome else { throw outcome.error(for: request, waitingFor: Self.slot) }
+        }
+    }
+
+    private func leave(_ key: ThrottleKey, _ lease: ResourceLease?) {
+        lease?.release()
+        state.withLock { $0.leave(key) }?.turn.set(.turn)
+    }
+}
+
+extension Throttle: CustomStringConvertible {
+    /// The name and the limit.
+    public var description: String { limit == .max ? "Throttle" : "Throttle(\(limit))" }
+}
+
+extension RequestTemplate {
+    /// Sets whether the request is throttled, and its priority in the queue.
+    public func throttling(_ throttling: Throttling) -> Modified<Self> {
+        settings { $0.throttling = throttling }
+    }
+}
+
+enum ThrottlingOption: HTTPRequestOption {
+    static let defaultOptionValue = Throttling.always
+}
+
+extension RequestSettings {
+    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttling/always``.
+    public var throttling: Throttling {
+        get { self[option: ThrottlingOption.self] }
+        set { self[option: ThrottlingOption.self] = newValue }
+    }
+}
+
+/// A setting that determines whether ``Throttle`` and ``LimitRate`` limit a request.
+public struct Throttling: Hashable, Sendable {
+    /// Throttles the request, with priority 0.
+    public static let always = Throttling(priority: 0)
+
+    /// Sends the request at once, without counting it.
+    public static let never = Throttling(priority: nil)
+
+    /// Throttles the request with a priority. Requests with a higher priority are sent first; within a priority,
+    /// requests are sent in order of arrival.
+    public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
+
+    /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
+    public let priority: Int?
+}
+
+extension Throttling {
+    /// The requests that share a limit of ``Throttle`` or ``LimitRate``.
+    public struct Scope: Sendable {
+        private enum Kind: Sendable {
+            case client, host
+            case key(@Sendable (HTTPRequest) throws -> String)
+        }
+
+        private let kind: Kind
+
+        /// All requests of the link.
+        public static let client = Scope(kind: .client)
+
+        /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host.
+        public static let host = Scope(kind: .host)
+
+        /// The requests with the same key. If the closure throws, the request fails and nothing is sent.
+        public static func key(_ key: @escaping @Sendable (HTTPRequest) throws -> String) -> Scope {
+            Scope(kind: .key(key))
+        }
+
+        /// Whether the key is a custom one, whose closure may throw.
+        var isOwn: Bool { if case .key = kind { true } else { false } }
+
+        func key(of request: HTTPRequest) throws(HTTPError) -> ThrottleKey {
+            switch kind {
+            case .client: return .client
+            case .host: return request.origin.map { .host($0) } ?? .client
+            case .key(let key):
+                do {
+                    return .named(try key(request))
+                } catch {
+                    let own = HTTPError(error, request: request)
+                    throw HTTPError(
+                        own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
+                        message: "the closure for the key of a throttle threw \(type(of: error))",
+                        mayHaveBeenSent: false)
+                }
+            }
+        }
+    }
+}
+
+/// Identifies the requests that share a limit.
+struct ThrottleKey: Hashable, Sendable {
+    private enum Kind: Hashable {
+        case client
+        case host(HTTPOrigin)
+        case named(String)
+    }
+
+    private let kind: Kind
+
+    static var client: ThrottleKey { ThrottleKey(kind: .client) }
+    static func host(_ host: HTTPOrigin) -> ThrottleKey { ThrottleKey(kind: .host(host)) }
+    static func named(_ name: String) -> ThrottleKey { ThrottleKey(kind: .named(name)) }
+
+    var isClient: Bool { if case .client = kind { true } else { false } }
+}

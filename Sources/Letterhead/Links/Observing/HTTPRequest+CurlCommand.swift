@@ -1,0 +1,233 @@
+import Foundation
+
+extension HTTPRequest {
+    /// Returns a curl command for a POSIX shell that sends the same request.
+    ///
+    /// ```swift
+    /// print(try StandardRequestBuilder(GetUser(login: "ada").environment(.production)).request().curlCommand())
+    /// // curl --header User-Agent: --header Accept: https://api.example.com/users/ada
+    /// ```
+    ///
+    /// The command sends exactly the headers of the request: it suppresses the headers that curl would add. What the
+    /// links of a client add, such as credentials, is part of the command only if the request has passed the links, as
+    /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form` if all
+    /// its parts are text or files that curl can send in this way, and their media types have no parameter except
+    /// `charset`; curl then chooses the boundary. Any other multipart body is sent as data, or is redacted if the
+    /// command contains no secrets. Binary data is piped from `printf`. A body that is produced while it is sent is read
+    /// from standard input.
+    ///
+    /// - Parameter includingSecrets: whether the command contains secrets. Default: false (secrets are redacted as
+    ///   described in ``Redaction``).
+    public func curlCommand(includingSecrets: Bool = false) -> String {
+        CurlCommand(completed, includingSecrets: includingSecrets).text
+    }
+}
+
+/// Creates a curl command.
+private struct CurlCommand {
+    private let request: HTTPRequest
+    private let showsSecrets: Bool
+    private var words = ["curl"]
+    /// The command that prints the body.
+    private var input: String?
+    private var hasData = false
+
+    init(_ request: HTTPRequest, includingSecrets: Bool) {
+        (self.request, showsSecrets) = (request, includingSecrets)
+        addMethod()
+        let isForm = addBody()
+        addHeaders(isForm: isForm)
+        addURL()
+    }
+
+    var text: String { (input.map { $0 + " | " } ?? "") + words.joined(separator: " ") }
+
+    private mutating func add(_ words: String...) { self.words += words.map(Shell.word) }
+
+    private mutating func addMethod() {
+        if request.method == .head { return add("--head") }
+        if request.method != .get || !request.body.isEmpty { add("--request", request.method.printable) }
+    }
+
+    private mutating func addURL() {
+        let url = (showsSecrets ? try? request.urlString() : nil) ?? request.redaction.url(of: request)
+        if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { add("--globoff") }
+        if url.holds("/.") { add("--path-as-is") }
+        // Without `--url`, a URL that begins with a hyphen would be parsed as an option.
+        if url.begins(with: "-") { add("--url") }
+        add(url)
+    }
+
+    private mutating func addHeaders(isForm: Bool) {
+        let headers = request.framedHeaders()
+        for field in headers where !(isForm && field.name == .contentType) {
+            // A malformed field cannot be sent. curl would read a name that begins with `@` as the path of a file.
+            let name = ASCII.isToken(field.name.rawValue) ? field.name.rawValue : "(refused name)"
+            let shown = ASCII.isFieldValue(field.value) ? field.value : Redaction.visible(field.value)
+            let value = showsSecrets ? shown : request.redaction.value(of: field)
+            add("--header", ASCII.trimmed(value).isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        // Headers that curl adds unless they are removed.
+        var own: [HTTPHeaders.Name] = [.userAgent, .accept]
+        if hasData { own += [.contentType, .expect] }
+        for name in own where !headers.contains(name) { add("--header", "\(name.rawValue):") }
+    }
+}
+
+// MARK: Bodies
+
+extension CurlCommand {
+    /// Adds the body. Returns true if it is a form, whose Content-Type curl writes.
+    private mutating func addBody() -> Bool {
+        let body = request.body
+        if body.isEmpty {
+            if request.method.expectsBody { addData("--data-raw", "") }
+        } else if !showsSecrets, request.isSecret {
+            addData("--data-raw", Redaction.placeholder)
+        } else if let file = body as? FileBody {
+            addData("--data-binary", "@\(file.url.path)")
+        } else if let form = (body as? MultipartBody).flatMap(words(of:)) {
+            words += form
+            return true
+        } else if body.isReplayable, let data = try? body.encode() {
+            addData(data)
+        } else {
+            addData("--data-binary", "@-")
+        }
+        return false
+    }
+
+    private mutating func addData(_ option: String, _ word: String) {
+        hasData = true
+        add(option, word)
+    }
+
+    private mutating func addData(_ data: Data) {
+        let headers = request.framedHeaders()
+        let redacted = showsSecrets ? nil : request.redaction.redacted(data, headers: headers)
+        if !showsSecrets, redacted == nil, Redaction.hidesText(headers) {
+            return addData("--data-raw", Redaction.placeholder)
+        }
+        let bytes = redacted.map { Data($0.utf8) } ?? data
+        if bytes.count <= Self.longestWord, let text = String(validating: bytes, as: UTF8.self), Shell.isWord(text) {
+            addData("--data-raw", text)
+        } else {
+            addData("--data-binary", "@-")
+            input = Shell.printing(bytes)
+        }
+    }
+
+    /// The number of bytes that Linux accepts as one argument, less some space for the name of an option.
+    private static let longestWord = 120 << 10
+
+    /// Returns the words for a form; nil if a part has headers that curl cannot write, or binary content.
+    private func words(of body: MultipartBody) -> [String]? {
+        guard body.isForm, request.headers[.contentType] == nil, !body.parts.isEmpty else { return nil }
+        var words: [String] = []
+        for part in body.parts {
+            guard let (option, word) = word(of: part), word.utf8.count <= Self.longestWord, Shell.isWord(word) else {
+                return nil
+            }
+            words += [option, Shell.word(word)]
+        }
+        return words
+    }
+
+    /// Returns the option and its argument for one part. In the argument of `--form`, curl finds `;headers=@file` and
+    /// other fields everywhere except in quotation marks, and in a media type even there.
+    private func word(of part: MultipartPart) -> (option: String, word: String)? {
+        guard let (name, filename) = part.fields.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
+            Self.isSame(name), Self.isSame(filename ?? ""), part.fields.type.map(Self.isPlain(type:)) != false,
+            let content = content(of: part, named: name)
+        else { return nil }
+        if case .text(let text) = content, filename == nil, part.fields.type == nil {
+            return ("--form-string", "\(name)=\(text)")
+        }
+        var word = "\(name)="
+        switch content {
+        case .text(let text): word += ASCII.quoted(text)
+        // With `@`, curl adds a filename if there is none.
+        case .file(let path): word += (filename == nil ? "<" : "@") + ASCII.quoted(path)
+        }
+        if let filename { word += ";filename=" + ASCII.quoted(filename) }
+        if let type = part.fields.type { word += ";type=" + type }
+        return ("--form", word)
+    }
+
+    /// Whether all versions of curl write a name as the library does: they differ in how they escape these characters.
+    private static func isSame(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"\"\\".utf8.contains($0) }
+    }
+
+    /// Whether curl reads a media type as a whole: it has no parameter except a `charset`, which is a token. In a media
+    /// type, curl ignores quotation marks, and a comma begins another file.
+    private static func isPlain(type: String) -> Bool {
+        guard let parsed = MediaType(type), parsed.essence.utf8.count < 128 else { return false }
+        guard let charset = parsed.parameters.first?.value else { return ASCII.equalIgnoringCase(type, parsed.essence) }
+        let spellings = [";charset=", "; charset="].flatMap { [$0 + charset, $0 + "\"\(charset)\""] }
+        return ASCII.isToken(charset)
+            && spellings.contains { ASCII.equalIgnoringCase(type, parsed.essence + $0) }
+    }
+
+    private enum FormContent {
+        case text(String)
+        case file(String)
+    }
+
+    private func content(of part: MultipartPart, named name: String) -> FormContent? {
+        if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.placeholder) }
+        let text: String?
+        switch part.content {
+        case .text(let content): text = content
+        case .body(let body as FileBody): return .file(body.url.path)
+        case .data(let data): text = String(validating: data, as: UTF8.self)
+        case .body, .pulled: text = nil
+        }
+        guard let text else { return nil }
+        guard !showsSecrets else { return .text(text) }
+        let headers: HTTPHeaders = part.fields.type.map { [.contentType: $0] } ?? [:]
+        return .text(request.redaction.redacted(Data(text.utf8), headers: headers) ?? Redaction.placeholder)
+    }
+}
+
+/// Words and commands for a POSIX shell (IEEE Std 1003.1, 2.2).
+enum Shell {
+    /// Returns a word that the shell reads as exactly this string. The string must not contain NUL.
+    static func word(_ text: String) -> String {
+        let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
+        return isPlain ? text : "'" + text.replacingBytes(of: "'", with: #"'\''"#) + "'"
+    }
+
+    /// Returns a command that prints exactly these bytes.
+    static func printing(_ bytes: some Sequence<UInt8>) -> String {
+        var text = "printf %b '"
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\\"): text += #"\\"#
+            case 0x20...0x7E where byte != UInt8(ascii: "'"): text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += #"\0"# + String(byte, radix: 8).padded(to: 3)
+            }
+        }
+        return text + "'"
+    }
+
+    /// Returns whether a string can be a word: it contains no control characters except line breaks and tabs. A
+    /// terminal could interpret other control characters when the command is pasted.
+    static func isWord(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) || $0 == "\n" || $0 == "\t"
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+            || "-_./:@%+=,".utf8.contains(byte)
+    }
+}
+
+extension String {
+    /// The string, padded with leading zeros.
+    fileprivate func padded(to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - utf8.count)) + self
+    }
+}

@@ -1,0 +1,102 @@
+/// The numbers of a client, such as its failures and durations. ``StatisticsRecorder`` counts them.
+public struct HTTPStatistics: Sendable, CustomStringConvertible {
+    /// The numbers of one route or origin.
+    public struct Entry: Sendable, Hashable {
+        /// The number of loads of a route, or of exchanges with an origin.
+        public internal(set) var count = 0
+        /// The number of loads or exchanges that failed, or received a status of 500 or more.
+        public internal(set) var failures = 0
+        /// The number of loads or exchanges that were cancelled.
+        public internal(set) var cancelled = 0
+        /// For a route, the number of retries. For an origin, the number of exchanges that were not the first one of
+        /// their load, such as those after a retry or a redirect.
+        public internal(set) var retries = 0
+        /// The durations of the loads or exchanges.
+        public internal(set) var latency = LatencyHistogram()
+    }
+
+    /// The loads of each route. Loads whose route is not known, such as those of a request that was created from a URL,
+    /// are under `(no route)`.
+    public internal(set) var routes: [String: Entry] = [:]
+    /// The exchanges with each origin, such as `https://api.example.com`.
+    public internal(set) var origins: [String: Entry] = [:]
+    /// The number of loads in progress.
+    public internal(set) var loadsInProgress = 0
+    /// The number of connections that were opened.
+    public internal(set) var connectionsOpened = 0
+    /// The number of exchanges that reused a connection.
+    public internal(set) var connectionsReused = 0
+    /// The number of retries.
+    public internal(set) var retries = 0
+    /// The tokens that were left in the retry budget at the last decision, by origin.
+    public internal(set) var budgetLeft: [String: Double] = [:]
+    /// The number of responses that came from a cache, including those that the server has confirmed.
+    public internal(set) var cacheHits = 0
+    /// The number of requests to which the server responded and not the cache. Requests that the cache never answers,
+    /// such as POST, are included; requests that bypass the cache are not.
+    public internal(set) var cacheMisses = 0
+
+    /// One line with the numbers of the whole client, without ``budgetLeft``, and one line for each route and origin.
+    public var description: String {
+        var lines = [
+            "in progress \(loadsInProgress), retries \(retries), connections opened \(connectionsOpened), "
+                + "reused \(connectionsReused), cache hits \(cacheHits), misses \(cacheMisses)"
+        ]
+        for (name, entry) in routes.sorted(by: { $0.key < $1.key }) { lines.append("route \(name): \(entry)") }
+        for (name, entry) in origins.sorted(by: { $0.key < $1.key }) { lines.append("origin \(name): \(entry)") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension HTTPStatistics.Entry: CustomStringConvertible {
+    /// The numbers, and the median and the 99th percentile of the durations.
+    public var description: String {
+        "\(count) (\(failures) failed, \(cancelled) cancelled, \(retries) retries), median "
+            + "\(latency.duration(atQuantile: 0.5).milliseconds), p99 \(latency.duration(atQuantile: 0.99).milliseconds)"
+    }
+}
+
+/// Counts durations in buckets, from 0.1 milliseconds to about three hours. The upper bound of each bucket is about 19%
+/// larger than that of the previous one. The memory of a histogram does not grow.
+public struct LatencyHistogram: Sendable, Hashable {
+    /// The number of durations in each bucket, in the order of ``bounds``; empty before the first duration.
+    public private(set) var counts: [Int] = []
+    /// The number of all durations.
+    public private(set) var count = 0
+    /// The sum of all durations.
+    public private(set) var total = Duration.zero
+
+    /// Creates an empty histogram.
+    public init() {}
+
+    /// Adds a duration.
+    public mutating func add(_ duration: Duration) {
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.bounds.count) }
+        counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count - 1] += 1
+        count += 1
+        total += max(duration, .zero)
+    }
+
+    /// Returns an approximation of a quantile: the upper bound of the bucket that contains it; zero for an empty
+    /// histogram. Between the first and the last bound, the result is less than 20% too large.
+    ///
+    /// - Parameter quantile: the quantile, from 0 to 1, such as 0.95.
+    public func duration(atQuantile quantile: Double) -> Duration {
+        guard count > 0 else { return .zero }
+        let share = quantile.isNaN ? 1 : min(max(quantile, 0), 1)
+        let rank = max(1, Int((Double(count) * share).rounded(.up)))
+        var seen = 0
+        for (index, count) in counts.enumerated() {
+            seen += count
+            if seen >= rank { return Self.bounds[index] }
+        }
+        return Self.bounds[Self.bounds.count - 1]
+    }
+
+    /// The upper bounds of the buckets, in whole microseconds. Except for rounding, the bound of a bucket is twice that
+    /// of the fourth bucket before it. The last bucket also contains all longer durations.
+    public static let bounds: [Duration] = (0..<108).map { index in
+        let step = [1.0, 1.189_207_115, 1.414_213_562, 1.681_792_831][index % 4]
+        return .microseconds(Int64(100 * step * Double(1 << (index / 4))))
+    }
+}

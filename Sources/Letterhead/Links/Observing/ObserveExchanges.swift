@@ -1,0 +1,255 @@
+import Foundation
+import Synchronization
+
+/// Records each exchange of an observed load with the transport, and adds the headers of its trace.
+///
+/// A client with observers or tracing places this link directly above the transport, so that observers see what is
+/// sent and what arrives.
+struct ObserveExchanges: LoaderLink {
+    let tracing: TraceContextPropagation?
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        guard let observation = request.observation else { return try await next.load(request) }
+        if let rule = tracing?.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
+        var request = request
+        let context = tracing?.inject(observation.trace, into: &request)
+        let (number, start) = observation.beginExchange(request) { event in
+            event[.timeLeft] = request.timeLeft
+            event[.traceID] = context?.traceID
+            event[.spanID] = context?.spanID
+        }
+        let exchange = ObservedExchange(observation, number, start, request, context)
+        do {
+            return exchange.observing(try await next.load(request))
+        } catch {
+            exchange.fail(error)
+            throw error
+        }
+    }
+}
+
+extension ObserveExchanges: CustomStringConvertible {
+    var description: String { tracing == nil ? "Observe" : "Observe and trace" }
+}
+
+/// One exchange: a request that was handed to the transport, and its response. This type is a class because the reader
+/// of a streamed body shares it.
+private final class ObservedExchange: Sendable {
+    private let observation: Observation
+    private let number: Int
+    private let start: Duration
+    private let request: HTTPRequest
+    private let context: TraceContext?
+    private let bytes = Atomic<Int>(0)
+
+    init(
+        _ observation: Observation, _ number: Int, _ start: Duration, _ request: HTTPRequest, _ context: TraceContext?
+    ) {
+        (self.observation, self.number, self.start) = (observation, number, start)
+        (self.request, self.context) = (request, context)
+    }
+
+    func fail(_ error: HTTPError) {
+        record(.exchangeFailed) { event in
+            event.describe(self.request)
+            event.describe(error)
+            self.describe(&event)
+            event[.status] = error.response?.status.code
+        }
+    }
+
+    /// Records the head, and the body as soon as it has arrived.
+    func observing(_ response: HTTPResponse) -> HTTPResponse {
+        let firstByte = response.metrics.firstByte
+        record(.responseHead, at: firstByte > .zero ? start + firstByte : nil, .response(response)) { event in
+            event[.status] = response.status.code
+            event[.httpVersion] = response.metrics.httpVersion
+            event[.serverTiming] = response.headers["Server-Timing"].map(Redaction.visible)
+            event[.deprecation] = response.headers["Deprecation"].map(Redaction.visible)
+            event[.sunset] = response.headers["Sunset"].map(Redaction.visible)
+        }
+        if let data = response.body.buffered {
+            end(response, .complete, count: data.count)
+            return response
+        }
+        return response.observingBody { chunk in
+            self.bytes.wrappingAdd(chunk.count, ordering: .relaxed)
+            self.record(.bodyPiece, .piece(chunk)) { $0[.bytes] = chunk.count }
+        } end: { [head = response.withoutBody] end in
+            self.end(head, end, count: self.bytes.load(ordering: .relaxed))
+        }
+    }
+
+    private func end(_ response: HTTPResponse, _ end: HTTPResponseBody.End, count: Int) {
+        let isComplete = if case .complete = end { true } else { false }
+        let failure: (any Error)? = if case .failed(let error) = end { error } else { nil }
+        let metrics = response.metrics
+        record(.bodyEnd) { event in
+            event[.bytes] = count
+            event[.wireBytes] = metrics.bytesReceived == 0 ? nil : metrics.bytesReceived
+            event[.isComplete] = isComplete
+        }
+        if !response.trailers.isEmpty {
+            record(.responseTrailers) { $0[.names] = response.trailers.map(\.name.rawValue) }
+        }
+        if response.isConnectionClosed {
+            record(.connectionClosed) { response.describeClosing(&$0, after: failure) }
+        }
+        record(failure == nil ? .exchangeEnd : .exchangeFailed) { event in
+            event.describe(self.request)
+            self.describe(&event)
+            event[.status] = response.status.code
+            if response.status.code >= 400 { event[.errorType] = "\(response.status.code)" }
+            if let failure { event.describe(failure) }
+            event[.httpVersion] = metrics.httpVersion
+            event[.address] = metrics.remoteAddress
+            event[.bytes] = count
+        }
+    }
+
+    private func describe(_ event: inout HTTPEvent) {
+        event[.resendCount] = number - 1
+        event[.duration] = observation.hub.now - start
+        event[.traceID] = context?.traceID
+        event[.spanID] = context?.spanID
+    }
+
+    private func record(
+        _ name: HTTPEvent.Name, at time: Duration? = nil, _ message: ObservedMessage? = nil,
+        _ facts: (inout HTTPEvent) -> Void
+    ) {
+        observation.record(name, at: time, message: message) { event in
+            event[.exchange] = number
+            facts(&event)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with a streamed body that is observed.
+    ///
+    /// - Parameters:
+    ///   - piece: called with each part.
+    ///   - end: called once, when the body has ended.
+    func observingBody(
+        _ piece: @escaping @Sendable (Data) -> Void, end: @escaping @Sendable (HTTPResponseBody.End) -> Void
+    ) -> HTTPResponse {
+        var response = self
+        response.body = body.map(length: body.length) { chunk in
+            piece(chunk)
+            return chunk
+        }
+        response.body.onEnd(end)
+        return response
+    }
+}
+
+extension HTTPLoader {
+    /// Sends an attempt. If the load is observed, it records the start and the end.
+    @inline(__always)
+    func attempt(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        guard let observation = request.observation else { return try await load(request) }
+        return try await attempt(request, in: observation)
+    }
+
+    private func attempt(
+        _ request: HTTPRequest, in observation: Observation
+    ) async throws(HTTPError) -> HTTPResponse {
+        guard observation.beginAttempt(request) else { return try await load(request) }
+        let result = await result(of: request)
+        observation.endAttempt(result)
+        return try result.get()
+    }
+
+    /// Sends a request on behalf of another one: it ends at a reset of the client of that request, and is observed as
+    /// its child.
+    func load(
+        _ request: HTTPRequest, as kind: String, for original: HTTPRequest
+    ) async throws(HTTPError) -> HTTPResponse {
+        var request = request
+        request.context.generation = original.context.generation
+        guard let observation = original.observation?.child(kind) else { return try await load(request) }
+        request.observation = observation
+        observation.begin(request)
+        do throws(HTTPError) {
+            let response = try await load(request)
+            response.body.onEnd { [head = response.withoutBody] in observation.end(head, $0) }
+            return response
+        } catch {
+            observation.end(error)
+            throw error
+        }
+    }
+}
+
+extension HTTPResponse {
+    var withoutBody: HTTPResponse {
+        var head = self
+        head.body = HTTPResponseBody()
+        return head
+    }
+}
+
+extension Observation {
+    /// Records a step of decoding a type.
+    func recordDecoding(_ name: HTTPEvent.Name, _ type: Any.Type, _ error: HTTPError? = nil) {
+        record(name) { event in
+            event[.type] = String(describing: type)
+            if let error { event.describe(error) }
+        }
+    }
+
+    /// Records that the request waits in a queue.
+    func enterQueue(_ queue: String) -> ObservedWait {
+        record(.queueEntered) { $0[.queue] = queue }
+        return ObservedWait(observation: self, queue: queue)
+    }
+
+    /// Records that the request waits for credentials.
+    func needCredentials(isRefused: Bool) -> ObservedWait {
+        record(.credentialsNeeded) { $0[.reason] = isRefused ? "refused" : "missing or expired" }
+        return ObservedWait(observation: self, queue: nil)
+    }
+}
+
+/// A wait that has begun.
+struct ObservedWait: Sendable {
+    let observation: Observation
+    let queue: String?
+    private let start: Duration
+
+    init(observation: Observation, queue: String?) {
+        (self.observation, self.queue, start) = (observation, queue, observation.hub.now)
+    }
+
+    /// Records that the request has left the queue.
+    func leave() { end(.queueLeft) }
+
+    func end(_ name: HTTPEvent.Name) {
+        observation.record(name) { event in
+            event[.queue] = queue
+            event[.duration] = observation.hub.now - start
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Sets the facts of `connection.closed`.
+    func describeClosing(_ event: inout HTTPEvent, after failure: (any Error)?) {
+        event[.address] = metrics.remoteAddress
+        event[.reason] = failure == nil ? closingReason : "the exchange failed"
+        if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
+    }
+
+    /// Whether the transport knows that it has closed the connection of the response.
+    var isConnectionClosed: Bool { facts?.details.isClosed == true }
+
+    private var closingReason: String {
+        if ASCII.members(of: headers.values(for: .connection)).map(ASCII.keyword).contains("close") {
+            return "the server has requested it (Connection: close)"
+        }
+        if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
+        let endsBody = facts?.details.endsBody == true
+        return endsBody ? "it marks the end of the body" : "the transport did not keep it"
+    }
+}

@@ -1,0 +1,209 @@
+/// A link that follows redirects (RFC 9110, 15.4). Each redirect is a new load of the links below.
+///
+/// ```swift
+/// FollowRedirects()                                          // the safe policy, at most 20 redirects
+/// FollowRedirects(.sameOrigin.withholding(["X-Tenant-Key"]))
+/// request.redirectPolicy = .never                            // for one request
+/// ```
+///
+/// `Location` is resolved according to RFC 3986 against the URL of the redirecting request. If the scheme, the host or
+/// the port changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the
+/// load. A username and password in a `Location` are never used. A header is secret because of its name
+/// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. The body of a request
+/// that is ``RequestSettings/isSecret`` is not sent to another origin: the redirect is refused.
+///
+/// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
+/// and https, or if a one-shot body would have to be sent again. The link then returns the redirect as the response,
+/// and sets ``HTTPResponse/redirectRefusal``. If there are too many redirects, or if they form a loop, the request
+/// fails with `.tooManyRedirects`; the error contains the last response. ``HTTPResponse/redirects`` lists the redirects
+/// that were followed.
+///
+/// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
+/// URL is followed once, and again as long as the headers of the redirect change (other than `Date` and `Age`).
+/// ``RequestSettings/responseLimit`` does not apply to the body of a redirect that is followed.
+///
+/// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
+public struct FollowRedirects: LoaderLink {
+    private let policy: RedirectPolicy
+
+    /// Creates the link.
+    ///
+    /// - Parameter policy: the policy for requests without one. Default: ``RedirectPolicy/safely``.
+    public init(_ policy: RedirectPolicy = .safely) { self.policy = policy }
+
+    /// Sends the request and follows the redirects.
+    @inline(__always)
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        let arrival = try await arrival(of: request, next: next)
+        guard RedirectRules.isRedirect(arrival.response.status) else { return arrival.response }
+        return try await follow(arrival, of: request, next: next)
+    }
+
+    /// A response, or the received part of a redirect whose body exceeds the limit of the request.
+    private struct Arrival {
+        var response: HTTPResponse
+        /// The error to throw when the redirect is not followed.
+        var failure: HTTPError?
+    }
+
+    /// Sends the request. A redirect is returned even if its body is too large, because the body is discarded when the
+    /// redirect is followed.
+    private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
+        do {
+            return Arrival(response: try await next.load(request))
+        } catch {
+            guard error.code == .responseTooLarge, let response = error.response,
+                RedirectRules.isRedirect(response.status)
+            else { throw error }
+            return Arrival(response: response, failure: error)
+        }
+    }
+
+    private func follow(
+        _ first: Arrival, of original: HTTPRequest, next: any HTTPLoader
+    ) async throws(HTTPError) -> HTTPResponse {
+        let policy = original.redirectPolicy?.withholding(policy.withheldHeaders) ?? policy
+        guard policy.limit >= 0 else {
+            throw HTTPError(
+                .invalidRequest, request: original, message: "the redirect limit is negative; use 0 or more",
+                mayHaveBeenSent: true
+            )
+        }
+        var (request, arrival, trail) = (original, first, RedirectTrail(limit: policy.limit))
+        while RedirectRules.isRedirect(arrival.response.status) {
+            switch try await step(from: request, response: arrival.response, policy: policy) {
+            case .success(let hop):
+                try await add(arrival.response, target: hop, to: &trail)
+                request.observation?.follow(arrival.response, to: hop)
+                request = hop
+                arrival = try await self.arrival(of: hop, next: next)
+            case .failure(let refusal):
+                request.observation?.refuse(arrival.response, refusal)
+                if let failure = arrival.failure { throw failure }
+                arrival.response.redirectRefusal = refusal
+                arrival.response.redirects = trail.redirects
+                return arrival.response
+            }
+        }
+        arrival.response.redirects = trail.redirects
+        return arrival.response
+    }
+
+    private func add(
+        _ response: HTTPResponse, target hop: HTTPRequest, to trail: inout RedirectTrail
+    ) async throws(HTTPError) {
+        do throws(HTTPError) {
+            try trail.add(response, target: hop)
+            if let left = hop.timeLeft, left <= .zero {
+                throw hop.deadlinePassed(while: "following a redirect", response: response)
+            }
+        } catch {
+            throw error.with(response: await (error.response ?? response).keptInMemory())
+        }
+    }
+
+    private func step(
+        from request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
+    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
+        let proposal: HTTPRequest
+        do throws(HTTPRedirect.Refusal) {
+            proposal = try RedirectRules.proposal(for: request, response: response, policy: policy)
+        } catch {
+            return .failure(error)
+        }
+        guard case .custom(let choose) = policy.rule else { return .success(proposal) }
+        return try await choice(choose, of: proposal, response: response, policy: policy)
+    }
+
+    private func choice(
+        _ choose: RedirectPolicy.Choice, of proposal: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
+    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
+        var hop = proposal
+        do {
+            guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }
+            hop = chosen
+            try hop.validate()
+        } catch {
+            throw HTTPError(error, request: proposal, response: await response.keptInMemory())
+        }
+        guard hop.body.isEmpty || hop.body.isReplayable else { return .failure(.oneTimeBody) }
+        if hop.isSecret, !hop.body.isEmpty, hop.origin != response.request.origin { return .failure(.otherOrigin) }
+        hop.withheldHeaders.formUnion(proposal.withheldHeaders)
+        if hop.origin != proposal.origin { RedirectRules.withhold(from: &hop, after: response.request, policy: policy) }
+        return .success(hop)
+    }
+}
+
+/// The redirects of one load. Counts them and detects loops.
+struct RedirectTrail {
+    private(set) var redirects: [HTTPRedirect] = []
+    private var visited: Set<String> = []
+    /// The headers of the previous response if it redirected to its own URL, without Date and Age; nil otherwise.
+    private var lastToItself: [HTTPHeaders.Field]?
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Adds a redirect. Throws an error if there are too many redirects or if they form a loop.
+    ///
+    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ after that. A
+    /// redirect to its own URL is a loop only if the same redirect is received again.
+    mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
+        var response = response
+        response.redirects = redirects
+        guard redirects.count < limit else {
+            throw HTTPError(
+                .tooManyRedirects, request: response.request, response: response,
+                message: "more than \(limit) redirects, which the redirect policy does not allow")
+        }
+        if leadsInCircle(response, to: Self.key(of: target)) {
+            throw HTTPError(
+                .tooManyRedirects, request: response.request, response: response,
+                message: "the redirects form a loop")
+        }
+        redirects.append(HTTPRedirect(response: response, target: target))
+    }
+
+    private mutating func leadsInCircle(_ response: HTTPResponse, to target: String) -> Bool {
+        let place = Self.key(of: response.request)
+        let previous = lastToItself
+        lastToItself = nil
+        if response.headers.contains(.setCookie) {
+            visited = []
+            return false
+        }
+        visited.insert(place)
+        guard place == target else { return visited.contains(target) }
+        let fields = response.headers.filter { $0.name != .date && $0.name != .age }
+        lastToItself = fields
+        return previous == fields
+    }
+
+    /// Returns the method and the URL of a request, by which a loop is detected. The fragment is left out, because it
+    /// is not sent to the server.
+    private static func key(of request: HTTPRequest) -> String {
+        "\(request.method) \(request.origin?.description ?? "") \(request.target)"
+    }
+}
+
+extension Observation {
+    /// Records that a redirect is followed, where it leads, and which headers are not sent there.
+    func follow(_ response: HTTPResponse, to hop: HTTPRequest) {
+        record(.redirectDecided) { event in
+            event.describe(hop)
+            event[.status] = response.status.code
+            event[.isFollowed] = true
+            let withheld = response.request.headers.filter { hop.withheldHeaders.contains($0.name) }
+            if !withheld.isEmpty { event[.withheld] = withheld.map { Redaction.visible($0.name.rawValue) } }
+        }
+    }
+
+    /// Records that a redirect is not followed, and why.
+    func refuse(_ response: HTTPResponse, _ refusal: HTTPRedirect.Refusal) {
+        record(.redirectDecided) { event in
+            event[.status] = response.status.code
+            event[.isFollowed] = false
+            event[.reason] = refusal.description
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+
+extension RequestTemplate {
+    /// Sets the redirect policy, in place of the client's.
+    public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {
+        settings { $0.redirectPolicy = policy }
+    }
+}
+
+enum RedirectPolicyOption: HTTPRequestOption {
+    static let defaultOptionValue: RedirectPolicy? = nil
+}
+
+extension RequestSettings {
+    /// The redirect policy of the request. Default: nil (the policy of ``FollowRedirects``).
+    ///
+    /// It replaces the policy of the link. However, headers that the policy of the link withholds from other origins
+    /// are still withheld.
+    public var redirectPolicy: RedirectPolicy? {
+        get { self[option: RedirectPolicyOption.self] }
+        set { self[option: RedirectPolicyOption.self] = newValue }
+    }
+}
+
+/// A policy that determines which redirects are followed, and with which requests.
+///
+/// ```swift
+/// .safely
+/// .sameOrigin.limit(3)
+/// .safely.withholding(["X-Tenant-Key"])
+/// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
+/// ```
+public struct RedirectPolicy: Sendable {
+    /// Returns the request to send next, which is the proposal with or without changes. If the result is nil, the
+    /// redirect is not followed and the 3xx response is returned.
+    ///
+    /// The proposal is the request that ``safely`` would send, even if it leads from https to http. If the closure
+    /// throws, the request fails.
+    public typealias Choice = @Sendable (_ proposal: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
+
+    enum Rule: Sendable {
+        case safely, sameOrigin, never, keepingOriginal
+        case custom(Choice)
+    }
+
+    let rule: Rule
+    /// The maximum number of redirects in a load. If there are more, the request fails with `.tooManyRedirects`.
+    /// Default: 20.
+    public private(set) var limit = 20
+    /// Whether a redirect may lead from https to http. Default: false.
+    public private(set) var allowsDowngrade = false
+    /// The headers that are not sent to other origins, in addition to ``standardWithheldHeaders`` and the secret
+    /// headers of the request.
+    public private(set) var withheldHeaders: Set<HTTPHeaders.Name> = []
+
+    init(rule: Rule) { self.rule = rule }
+
+    /// Follows redirects as specified by RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303
+    /// changes all methods but HEAD to GET, and 307 and 308 keep the method and the body. Redirects from https to http
+    /// are not followed.
+    public static let safely = RedirectPolicy(rule: .safely)
+
+    /// Follows redirects like ``safely``, but only if the scheme, the host and the port do not change.
+    public static let sameOrigin = RedirectPolicy(rule: .sameOrigin)
+
+    /// Follows no redirects: the 3xx response is returned.
+    public static let never = RedirectPolicy(rule: .never)
+
+    /// Follows redirects like ``safely``, but keeps the method, the body and the headers of the body for every status.
+    public static let keepingOriginal = RedirectPolicy(rule: .keepingOriginal)
+
+    /// Calls a closure for each redirect that leads to an http or https URL.
+    ///
+    /// If the origin of the returned request differs from that of the proposal, its credentials are removed as for any
+    /// redirect to another origin. If the returned request has no host, the error is `.invalidRequest`.
+    public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
+
+    /// Returns the policy with another limit. With a limit of 0, the first redirect fails with `.tooManyRedirects`.
+    /// With a negative limit, it fails with `.invalidRequest`.
+    public func limit(_ limit: Int) -> RedirectPolicy {
+        var policy = self
+        policy.limit = limit
+        return policy
+    }
+
+    /// Returns a policy that also follows redirects from https to http.
+    public func allowingDowngrade() -> RedirectPolicy {
+        var policy = self
+        policy.allowsDowngrade = true
+        return policy
+    }
+
+    /// Returns the policy with additional headers that are not sent to other origins.
+    public func withholding(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
+        var policy = self
+        policy.withheldHeaders.formUnion(names)
+        return policy
+    }
+
+    /// The headers that are never sent to another origin: those with credentials, and `Host`.
+    public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
+        .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
+    ]
+}
+
+/// The rules for redirects: pure functions from a request and its response to the next request.
+enum RedirectRules {
+    /// Whether a status is a redirect to follow. 300, 304, 305 and 306 are not (RFC 9110, 15.4).
+    static func isRedirect(_ status: HTTPStatus) -> Bool {
+        switch status.code {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
+    /// Returns the request that a policy proposes for a redirect.
+    static func proposal(
+        for request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
+    ) throws(HTTPRedirect.Refusal) -> HTTPRequest {
+        let answered = response.request
+        var hop = try self.target(of: response, for: request)
+        hop.method = answered.method
+        switch policy.rule {
+        case .never: throw .policy
+        case .sameOrigin where hop.origin != answered.origin: throw .otherOrigin
+        case .keepingOriginal: break
+        default: changeMethod(of: &hop, status: response.status)
+        }
+        if !allowsDowngrade(policy), isSecure(answered), !isSecure(hop) { throw .downgrade }
+        // A secret body, such as that of a login, is intended for its original origin only.
+        if request.isSecret, !hop.body.isEmpty, hop.origin != answered.origin { throw .otherOrigin }
+        guard hop.body.isEmpty || hop.body.isReplayable else { throw .oneTimeBody }
+        withhold(from: &hop, after: answered, policy: policy)
+        return hop
+    }
+
+    /// Marks a request as redirected, and permanently removes what must not be sent to another origin.
+    static func withhold(from hop: inout HTTPRequest, after answered: HTTPRequest, policy: RedirectPolicy) {
+        var names = hop.withheldHeaders
+        if hop.origin != answered.origin {
+            names.formUnion(RedirectPolicy.standardWithheldHeaders)
+            names.formUnion(policy.withheldHeaders)
+            names.formUnion(hop.redaction.headers)
+            names.formUnion(hop.secretHeaders.map(\.name))
+            hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
+        }
+        hop.withheldHeaders = names
+    }
+
+    /// Returns the request with the URL of `Location`, resolved against the URL of the redirecting request.
+    private static func target(
+        of response: HTTPResponse, for request: HTTPRequest
+    ) throws(HTTPRedirect.Refusal) -> HTTPRequest {
+        let places = response.headers.values(for: .location)
+        guard let place = places.first, places.allSatisfy({ $0.isSame(as: place) }), !place.isEmpty,
+            !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
+            let base = try? response.request.urlString()
+        else { throw .location }
+        let parts = URLParts(base).resolving(URLParts(place)).escaped(path: .pathLiteral, query: .queryLiteral)
+        guard let scheme = parts.scheme.map(ASCII.lowercased), scheme == "http" || scheme == "https" else {
+            throw .scheme
+        }
+        guard let url = URL(string: parts.string, encodingInvalidCharacters: false) else { throw .location }
+        let hop = request.moved(to: HTTPRequest(url: url), scheme: scheme)
+        guard (try? hop.validate()) != nil else { throw .location }
+        return hop
+    }
+
+    /// Applies RFC 9110, 15.4.2 to 15.4.4, as clarified by the Fetch standard, 4.4.
+    private static func changeMethod(of hop: inout HTTPRequest, status: HTTPStatus) {
+        switch status.code {
+        case 301, 302: guard hop.method == .post else { return }
+        case 303: guard hop.method != .get, hop.method != .head else { return }
+        default: return
+        }
+        hop.method = .get
+        hop.body = EmptyBody()
+        hop.headers = HTTPHeaders(
+            hop.headers.filter { field in
+                !ASCII.lowercased(field.name.rawValue).begins(with: "content-")
+                    && field.name != .transferEncoding && field.name != .trailer && field.name != .expect
+            })
+    }
+
+    private static func allowsDowngrade(_ policy: RedirectPolicy) -> Bool {
+        if case .custom = policy.rule { true } else { policy.allowsDowngrade }
+    }
+
+    private static func isSecure(_ request: HTTPRequest) -> Bool { ASCII.lowercased(request.scheme) == "https" }
+}
+
+extension HTTPRequest {
+    /// Returns this request with the URL of another one, without a username and password.
+    fileprivate func moved(to other: HTTPRequest, scheme: String) -> HTTPRequest {
+        var moved = self
+        moved.scheme = scheme
+        moved.host = other.host
+        moved.port = other.port
+        moved.userInfo = nil
+        moved.path = other.path
+        moved.query = other.query
+        moved.fragment = other.fragment
+        // The required origin applies only to the first request. The redirect policy checks the following ones.
+        moved.options.remove(RequiredOriginOption.self)
+        return moved
+    }
+}

@@ -1,0 +1,209 @@
+/// Retries a request when a validator, or the strategy of the request, asks for it.
+///
+/// ```swift
+/// Retry()                                                        // validates, and retries when the request allows it
+/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], RetrySettings(maximumRetries: 2))
+/// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
+/// ```
+///
+/// Transformers change the response of each attempt, and validators then judge it. One maximum limits all retries of a
+/// load. It is 0 unless the request or the settings raise it. The wait is determined by the first of these that is
+/// available: the strategy of a validator other than ``DefaultValidator``, the `Retry-After` of the server, the strategy
+/// of the request, the strategy of the settings, and the suggestion of ``DefaultValidator``.
+///
+/// These are never retried:
+///
+/// - A load that was cancelled or reset.
+/// - A request with a one-shot body.
+/// - A request whose method is not idempotent. There are four exceptions: the request is marked
+///   ``RequestTemplate/idempotent(key:)``; no byte of it was sent; the strategy sends an alternate request after a 401
+///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
+/// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
+/// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
+/// - A response that was already returned to the caller.
+///
+/// The response and the error list every attempt with its reason: ``HTTPResponse/attempts``, ``HTTPError/attempts``.
+/// When no retry is left, the result of the last attempt is returned or thrown unchanged, unless a validator requires
+/// another retry after a response; see ``HTTPValidatorResult/retry(_:)``.
+///
+/// Put the link above redirects, so that validators see the final response, and above the environment and
+/// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
+/// multiply: the lower one does not retry a load that the upper one may retry.
+public struct Retry: LoaderLink {
+    private let transformers: [ModifyResponse]
+    private let validators: [any HTTPValidator]
+    let settings: RetrySettings
+    private let timeline: Timeline
+    let budgets: RetryBudget.Accounts
+    let flights: AlternateFlights
+
+    /// Creates the link.
+    ///
+    /// - Parameters:
+    ///   - transformers: change each response before validators run, in order, before those of the request. Default:
+    ///     none.
+    ///   - validators: judge each attempt, in order, after those of the request. Default: ``DefaultValidator``.
+    ///   - settings: the limits, the clock and the random source. Default: a request is not retried unless it sets a
+    ///     maximum itself.
+    public init(
+        transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
+        _ settings: RetrySettings = RetrySettings()
+    ) {
+        self.transformers = transformers
+        self.validators = validators
+        self.settings = settings
+        timeline = Timeline(settings.clock)
+        budgets = RetryBudget.Accounts(settings.budget)
+        flights = AlternateFlights(clock: settings.clock)
+    }
+
+    /// Sends the request and retries it as necessary.
+    @inline(__always)
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+        var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
+        while true {
+            if Task.isCancelled || request.wasReset {
+                throw load.ended(by: HTTPError(.cancelled, request: load.request))
+            }
+            let mark = load.mayRetry ? flights.begin() : nil
+            defer { flights.end(mark) }
+            var result = await load.send(to: next)
+            let isTransformed = await load.transform(&result, by: transformers)
+            var judged = result
+            let decision = isTransformed ? await decision(on: &judged, of: &load) : .pass(.transformerFailed)
+            load.record(result, decision)
+            if request.observation != nil { record(result, of: load) }
+            guard case .retry(let strategy, let delay, _) = decision else {
+                return try await end(load, with: decision, on: judged)
+            }
+            let context = load.context(after: result, strategy: strategy, delay: delay)
+            await settings.onRetry(context)
+            await load.request.context.additions.onRetry?(context)
+            await load.request.onRetry?(context)
+            do throws(HTTPError) {
+                if let alternate = strategy.alternate {
+                    if let key = alternate.sharing?.key { load.alternates[key, default: 0] += 1 }
+                    load.request = try await alternate.changed(load.request, over: next, flights: flights, since: mark)
+                }
+                try await wait(delay, for: load.request)
+            } catch {
+                throw load.ended(by: error)
+            }
+        }
+    }
+
+    /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
+    public func reset(next: any HTTPLoader) async {
+        flights.reset()
+        budgets.wipe()
+        await next.reset()
+    }
+
+    private func wait(_ delay: Duration, for request: HTTPRequest) async throws(HTTPError) {
+        if let left = request.timeLeft, left <= delay { throw request.deadlinePassed(while: "waiting to retry") }
+        guard delay > .zero else { return }
+        try await request.pause(for: delay, on: settings.clock)
+    }
+}
+
+extension Retry {
+    /// Returns the decision of the validators on the result of an attempt, which they may replace. If they have none,
+    /// the strategy of the request or of the settings decides.
+    ///
+    /// Validators are called in order, until one fails the load or requests a retry. A suggestion that cannot be
+    /// followed does not end the calls.
+    @inline(__always)
+    private func decision(
+        on result: inout Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
+    ) async -> RetryRules.Decision {
+        if case .failure(let failure) = result, failure.isEndOfLoad { return .pass(.cancelled) }
+        let attempt = load.attempt
+        var refusal: RetryRules.Refusal?
+        let own = (load.isNested ? [] : load.request.validators) + load.request.context.additions.validators
+        for validator in own.isEmpty ? validators : own + validators {
+            let judged = await validator.result(of: result, for: attempt)
+            if let observation = attempt.observation { observation.judge(validator, judged) }
+            switch judged {
+            case .nextValidator: break
+            case .nextValidatorWithResponse(var response):
+                response.body = response.body.released()
+                result = .success(response)
+            case .failChain(let error): return .fail(error)
+            case .retry(let strategy):
+                let decision = decision(asked: strategy, after: result, of: &load)
+                guard case .pass(let reason) = decision else { return decision }
+                refusal = refusal ?? reason
+            }
+        }
+        guard refusal == nil, load.request.retryStrategy != nil || settings.strategy != nil else {
+            return .pass(refusal)
+        }
+        return decision(asked: nil, after: result, of: &load)
+    }
+
+    /// Returns the decision of the rules. If they allow a retry, it takes tokens from the budget of the origin.
+    private func decision(
+        asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
+    ) -> RetryRules.Decision {
+        let rules = RetryRules(
+            maximumRetries: load.maximum, standardStrategy: settings.strategy, isNested: load.isNested,
+            longestServerDelay: settings.longestServerDelay, timeLeft: load.request.timeLeft,
+            alternates: load.alternates, now: settings.now, random: settings.random)
+        let decision = rules.decision(asked: asked, in: load.context(after: result))
+        guard case .retry = decision, result.showsTrouble else { return decision }
+        let isTimeout = result.failure?.code == .timedOut
+        guard let cost = budgets.takeRetry(to: result.origin, afterTimeout: isTimeout) else {
+            return .no(.budget, asked: asked)
+        }
+        load.cost = cost
+        return decision
+    }
+
+    /// Ends a load after an attempt that is not retried.
+    private func end(
+        _ load: RetryLoad, with decision: RetryRules.Decision, on result: Result<HTTPResponse, HTTPError>
+    ) async throws(HTTPError) -> HTTPResponse {
+        switch decision {
+        case .pass(nil): if !result.showsTrouble { budgets.succeed(to: result.origin, cost: load.cost) }
+        case .pass(let refusal), .refuse(let refusal):
+            if result.showsTrouble, refusal?.isOfFailure == true { budgets.fail(at: result.origin) }
+            if case .pass = decision, refusal != .deadline { break }
+            throw await load.exhausted(by: refusal, result)
+        case .fail(let error): throw await load.failed(with: error, result)
+        case .retry: break
+        }
+        return try load.ended(with: result)
+    }
+
+    /// Records whether the last attempt of a load is retried. If it is not retried and there is no reason, nothing is
+    /// recorded.
+    private func record(_ result: Result<HTTPResponse, HTTPError>, of load: RetryLoad) {
+        guard let attempt = load.attempts.last, attempt.delay != nil || !attempt.reason.isEmpty else { return }
+        load.request.observation?.record(.retryDecided) { event in
+            event[.isRetried] = attempt.delay != nil
+            event[.reason] = attempt.reason.isEmpty ? nil : Redaction.visible(attempt.reason)
+            event[.wait] = attempt.delay
+            event[.status] = attempt.status?.code
+            event[.errorType] = attempt.errorCode?.rawValue
+            event[.origin] = result.origin?.description
+            event[.budgetLeft] = budgets.tokensLeft(for: result.origin)
+        }
+    }
+}
+
+extension Observation {
+    /// Records the verdict of a validator.
+    fileprivate func judge(_ validator: any HTTPValidator, _ result: HTTPValidatorResult) {
+        record(.validatorVerdict) { event in
+            event[.type] = String(describing: Swift.type(of: validator))
+            switch result {
+            case .nextValidator: event[.verdict] = "next"
+            case .nextValidatorWithResponse: event[.verdict] = "replaced"
+            case .retry: event[.verdict] = "retry"
+            case .failChain(let error):
+                event[.verdict] = "failed"
+                event.describe(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+public import Foundation
+
+/// The body of a request.
+///
+/// Use one of the bodies of the library: `JSONBody`, `FormBody`, `MultipartBody`, `DataBody`, `FileBody` and others. To
+/// write one, implement ``encode()`` for a body that fits in memory, or ``chunks()`` for one that does not.
+///
+/// ```swift
+/// struct LinesBody: HTTPBody {
+///     let lines: [String]
+///     var additionalHeaders: HTTPHeaders { ["Content-Type": "text/plain"] }
+///     func encode() throws -> Data { Data(lines.joined(separator: "\n").utf8) }
+/// }
+/// ```
+///
+/// Laws:
+/// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
+/// - The bytes are the same each time.
+/// - A ``contentLength`` that is not nil is the exact number of bytes.
+///
+/// ``encode()`` or ``chunks()`` is called before anything is sent. If it throws, nothing is sent, and the request fails
+/// with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError`
+/// becomes `.cancelled`.
+///
+/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration as
+/// an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent.
+/// The compiler warns about such a member if the conformance is declared in an extension: `extension LinesBody: HTTPBody`.
+public protocol HTTPBody: Sendable {
+    /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
+    var isEmpty: Bool { get }
+
+    /// The headers of the body, such as its media type. The headers of the request take precedence. Default: empty.
+    var additionalHeaders: HTTPHeaders { get }
+
+    /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
+    var contentLength: Int? { get }
+
+    /// Whether the body can be sent again for a retry, a redirect or a token refresh. Default: true.
+    var isReplayable: Bool { get }
+
+    /// Returns the whole body in memory. Default: throws ``HTTPBodyError/notInMemory(type:)``.
+    func encode() throws -> Data
+
+    /// Returns the bytes from the first one, in pieces. Default: the result of ``encode()`` in one piece.
+    func chunks() throws -> BodyChunks
+}
+
+extension HTTPBody {
+    /// Returns false: the body is not empty.
+    public var isEmpty: Bool { false }
+
+    /// Returns no headers.
+    public var additionalHeaders: HTTPHeaders { [:] }
+
+    /// Returns nil: the length is not known.
+    public var contentLength: Int? { nil }
+
+    /// Returns true: the body can be sent again.
+    public var isReplayable: Bool { true }
+
+    /// Throws ``HTTPBodyError/notInMemory(type:)``.
+    public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
+
+    /// Returns the result of ``encode()`` in one piece.
+    public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
+}
+
+/// The absence of a body: no bytes, and no headers of a body.
+public struct EmptyBody: HTTPBody {
+    /// Creates the empty body.
+    public init() {}
+
+    /// Returns true.
+    public var isEmpty: Bool { true }
+
+    /// Returns zero.
+    public var contentLength: Int? { 0 }
+
+    /// Returns no bytes.
+    public func encode() -> Data { Data() }
+}
+
+/// The bytes of a request's body as an asynchronous sequence of pieces. Each piece is produced when the reader requests
+/// it.
+///
+/// The sequence can be iterated once; ``HTTPBody/chunks()`` returns a new one. If ``length`` is known, the iteration
+/// enforces it: more or fewer bytes are ``HTTPBodyError/invalid(_:file:)``, so that the announced length is the length
+/// that is sent.
+public struct BodyChunks: AsyncSequence, Sendable {
+    /// The whole body if it is in memory; otherwise nil.
+    public let data: Data?
+    /// The number of bytes; nil if it is not known.
+    public let length: Int?
+    private let pull: @Sendable () async throws -> Data?
+
+    /// Creates a sequence that has all bytes in one piece.
+    public init(_ data: Data) {
+        self.data = data
+        length = data.count
+        pull = { nil }
+    }
+
+    /// Creates a sequence whose pieces a closure returns.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes of all pieces. Default: nil (not known).
+    ///   - pull: returns the next piece, or nil at the end of the body. It is not called again after nil or an error.
+    public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
+        data = nil
+        self.length = length
+        self.pull = pull
+    }
+
+    /// Returns the same bytes with a required length. A length of nil changes nothing.
+    ///
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the length is negative or differs from the known one.
+    public func held(to length: Int?) throws(HTTPBodyError) -> BodyChunks {
+        guard let length else { return self }
+        guard length >= 0 else { throw HTTPBodyError.invalid("the contentLength of the body is negative") }
+        guard let known = self.length else { return BodyChunks(length: length, pull: pull) }
+        guard known == length else {
+            throw HTTPBodyError.invalid("the body has \(known) bytes, but its contentLength is \(length)")
+        }
+        return self
+    }
+
+    /// Creates the iterator.
+    public func makeAsyncIterator() -> Iterator { Iterator(first: data, length: length, pull: pull) }
+
+    /// The iterator of ``BodyChunks``.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var first: Data?
+        private var missing: Int?
+        private let length: Int?
+        private var isAtEnd = false
+        private let pull: @Sendable () async throws -> Data?
+
+        fileprivate init(first: Data?, length: Int?, pull: @escaping @Sendable () async throws -> Data?) {
+            (self.first, self.length, self.pull) = (first, length, pull)
+            missing = first == nil ? length : nil
+        }
+
+        /// Returns the next piece, or nil at the end. Empty pieces are skipped.
+        ///
+        /// If the length is known, the last piece is returned only after the body has ended. A caller that stops at the
+        /// length can therefore not send the beginning of a longer body.
+        ///
+        /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there are more or fewer bytes than the length,
+        ///   `CancellationError`, and the errors of the body.
+        public mutating func next() async throws -> Data? {
+            if let first, !first.isEmpty {
+                self.first = nil
+                return first
+            }
+            guard !isAtEnd else { return nil }
+            isAtEnd = true
+            guard let chunk = try await pulled() else {
+                // A stream may end early because its task was cancelled. The body is not complete in that case.
+                try Task.checkCancellation()
+                if let missing, missing > 0 { throw wrongLength("ended \(missing) bytes short of") }
+                return nil
+            }
+            if let missing {
+                self.missing = missing - chunk.count
+                let goesOn = missing == chunk.count ? try await pulled() != nil : false
+                guard missing >= chunk.count, !goesOn else { throw wrongLength("exceeds") }
+            }
+            isAtEnd = missing == 0
+            return chunk
+        }
+
+        /// Returns the next piece, as ``next()`` does. A `for` loop calls it.
+        public mutating func next(isolation actor: (any Actor)?) async throws -> Data? { try await next() }
+
+        private func pulled() async throws -> Data? {
+            while let chunk = try await pull() {
+                if !chunk.isEmpty { return chunk }
+            }
+            return nil
+        }
+
+        private func wrongLength(_ what: String) -> HTTPBodyError {
+            HTTPBodyError.invalid("the body \(what) its contentLength of \(length ?? 0) bytes")
+        }
+    }
+}
+
+/// The reason that a body cannot be sent, read or decoded.
+///
+/// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
+/// ``HTTPError``: `.invalidRequest` for a request body that cannot be sent, `.responseTooLarge` for a response body
+/// that is too large or does not fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
+/// `.validationFailed` if a validator throws it, and `.unknown` for ``alreadyRead`` and ``withheld`` in other cases.
+public enum HTTPBodyError: Error, Sendable, Hashable {
+    /// The body of a request breaks a rule. Either nothing is sent, or the upload is aborted.
+    ///
+    /// The message names the rule and contains no content of the body. It does not contain the URL of the file.
+    case invalid(_ message: String, file: URL? = nil)
+
+    /// The body provides its bytes only in chunks, but the whole body was requested.
+    case notInMemory(type: String)
+
+    /// A streamed body was iterated a second time. Its bytes are no longer available.
+    case alreadyRead
+
+    /// A streamed body was read by code that receives only the head of the response, such as a validator. Only the
+    /// caller may read the body.
+    case withheld
+
+    /// The body has more bytes than this limit allows.
+    case tooLarge(limit: Int)
+
+    /// There is not enough memory for more than this number of bytes of the body.
+    case outOfMemory(after: Int)
+
+    /// No decoder reads this media type. It is nil for a response without a media type.
+    case unreadable(mediaType: String?)
+
+    /// The file that the error is about; nil for other errors.
+    public var file: URL? { if case .invalid(_, let file) = self { file } else { nil } }
+}
+
+extension HTTPBodyError: CustomStringConvertible {
+    /// The rule, and the remedy if there is one.
+    public var description: String {
+        switch self {
+        case .invalid(let message, _): message
+        case .notInMemory(let type): "\(type) provides its bytes in chunks only: use chunks(), or implement encode()"
+        case .alreadyRead: "a streamed body can be read only once: keep the data, or request a buffered response"
+        case .withheld: "validators receive only the head of a streamed response: check its status and headers"
+        case .tooLarge(let limit): "the body is larger than the \(limit) bytes allowed"
+        case .outOfMemory(let count): "there is not enough memory for more than \(count) bytes of the body"
+        case .unreadable(let mediaType):
+            "no decoder reads \(mediaType ?? "a response without a media type"): add one to MediaTypeDecoder"
+        }
+    }
+}

@@ -1,0 +1,167 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// A type that creates a request from a template.
+///
+/// A client uses ``StandardRequestBuilder``. Implement the protocol if some requests must be built differently, and
+/// pass the builder to `SendableRequest(builder, over: chain)`:
+///
+/// ```swift
+/// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {
+///     let template: Template
+///     func request() throws(HTTPError) -> HTTPRequest {
+///         var request = try StandardRequestBuilder(template).request()
+///         request.headers["X-Signature"] = signature(of: request)
+///         return request
+///     }
+/// }
+/// ```
+///
+/// A builder that creates a `URLRequest` returns `try HTTPRequest(urlRequest)`.
+///
+/// Laws:
+///
+/// - A builder sends nothing.
+/// - It throws `.invalidRequest` if it cannot build a request.
+public protocol RequestBuilder<Template>: Sendable {
+    /// The type of the template.
+    associatedtype Template: RequestTemplate
+
+    /// The template. It is the same each time.
+    var template: Template { get }
+
+    /// Builds the request.
+    func request() throws(HTTPError) -> HTTPRequest
+}
+
+extension RequestBuilder {
+    /// Builds the request and converts it to a `URLRequest`; see ``HTTPRequest/urlRequest()``.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built or converted.
+    public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
+
+    /// Builds the request, and adds what every request of a template carries: the template and its cookies.
+    func checkedRequest() throws(HTTPError) -> HTTPRequest {
+        var request = try request()
+        request.originate(from: template)
+        try request.addTemplateCookies()
+        return request
+    }
+}
+
+/// Builds a request from the members of a template.
+///
+/// The URL consists of the base URL, if there is one, and the path. A path that begins with a slash replaces the path
+/// of the base URL. Any other path is appended to it, with exactly one slash between them. The query consists of the
+/// query of the template, then the parameters if the method is GET or HEAD, then those query items of the base URL
+/// whose names have not occurred. For other methods, the parameters are sent as a JSON body.
+public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
+    /// The template.
+    public let template: Template
+
+    /// Creates a builder.
+    public init(_ template: Template) { self.template = template }
+
+    /// Builds the request.
+    ///
+    /// - Throws: `.invalidRequest` in these cases:
+    ///   - The template has parameters and a body, and the method is neither GET nor HEAD.
+    ///   - Its `body` is not an ``HTTPBody``.
+    ///   - Its base URL has no scheme or no host.
+    ///   - The name or the value of a cookie of the template is invalid.
+    ///   - The template requests a page at the position ``PagePosition/unknown``, or its pagination cannot set a
+    ///     parameter.
+    public func request() throws(HTTPError) -> HTTPRequest {
+        var request = HTTPRequest(
+            method: template.method, path: template.path, query: template.query, headers: template.headers,
+            options: template.options)
+        request.originate(from: template)
+        if let statuses = template.acceptedStatuses { request.acceptedStatuses = statuses }
+        if Template.Body.self != EmptyBody.self { request.body = try body(of: request) }
+        try addParameters(to: &request)
+        try request.addTemplateCookies()
+        if isUnknownPage { throw unknownPage(of: request) }
+        if let baseURL = template.baseURL {
+            request.fill(from: baseURL)
+            guard request.host != nil else { throw baseWithoutHost(of: request) }
+        }
+        return request
+    }
+
+    private func baseWithoutHost(of request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .invalidRequest, request: request,
+            message: "the base URL of \(Template.self) has no scheme or no host; write it as https://host/path")
+    }
+
+    private var isUnknownPage: Bool {
+        // The type is checked first, because checking it does not copy the template.
+        guard Template.self is any PaginatedTemplate.Type, let page = template as? any PaginatedTemplate else {
+            return false
+        }
+        return page.position == .unknown
+    }
+
+    private func unknownPage(of request: HTTPRequest) -> HTTPError {
+        HTTPError(
+            .invalidRequest, request: request, message: PagePosition.unknownRule)
+    }
+
+    private func body(of request: HTTPRequest) throws(HTTPError) -> any HTTPBody {
+        let body = template.body
+        if let body = body as? any HTTPBody { return body }
+        let mirror = Mirror(reflecting: body)
+        if mirror.displayStyle == .optional, mirror.children.isEmpty { return EmptyBody() }
+        throw HTTPError(
+            .invalidRequest, request: request,
+            message: "the body of \(Template.self) is of type \(Template.Body.self), which is not an HTTPBody")
+    }
+
+    private func addParameters(to request: inout HTTPRequest) throws(HTTPError) {
+        let parameters = template.parameters
+        if let conflict = parameters.conflict {
+            throw HTTPError(.invalidRequest, request: request, message: "\(Template.self): \(conflict)")
+        }
+        guard !parameters.isEmpty else { return }
+        if StandardParameters.areQuery(of: request.method) {
+            parameters.append(to: &request.query)
+        } else if request.body.isEmpty {
+            request.body = JSONBody(parameters)
+        } else {
+            throw HTTPError(
+                .invalidRequest, request: request,
+                message:
+                    "\(Template.self) sets both parameters and body, and a \(request.method) request can send only one")
+        }
+    }
+}
+
+/// Builds the request of a template, with a multipart body (RFC 7578) in place of the body of the template.
+///
+/// The request is the one that ``StandardRequestBuilder`` builds for `template.multipart(parts)`. The boundary is the
+/// ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created once for the builder.
+public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
+    /// The template.
+    public let template: Template
+    private let decorated: WithBody<Template, MultipartBody>
+
+    /// Creates a builder.
+    ///
+    /// - Parameters:
+    ///   - template: the template for all parts of the request except the body.
+    ///   - parts: the parts of the body.
+    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
+    public init(_ template: Template, parts: [MultipartPart], subtype: String = "form-data") {
+        self.template = template
+        decorated = template.multipart(parts, subtype: subtype)
+    }
+
+    /// Builds the request.
+    public func request() throws(HTTPError) -> HTTPRequest {
+        try StandardRequestBuilder(decorated).request()
+    }
+}

@@ -1,0 +1,121 @@
+public import Foundation
+
+/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
+///
+/// Pass a decoder to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``. Date and key strategies are
+/// settings of the decoder:
+///
+/// ```swift
+/// let decoder = JSONDecoder()
+/// decoder.dateDecodingStrategy = .iso8601
+/// let client = HTTPClient(environment: .production, decoder: decoder)
+/// ```
+///
+/// ``RequestTemplate/decode(_:)`` calls the decoder after the status was accepted, never on the main actor. To support
+/// another format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
+public protocol HTTPBodyDecoder: Sendable {
+    /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
+    /// none.
+    var mediaTypes: [MediaType] { get }
+
+    /// Decodes a value of a type.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+
+    /// Returns the decoder for a body of a media type. Default: this decoder, for every type.
+    func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder
+}
+
+extension HTTPBodyDecoder {
+    /// An empty list.
+    public var mediaTypes: [MediaType] { [] }
+
+    /// Returns this decoder.
+    public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder { self }
+}
+
+extension JSONDecoder: HTTPBodyDecoder {
+    /// The types `application/json` and `application/problem+json`.
+    ///
+    /// Set `allowsJSON5` only for servers that you trust, because a malformed JSON5 text can end the process.
+    public var mediaTypes: [MediaType] { [.json, .problemJSON] }
+}
+
+extension PropertyListDecoder: HTTPBodyDecoder {
+    /// The type `application/x-plist`.
+    public var mediaTypes: [MediaType] { ["application/x-plist"] }
+}
+
+extension HTTPBodyDecoder {
+    /// The value of `Accept` for responses that this decoder reads; nil if it declares no media types.
+    var accept: String? { mediaTypes.isEmpty ? nil : mediaTypes.map(\.description).joined(separator: ", ") }
+}
+
+extension HTTPBodyDecoder {
+    /// Decodes a body without a UTF-8 byte order mark, which JSON texts should not contain but some do (RFC 8259, 8.1).
+    func value<Value: Decodable>(of type: Value.Type, from body: Data) throws -> Value {
+        let hasMark = body.first == 0xEF && body.starts(with: [0xEF, 0xBB, 0xBF])
+        let text = hasMark ? Data(body.dropFirst(3)) : body
+        guard let decoder = self as? JSONDecoder else { return try decode(type, from: text) }
+        if decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
+            // Foundation reads a number to the byte after it, even if that is after the end of the text, and traps on a
+            // name that is not UTF-8.
+            guard let valid = String(validating: text, as: UTF8.self) else {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is not UTF-8"))
+            }
+            return try decoder.decode(type, from: Data((valid + " ").utf8))
+        }
+        // A subclass may decode differently.
+        if Swift.type(of: decoder) == JSONDecoder.self, let value = try JSONText.value(of: type, from: text) {
+            return value
+        }
+        return try decoder.decode(type, from: text)
+    }
+}
+
+enum ResponseDecoderOption: HTTPRequestOption {
+    static let defaultOptionValue: (any HTTPBodyDecoder)? = nil
+}
+
+extension RequestSettings {
+    /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
+    /// client).
+    public var decoder: (any HTTPBodyDecoder)? {
+        get { self[option: ResponseDecoderOption.self] }
+        set { self[option: ResponseDecoderOption.self] = newValue }
+    }
+}
+
+/// Decodes by the media type of the response, for example JSON and property lists.
+///
+/// ```swift
+/// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])
+/// ```
+///
+/// `Accept` lists the types in this order. A type that ends in `+json` is decoded as JSON if no decoder has that type.
+/// A response without a type is decoded by the first decoder. Any other type is an error, which contains the type.
+public struct MediaTypeDecoder: HTTPBodyDecoder {
+    private let decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]
+
+    /// Creates a decoder from several decoders, the preferred one first.
+    public init(_ decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]) { self.decoders = decoders }
+
+    /// The types of all decoders, in order.
+    public var mediaTypes: [MediaType] { decoders.map(\.type) }
+
+    /// Decodes with the first decoder.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try decoder(for: nil).decode(type, from: data)
+    }
+
+    /// Returns the decoder for a media type.
+    public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
+        guard let mediaType else {
+            guard let first = decoders.first?.decoder else { throw HTTPBodyError.unreadable(mediaType: nil) }
+            return try first.decoder(for: nil)
+        }
+        let exact = decoders.first { $0.type.essence == mediaType.essence }
+        let json = mediaType.isJSON ? decoders.first { $0.type.isJSON } : nil
+        guard let match = exact ?? json else { throw HTTPBodyError.unreadable(mediaType: mediaType.essence) }
+        return try match.decoder.decoder(for: mediaType)
+    }
+}

@@ -1,0 +1,207 @@
+public import Foundation
+
+extension RequestTemplate {
+    /// Sets a header. The value replaces all values of that name in the template; nil removes them.
+    ///
+    /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment
+    /// may still add a header that was removed.
+    public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
+        Modified(base: self, value.map { .headers([name: $0], isReplacing: true) } ?? .noHeader(name))
+    }
+
+    /// Sets headers. They replace all values of the same names in the template.
+    public func headers(_ headers: HTTPHeaders) -> Modified<Self> {
+        Modified(base: self, .headers(headers, isReplacing: true))
+    }
+
+    /// Adds a header, and keeps other values of the same name. nil adds nothing.
+    public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
+        Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
+    }
+
+    /// Sets a query parameter. The value replaces all values of that name in the template; nil removes them.
+    ///
+    /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
+    public func query(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
+        Modified(base: self, .query([name: value], replacing: name))
+    }
+
+    /// Adds a query parameter, and keeps other values of the same name. nil adds nothing.
+    public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
+        Modified(base: self, .query([name: value], replacing: nil))
+    }
+
+    /// Sets an option for the links. It replaces the option of the template. If the value is nil, the option is set to
+    /// nil; it is not removed.
+    public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Modified<Self> {
+        settings { $0[option: option] = value }
+    }
+
+    /// Sets options for the links: those that the closure sets. They replace the options of the template.
+    func settings(_ change: (inout HTTPRequestOptions) -> Void) -> Modified<Self> {
+        var options = HTTPRequestOptions()
+        change(&options)
+        return Modified(base: self, .options(options))
+    }
+}
+
+/// A template with a change of its headers, its query or its options. All modifiers that change them return this type.
+///
+/// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
+/// `.header("X", "1").addingHeader("X", "2")` sends both. Headers of the template take precedence over headers of its
+/// body, which take precedence over headers of the environment.
+public struct Modified<Base: RequestTemplate>: RequestDecorator {
+    /// Values are stored as `HTTPHeaders`, whose descriptions contain no secrets.
+    enum Change: Sendable {
+        case headers(HTTPHeaders, isReplacing: Bool)
+        case noHeader(HTTPHeaders.Name)
+        case query(QueryParameters, replacing: String?)
+        case options(HTTPRequestOptions)
+    }
+
+    /// The wrapped template.
+    public var base: Base
+    private let change: Change
+
+    init(base: Base, _ change: Change) { (self.base, self.change) = (base, change) }
+
+    /// The headers of the base, with the change.
+    public var headers: HTTPHeaders {
+        var headers = base.headers
+        switch change {
+        case .headers(let added, isReplacing: true): headers.replace(with: added)
+        case .headers(let added, isReplacing: false): added.forEach { headers.append($0.name, $0.value) }
+        case .noHeader(let name): headers[name] = nil
+        case .query, .options: break
+        }
+        return headers
+    }
+
+    /// The query of the base, with the change. If the position of the page is a URL, the query is not changed, because
+    /// the server has chosen the URL.
+    public var query: QueryParameters {
+        guard case .query(let added, let name) = change else { return base.query }
+        if case .url = (base as? any PaginatedTemplate)?.position { return base.query }
+        var query = base.query
+        if let name {
+            query.set(name, to: nil)
+            query.replace(with: added)
+        } else {
+            added.forEach { query.append($0) }
+        }
+        return query
+    }
+
+    /// The options of the base, with the change.
+    public var options: HTTPRequestOptions {
+        guard case .options(let added) = change else { return base.options }
+        var options = base.options
+        options.replace(with: added)
+        return options
+    }
+
+    /// The statuses that `.accepting(_:)` has set, or else those of the base.
+    public var acceptedStatuses: HTTPStatusSet? {
+        guard case .options(let added) = change, added.contains(AcceptedStatusesOption.self) else {
+            return base.acceptedStatuses
+        }
+        return added.acceptedStatuses
+    }
+}
+
+// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers of
+// nested modifiers for each member; a stored property is read without a copy.
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+extension Modified {
+    public var path: RequestPath { base.path }
+    public var baseURL: URL? { base.baseURL }
+    public var method: HTTPMethod { base.method }
+    public var parameters: RequestParameters { base.parameters }
+    public var body: Base.Body { base.body }
+    public var boundary: String? { base.boundary }
+    public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
+    public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
+        try await base.finish(result)
+    }
+}
+
+extension Modified: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
+
+// The modifiers for settings that are declared before templates, in Message and Decoding. The modifier of any other setting
+// is beside its link.
+
+extension RequestTemplate {
+    /// Sets the environment of the request. It replaces the whole environment of the client; nil applies no
+    /// environment.
+    public func environment(_ environment: ServerEnvironment?) -> Modified<Self> {
+        settings { $0.serverEnvironment = environment }
+    }
+
+    /// Limits the time of each attempt, with a precision of one millisecond; nil means no limit. An attempt that
+    /// exceeds the limit fails with `.timedOut`. See ``RequestSettings/timeout``.
+    public func timeout(_ timeout: Duration?) -> Modified<Self> {
+        settings { $0.timeout = timeout }
+    }
+
+    /// Limits the time during which no byte is sent or received; nil means the limit of the transport. A request that
+    /// exceeds the limit fails with `.timedOut`. See ``RequestSettings/idleTimeout``.
+    public func idleTimeout(_ limit: Duration?) -> Modified<Self> {
+        settings { $0.idleTimeout = limit }
+    }
+
+    /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
+    /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
+    /// ``RequestSettings/connectTimeout``.
+    public func connectTimeout(_ limit: Duration?) -> Modified<Self> { settings { $0.connectTimeout = limit } }
+
+    /// Sets the decoder for the response. It replaces the decoder of the client.
+    public func decoder(_ decoder: any HTTPBodyDecoder) -> Modified<Self> {
+        settings { $0.decoder = decoder }
+    }
+
+    /// Sets the names that are secret in all descriptions of the request, its response and its errors.
+    public func redaction(_ redaction: Redaction) -> Modified<Self> {
+        settings { $0.redaction = redaction }
+    }
+
+    /// Sets the accepted statuses. They replace those of the template: `.accepting([200, 404])`.
+    public func accepting(_ statuses: HTTPStatusSet) -> Modified<Self> {
+        settings { $0.acceptedStatuses = statuses }
+    }
+
+    /// Marks the bodies of the request and of its response as secret; see ``RequestSettings/isSecret``.
+    public func secret(_ isSecret: Bool = true) -> Modified<Self> { settings { $0.isSecret = isSecret } }
+
+    /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
+    /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
+    public func responseDelivery(_ delivery: ResponseDelivery) -> Modified<Self> {
+        settings { $0.responseDelivery = delivery }
+    }
+
+    /// Limits the number of bytes in the body of the response after decompression. The limit applies to buffered,
+    /// streamed and downloaded bodies. A larger body causes a `.responseTooLarge` error. Default: see
+    /// ``RequestSettings/responseLimit``.
+    public func responseLimit(_ bytes: Int) -> Modified<Self> {
+        settings { $0.responseLimit = bytes }
+    }
+
+    /// Adds a closure that is called while the bodies of the request and of its response are transferred; see
+    /// ``RequestSettings/onProgress``. Closures are called in the order in which they were added.
+    public func onProgress(
+        _ report: @escaping @Sendable (TransferProgress) -> Void
+    ) -> Modified<Self> {
+        let earlier = options[option: TransferProgressOption.self]
+        return settings {
+            $0.onProgress = { progress in
+                earlier?(progress)
+                report(progress)
+            }
+        }
+    }
+
+    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. The progress is
+    /// also reported to all ``ProgressUpdates`` that were added earlier.
+    public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
+        settings { $0.progressReport = options.progressReport.adding(updates) }
+    }
+}

@@ -1,0 +1,297 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    extension CurlWire {
+        /// Called before libcurl sends the request, for the first time or again. Returns false to prevent that.
+        func willSend() -> Bool {
+            progress.lastActivity = loop.now
+            progress.timesSent += 1
+            loop.note(deadline)
+            // If the previous connection was opened for this request and not shared, libcurl sends again only because
+            // the server refused the stream.
+            let last = progress.connection
+            let wasRefused = last.isNew && last.isMultiplexed && !last.isShared
+            let connectionsMade = number(.connectionsMade)
+            progress.connection = Connection()
+            progress.connection.isNew = connectionsMade > progress.connectionsMade
+            progress.connectionsMade = connectionsMade
+            guard mayUseConnection() else { return false }
+            return progress.timesSent == 1 || maySendAgain(isRefused: wasRefused && progress.connection.isMultiplexed)
+        }
+
+        /// Returns whether the request may be sent a second time, on another connection. libcurl tries this if a reused
+        /// connection ended before the response began, or if the server refused an HTTP/2 stream.
+        ///
+        /// - Parameter isRefused: whether the server certainly refused the stream, and so did not process the request
+        ///   (RFC 9113, 8.7). On a reused or shared connection, a refused stream cannot be distinguished from a
+        ///   connection that ended.
+        private func maySendAgain(isRefused: Bool) -> Bool {
+            guard let plan = transfer?.plan else { return false }
+            guard plan.method.isIdempotent || isRefused else {
+                progress.failure = TransportFailure(
+                    .connectionLost,
+                    "the server closed a reused connection while the request was being sent; "
+                        + "\(plan.method) is not idempotent and is not sent again")
+                return false
+            }
+            // Bytes of the body that libcurl has read but not sent are lost, and libcurl requests a rewind only for
+            // bytes that it had sent. The body is therefore always rewound here.
+            guard rewind(to: 0) else {
+                progress.failure = TransportFailure(
+                    .connectionLost,
+                    "the server closed a reused connection while the request was being sent; "
+                        + "the request's body can be sent only once",
+                    mayHaveBeenSent: !isRefused)
+                return false
+            }
+            return true
+        }
+
+        /// Reads the protocol that TLS negotiated. Returns false if the connection is not HTTP/2 and another transfer
+        /// uses it. Each of the two could otherwise receive the other's response.
+        private func mayUseConnection() -> Bool {
+            guard let plan = transfer?.plan else { return true }
+            let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
+            progress.connection.tlsSession = session
+            progress.connection.isMultiplexed =
+                session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
+            // Without a session, it is not known which transfers use the connection.
+            progress.connection.isShared = session == nil
+            if let lane, session != nil { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
+            guard let session, loop.noteSharing(of: session, by: self), !isMultiplexed else { return true }
+            progress.failure = TransportFailure(
+                .connectionLost,
+                "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
+                mayHaveBeenSent: progress.timesSent > 1)
+            return false
+        }
+
+        /// Returns whether the transfer uses the connection of a TLS session. A transfer that has ended is detached
+        /// from it.
+        func uses(_ session: UnsafeRawPointer) -> Bool {
+            progress.connection.tlsSession == session && tlsSession.session == session
+        }
+
+        /// Records an alert of a TLS session, if the transfer has used the session last or is connecting with it. An
+        /// alert during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
+        func note(alert: CInt, of session: UnsafeRawPointer) {
+            let isConnecting = progress.timesSent == 0 && !loop.configuration.proxy.mayBeSecure
+            guard progress.connection.tlsSession == session || isConnecting && tlsSession.session == session else {
+                return
+            }
+            progress.connection.alert = alert
+        }
+
+        var tlsSession: (session: UnsafeRawPointer?, isMultiplexed: Bool) {
+            var session: UnsafeRawPointer?
+            let isMultiplexed = lh_curl_is_multiplexed(easy, &session) != 0
+            return (session, isMultiplexed)
+        }
+
+        /// Copies the next bytes of the request's body. Returns their number, 0 at the end of the body, CURL_READ_PAUSE
+        /// if no bytes are available yet, or CURL_READ_ABORT if there is no body to read or it has failed.
+        func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            progress.lastActivity = loop.now
+            switch transfer?.plan.content {
+            case .held(let data):
+                let count = min(buffer.count, data.count - progress.sentBytes)
+                guard count > 0 else { return 0 }
+                let start = data.startIndex + progress.sentBytes
+                data.copyBytes(to: buffer, from: start..<(start + count))
+                progress.sentBytes += count
+                return count
+            case .pulled(let source):
+                switch source.read(into: buffer) {
+                case .bytes(let count): return count
+                case .end: return 0
+                case .wait:
+                    progress.isSendPaused = true
+                    return Int(CURL_READ_PAUSE)
+                case .failed(let error):
+                    progress.failure = .ofBody(error)
+                    return Int(CURL_READ_ABORT)
+                }
+            case .none?, .copied?, nil: return Int(CURL_READ_ABORT)
+            }
+        }
+
+        /// Moves the request's body back to an offset. Returns false if that is not possible.
+        func rewind(to offset: Int) -> Bool {
+            switch transfer?.plan.content {
+            case .held(let data):
+                guard (0...data.count).contains(offset) else { return false }
+                progress.sentBytes = offset
+                return true
+            case .pulled(let source): return offset == 0 && source.rewind(onMore: onMore)
+            case .none?, .copied?: return offset == 0
+            case nil: return false
+            }
+        }
+
+        /// A closure that resumes the transfer when more of the body is available. It refers to the transfer weakly, so
+        /// that a body that never ends does not keep the transfer alive.
+        var onMore: @Sendable () -> Void {
+            { [weak transfer] in transfer?.resume() }
+        }
+
+        /// The failure of the request's body; nil if it has not failed.
+        var bodyFailure: TransportFailure? {
+            guard case .pulled(let source) = transfer?.plan.content, let error = source.failure else { return nil }
+            return .ofBody(error)
+        }
+    }
+
+    extension CurlWire {
+        /// Processes a line of the head or of the trailers. Returns false to end the transfer.
+        func received(line: UnsafeRawBufferPointer) -> Bool {
+            progress.lastActivity = loop.now
+            progress.hasAnswer = true
+            progress.headBytes += line.count
+            guard progress.failure == nil, isWithinHeadLimit() else { return false }
+            guard line.isBlankLine else {
+                if !progress.hasHead {
+                    guard lines.isEmpty ? begins(with: line) : noteField(line) else { return false }
+                }
+                if lines.isEmpty { lines.reserveCapacity(CurlTransfer.usualHeadSize) }
+                lines.append(contentsOf: line)
+                return true
+            }
+            if progress.hasHead { return true }
+            defer { lines.removeAll(keepingCapacity: true) }
+            if progress.isInterim {
+                noteInterim()
+                return true
+            }
+            guard let transfer, accept(unless: progress.framing.fault) else { return false }
+            progress.hasHead = true
+            // A streamed body is read at the reader's pace, so the timeout of the attempt does not apply to it.
+            if transfer.request.isOpenEnded(after: HTTPStatus(progress.status)) {
+                progress.attemptDeadline = .max
+            }
+            transfer.reply.head.append(contentsOf: lines)
+            noteHead()
+            if transfer.pipe != nil { transfer.complete(.success) }
+            return !isAnsweredEarly()
+        }
+
+        /// Processes a status line. Returns false if it is malformed, or if it claims a protocol other than that of the
+        /// connection.
+        ///
+        /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
+        /// ended. Callers would then receive each other's responses.
+        private func begins(with line: UnsafeRawBufferPointer) -> Bool {
+            // Before 7.80, libcurl does not call back before it sends, so the session is recorded here.
+            if !asksBeforeSending, let session = tlsSession.session, session != progress.connection.tlsSession {
+                progress.connection = Connection()
+                progress.connection.tlsSession = session
+            }
+            progress.status = line.statusCode ?? 0
+            // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
+            progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
+            (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
+            let fault: String? =
+                if line.claimsHTTP2 != progress.connection.isMultiplexed {
+                    progress.connection.isMultiplexed
+                        ? "the status line does not belong to HTTP/2 or HTTP/3, which the connection uses"
+                        : "the status line claims HTTP/2 on an HTTP/1.1 connection"
+                } else {
+                    progress.status == 0 ? "the status line is malformed" : nil
+                }
+            return accept(unless: fault)
+        }
+
+        /// Returns whether there is no fault. If there is one, it becomes the failure of the transfer, and libcurl
+        /// closes the connection.
+        private func accept(unless fault: String?) -> Bool {
+            if let fault { progress.failure = TransportFailure(.invalidResponse, fault) }
+            return fault == nil
+        }
+
+        /// Processes a line after the status line. Returns false if the first such line is folded, because there is no
+        /// field that it could continue.
+        private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
+            // The names of most other fields begin with a different letter.
+            switch ASCII.lowercased(line[0]) {
+            case UInt8(ascii: "c"):
+                if line.value(of: "content-encoding:") != nil { progress.isCoded = true }
+                if let length = line.value(of: "content-length:") { progress.framing.noteLength(length) }
+            case UInt8(ascii: "t"):
+                if line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
+            case 0x20 where !progress.hasField, 0x09 where !progress.hasField:
+                return accept(unless: "the first header line is folded")
+            default: break
+            }
+            progress.hasField = true
+            return true
+        }
+
+        /// Processes bytes of the body. Returns the number of bytes that were taken, CURL_WRITE_PAUSE if there is no
+        /// room yet or the loop must first look at the clock, or 0 to end the transfer.
+        func received(body bytes: UnsafeRawBufferPointer) -> Int {
+            progress.lastActivity = loop.now
+            guard let transfer, progress.failure == nil else { return 0 }
+            guard loop.mayReceive() else {
+                progress.isReceivePaused = true
+                transfer.resume()
+                return Int(CURL_WRITE_PAUSE)
+            }
+            if let pipe = transfer.pipe {
+                loop.noteUnread(pipe)
+                switch pipe.write(bytes) {
+                case .taken: break
+                case .refused:
+                    progress.isReceivePaused = true
+                    return Int(CURL_WRITE_PAUSE)
+                case .noMemory: progress.failure = .noMemory
+                case .cancelled: progress.failure = .cancelled
+                }
+            } else if transfer.reply.body.count + bytes.count > transfer.wireLimit(isCoded: progress.isCoded) {
+                progress.failure = TransportFailure(
+                    .responseTooLarge, "the body is larger than the \(transfer.limit) bytes allowed; see responseLimit")
+            } else if !transfer.reply.body.append(bytes) {
+                progress.failure = .noMemory
+            }
+            guard progress.failure == nil else { return 0 }
+            progress.receivedBytes += bytes.count
+            return isAnsweredEarly() ? 0 : bytes.count
+        }
+
+        /// Returns whether the server has sent its complete HTTP/2 response and will not read the rest of the request's
+        /// body. libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed,
+        /// and its connection stays open.
+        private func isAnsweredEarly() -> Bool {
+            guard isSending, progress.connection.isMultiplexed, let transfer else { return false }
+            var length: Int64 = -1
+            let isKnown = lh_curl_get_offset(easy, .contentLength, &length) == 0 && length >= 0
+            progress.isAnsweredEarly = isKnown && progress.receivedBytes >= length || hasNoBody(transfer.plan.method)
+            return progress.isAnsweredEarly
+        }
+
+        /// Whether there is more of the request's body to send.
+        var isSending: Bool {
+            guard !progress.hasNoBody else { return false }
+            var sent: Int64 = 0
+            switch transfer?.plan.content {
+            case .none?, nil: return false
+            case .copied(let count): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < count
+            case .held(let data): return lh_curl_get_offset(easy, .uploaded, &sent) == 0 && sent < data.count
+            case .pulled(let source):
+                guard lh_curl_get_offset(easy, .uploaded, &sent) == 0 else { return false }
+                return source.length.map { sent < $0 } ?? !source.isSpent(by: Int(sent))
+            }
+        }
+
+        private func hasNoBody(_ method: HTTPMethod) -> Bool {
+            transfer.flatMap { try? ResponseHead($0.reply.head) }?.bodyLength(of: method) == 0
+        }
+
+        private func isWithinHeadLimit() -> Bool {
+            let limit = loop.configuration.maximumHeadSize
+            if progress.headBytes <= limit { return true }
+            progress.failure = TransportFailure(
+                .responseTooLarge, "the response's head is larger than the \(limit) bytes allowed; see maximumHeadSize")
+            return false
+        }
+    }
+#endif

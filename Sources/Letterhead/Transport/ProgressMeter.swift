@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+
+/// Counts the bytes of one direction of one transfer, and reports them. It is a class, because several iterations of
+/// one body share the count.
+final class ProgressMeter: Sendable {
+    private let direction: TransferProgress.Direction
+    private let total: Int?
+    private let report: @Sendable (TransferProgress) -> Void
+    private let completed = Mutex(0)
+
+    init(
+        _ direction: TransferProgress.Direction, total: Int?, report: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        self.direction = direction
+        self.total = total
+        self.report = report
+    }
+
+    /// Notes the total number of transferred bytes. A number that is not greater than the previous one belongs to a
+    /// second iteration, and is not reported.
+    func note(_ count: Int) {
+        let isNews = completed.withLock { completed in
+            defer { completed = max(completed, count) }
+            return count > completed
+        }
+        if isNews { report(TransferProgress(direction: direction, completedBytes: count, totalBytes: total)) }
+    }
+
+    /// Adds a number of transferred bytes.
+    func add(_ count: Int) {
+        guard count > 0 else { return }
+        let sum = completed.withLock { completed in
+            completed += count
+            return completed
+        }
+        report(TransferProgress(direction: direction, completedBytes: sum, totalBytes: total))
+    }
+}
+
+extension BodyChunks {
+    /// The same bytes. A body in memory is split into pieces of 64 KiB, so that its progress can be reported.
+    var inPieces: BodyChunks {
+        guard let data, !data.isEmpty else { return self }
+        let cursor = Cursor(data)
+        return BodyChunks(length: data.count) { cursor.next() }
+    }
+
+    /// The position in the bytes. It is a class, because the closure that returns the pieces shares it.
+    private final class Cursor: Sendable {
+        private let rest: Mutex<Data>
+
+        init(_ data: Data) { rest = Mutex(data) }
+
+        func next() -> Data? {
+            rest.withLock { rest in
+                guard !rest.isEmpty else { return nil }
+                defer { rest = rest.dropFirst(64 << 10) }
+                return rest.prefix(64 << 10)
+            }
+        }
+    }
+}
