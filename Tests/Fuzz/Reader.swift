@@ -37,7 +37,7 @@ struct Reader: Sendable {
         ],
         hostile: ["[", ",", "1,", "\"", "\\", "{}", "\n", "1\n", "\u{1E}", "\u{1E}1\n", " "]
     ) { bytes in
-        for format in [JSONStreamFormat.automatic, .lines, .textSequence, .array] {
+        for format in [HTTPResponseBody.JSONFormat.automatic, .lines, .textSequence, .array] {
             let whole = JSONValueSplitter.texts(in: bytes, format: format, piecesOf: .max, limit: 1 << 20)
             let parts = JSONValueSplitter.texts(
                 in: bytes, format: format, piecesOf: 1 + bytes.count % 7, limit: 1 << 20)

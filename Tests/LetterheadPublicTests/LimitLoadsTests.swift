@@ -17,7 +17,9 @@ import Testing
     }
 
     /// Starts a load, and returns when it runs or waits.
-    private func start(_ path: RequestPath, _ throttling: Throttling = .always) async -> Task<HTTPResponse, any Error> {
+    private func start(_ path: RequestPath, _ throttling: Throttle.Settings = .always) async -> Task<
+        HTTPResponse, any Error
+    > {
         var request = HTTPRequest.plain(path)
         request.throttling = throttling
         let (waiting, started) = (link.waiting, mock.requests.count)

@@ -26,13 +26,13 @@ final class RetryFailures: LoaderLink {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard !request.isAttempt else { return try await next.load(request) }
-        var attempts: [HTTPAttempt] = []
+        var attempts: [HTTPRequest.Attempt] = []
         while true {
             var attempt = request
             attempt.attemptNumber = attempts.count + 1
             var result = await Self.result(of: attempt, next: next)
             let wantsRetry = try await judge(&result, of: attempt)
-            var record = HTTPAttempt(
+            var record = HTTPRequest.Attempt(
                 number: attempt.attemptNumber, status: (try? result.get())?.status, errorCode: result.failure?.code)
             guard wantsRetry, mayRetry(request, after: result, retries: attempts.count) else {
                 attempts.append(record)
@@ -107,7 +107,7 @@ final class RetryFailures: LoaderLink {
     }
 
     private static func end(
-        _ result: Result<HTTPResponse, HTTPError>, with attempts: [HTTPAttempt]
+        _ result: Result<HTTPResponse, HTTPError>, with attempts: [HTTPRequest.Attempt]
     ) throws(HTTPError) -> HTTPResponse {
         do throws(HTTPError) {
             var response = try result.get()

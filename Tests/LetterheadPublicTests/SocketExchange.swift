@@ -7,7 +7,7 @@ import Synchronization
 /// It is a class because the transport, the response and the reader of its body share it.
 final class SocketExchange: Sendable {
     private struct State {
-        var metrics = TransportMetrics()
+        var metrics = HTTPResponse.Metrics()
         var trailers = HTTPHeaders()
         var isEnded = false
         var onEnd: (@Sendable () -> Void)?
@@ -92,7 +92,7 @@ final class SocketExchange: Sendable {
                 try await write(frame + chunk + (frame.isEmpty ? Data() : Data("\r\n".utf8)))
                 sent += chunk.count
                 request.onProgress?(
-                    TransferProgress(direction: .upload, completedBytes: sent, totalBytes: body.length))
+                    HTTPRequest.Progress(direction: .upload, completedBytes: sent, totalBytes: body.length))
             }
         } catch {
             throw HTTPError(ofBody: error, request: request, mayHaveBeenSent: true)
@@ -182,7 +182,7 @@ final class SocketExchange: Sendable {
             : HTTPError(.connectionLost, request: request, message: "the connection was lost \(phase)")
     }
 
-    private func note(_ change: (inout TransportMetrics) -> Void) { state.withLock { change(&$0.metrics) } }
+    private func note(_ change: (inout HTTPResponse.Metrics) -> Void) { state.withLock { change(&$0.metrics) } }
 
     /// Runs a closure that blocks on a thread of its own. Cancelling the task ends the exchange.
     private func blocking<Value: Sendable>(

@@ -148,7 +148,7 @@ import Testing
         server.enqueue(.response(.init(status: .serviceUnavailable)))
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url),
-            retrying: RetrySettings(maximumRetries: 1, strategy: .immediate), links: LogMessages { _ in },
+            retrying: Retry.Settings(maximumRetries: 1, strategy: .immediate), links: LogMessages { _ in },
             attemptLinks: LimitLoads(limit: 1), transport: transport)
         let value = try await client.send(Get<[String: String]>("accept"))
         #expect(value == ["accept": "application/json, application/problem+json"] && server.requests.count == 2)

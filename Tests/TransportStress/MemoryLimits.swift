@@ -20,7 +20,7 @@
             let loader = CurlLoader()
             for _ in 0..<2 { try await checkSmall(server, loader) }
             limit(to: Self.addressSpace + count << 20)
-            for delivery in [ResponseDelivery.buffered, .streamed] {
+            for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 var request = HTTPRequest(url: server.url("/large"))
                 (request.responseDelivery, request.responseLimit) = (delivery, .max)
                 do {

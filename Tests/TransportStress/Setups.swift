@@ -50,7 +50,7 @@
                 connection.close()
             }
             Interposed.library.withLock { $0 = "OtherSSL/1.0" }
-            for delivery in [ResponseDelivery.buffered, .streamed] {
+            for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 for path in ["/", "/length"] {
                     var request = HTTPRequest(url: server.url(path))
                     request.responseDelivery = delivery

@@ -64,7 +64,7 @@ public struct HTTPClient: Sendable {
         environment: ServerEnvironment? = nil, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: ResponseCache? = nil,
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: RetrySettings = RetrySettings(), links: (any LoaderLink)? = nil,
+        retrying: Retry.Settings = Retry.Settings(), links: (any LoaderLink)? = nil,
         attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
@@ -86,7 +86,7 @@ public struct HTTPClient: Sendable {
         environment: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment,
         decoder: any HTTPBodyDecoder = JSONDecoder(), authentication: HTTPAuthentication? = nil,
         cookies: CookieJar? = nil, cache: ResponseCache? = nil, transformers: [ModifyResponse] = [],
-        validators: [any HTTPValidator] = [DefaultValidator()], retrying: RetrySettings = RetrySettings(),
+        validators: [any HTTPValidator] = [DefaultValidator()], retrying: Retry.Settings = Retry.Settings(),
         links: (any LoaderLink)? = nil, attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [],
         tracing: TraceContextPropagation? = nil, transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
@@ -288,7 +288,7 @@ extension HTTPClient {
     }
 
     /// Adds a closure that is called for each retry, before those of a request.
-    public func onRetry(_ observer: @escaping @Sendable (RetryContext) async -> Void) -> HTTPClient {
+    public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> HTTPClient {
         changing { $0.additions.onRetry = joined($0.additions.onRetry, observer) }
     }
 
@@ -409,7 +409,7 @@ extension HTTPClient {
         try await send(request, delivered: .file(file))
     }
 
-    private func send(_ request: HTTPRequest, delivered delivery: ResponseDelivery) async throws -> HTTPResponse {
+    private func send(_ request: HTTPRequest, delivered delivery: HTTPResponse.Delivery) async throws -> HTTPResponse {
         var request = request
         request.responseDelivery = delivery
         return try await send(request)

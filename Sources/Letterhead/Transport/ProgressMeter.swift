@@ -4,13 +4,14 @@ import Synchronization
 /// Counts the bytes of one direction of one transfer, and reports them. It is a class, because several iterations of
 /// one body share the count.
 final class ProgressMeter: Sendable {
-    private let direction: TransferProgress.Direction
+    private let direction: HTTPRequest.Progress.Direction
     private let total: Int?
-    private let report: @Sendable (TransferProgress) -> Void
+    private let report: @Sendable (HTTPRequest.Progress) -> Void
     private let completed = Mutex(0)
 
     init(
-        _ direction: TransferProgress.Direction, total: Int?, report: @escaping @Sendable (TransferProgress) -> Void
+        _ direction: HTTPRequest.Progress.Direction, total: Int?,
+        report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) {
         self.direction = direction
         self.total = total
@@ -24,7 +25,7 @@ final class ProgressMeter: Sendable {
             defer { completed = max(completed, count) }
             return count > completed
         }
-        if isNews { report(TransferProgress(direction: direction, completedBytes: count, totalBytes: total)) }
+        if isNews { report(HTTPRequest.Progress(direction: direction, completedBytes: count, totalBytes: total)) }
     }
 
     /// Adds a number of transferred bytes.
@@ -34,7 +35,7 @@ final class ProgressMeter: Sendable {
             completed += count
             return completed
         }
-        report(TransferProgress(direction: direction, completedBytes: sum, totalBytes: total))
+        report(HTTPRequest.Progress(direction: direction, completedBytes: sum, totalBytes: total))
     }
 }
 

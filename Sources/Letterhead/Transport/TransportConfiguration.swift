@@ -38,10 +38,10 @@ public struct TransportConfiguration: Sendable, Hashable {
     public var maximumHeadSize = 256 << 10
 
     /// The proxy. Default: the one in the environment variables of the process.
-    public var proxy = TransportProxy.environment
+    public var proxy = TransportConfiguration.Proxy.environment
 
     /// The settings of TLS: trusted certificates, minimum version, pinned keys and the certificate of the client.
-    public var security = TransportSecurity()
+    public var security = TransportConfiguration.Security()
 
     /// The path of a Unix-domain socket, to which requests to any host are sent. A request still contains the name of
     /// its host. Default: nil (no socket).

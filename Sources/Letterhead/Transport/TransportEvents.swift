@@ -60,7 +60,7 @@ extension Observation {
             }
         }
 
-        func recordConnecting(_ metrics: TransportMetrics, _ details: TransportFacts.Details) {
+        func recordConnecting(_ metrics: HTTPResponse.Metrics, _ details: TransportFacts.Details) {
             guard metrics.nameLookup > .zero || metrics.connect > .zero else { return }
             recordPhase(.lookupStart, .lookupEnd, from: details.queued, to: metrics.nameLookup)
             recordPhase(.connectStart, .connectEnd, from: metrics.nameLookup, to: metrics.connect) {
@@ -93,7 +93,7 @@ extension Observation {
 }
 
 extension HTTPEvent {
-    fileprivate mutating func describe(_ metrics: TransportMetrics, _ details: TransportFacts.Details) {
+    fileprivate mutating func describe(_ metrics: HTTPResponse.Metrics, _ details: TransportFacts.Details) {
         self[.address] = metrics.remoteAddress
         self[.httpVersion] = metrics.httpVersion
         self[.tlsVersion] = details.tlsVersion

@@ -1,135 +1,139 @@
 import Foundation
 
-/// The proxy of a transport.
-///
-/// ```swift
-/// configuration.proxy = .http("proxy.example", port: 3128)
-/// ```
-public struct TransportProxy: Sendable, Hashable {
-    enum Kind: Hashable {
-        case direct
-        case environment
-        case server(scheme: String, host: String, port: Int)
-    }
-
-    let kind: Kind
-    var credentials: Credentials?
-    var exceptions: [String] = []
-
-    struct Credentials: Hashable {
-        let user: String
-        let password: String
-
-        /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters
-        /// cannot be sent (RFC 7617, 2).
-        func brokenRule(mayContainColon: Bool) -> String? {
-            if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) { return "the proxy's user contains a colon" }
-            let isPrintable = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-            return isPrintable ? nil : "the proxy's user or password contains a control character"
-        }
-    }
-
-    /// A direct connection to the server. Environment variables have no effect.
-    public static let direct = TransportProxy(kind: .direct)
-
-    /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
-    /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
-    /// libcurl reads them again for each request.
-    public static let environment = TransportProxy(kind: .environment)
-
-    /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
-    public static func http(_ host: String, port: Int) -> TransportProxy {
-        TransportProxy(kind: .server(scheme: "http", host: host, port: port))
-    }
-
-    /// An HTTP proxy with a TLS connection between the client and the proxy.
-    public static func https(_ host: String, port: Int) -> TransportProxy {
-        TransportProxy(kind: .server(scheme: "https", host: host, port: port))
-    }
-
-    /// A SOCKS 5 proxy. The proxy resolves the names of servers.
-    public static func socks5(_ host: String, port: Int) -> TransportProxy {
-        TransportProxy(kind: .server(scheme: "socks5h", host: host, port: port))
-    }
-
-    /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
-    /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
-    /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
-    /// variables must contain its credentials, or ``direct``.
+extension TransportConfiguration {
+    /// The proxy of a transport.
     ///
-    /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
-    /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
-    /// redirect or an environment variable could send that request directly to a server, which must not receive the
-    /// credentials of the proxy.
-    public func authenticated(user: String, password: String) -> TransportProxy {
-        var proxy = self
-        proxy.credentials = Credentials(user: user, password: password)
-        return proxy
-    }
-
-    /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
-    /// sent directly. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``environment``, whose
-    /// exceptions are in `no_proxy`, or ``direct``.
-    public func except(_ hosts: [String]) -> TransportProxy {
-        var proxy = self
-        proxy.exceptions = hosts
-        return proxy
-    }
-
-    /// Returns whether requests over http, or over https, may use a proxy.
-    func isInUse(isSecure: Bool) -> Bool {
-        switch kind {
-        case .direct: false
-        case .environment: isSecure ? Self.isInEnvironmentOfHTTPS : Self.isInEnvironmentOfHTTP
-        case .server: true
+    /// ```swift
+    /// configuration.proxy = .http("proxy.example", port: 3128)
+    /// ```
+    public struct Proxy: Sendable, Hashable {
+        enum Kind: Hashable {
+            case direct
+            case environment
+            case server(scheme: String, host: String, port: Int)
         }
-    }
 
-    /// Whether the connection to the proxy may use TLS.
-    var mayBeSecure: Bool {
-        switch kind {
-        case .direct: false
-        case .environment: isInUse(isSecure: false) || isInUse(isSecure: true)
-        case .server(let scheme, _, _): scheme == "https"
+        let kind: Kind
+        var credentials: Credentials?
+        var exceptions: [String] = []
+
+        struct Credentials: Hashable {
+            let user: String
+            let password: String
+
+            /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters
+            /// cannot be sent (RFC 7617, 2).
+            func brokenRule(mayContainColon: Bool) -> String? {
+                if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) {
+                    return "the proxy's user contains a colon"
+                }
+                let isPrintable = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+                return isPrintable ? nil : "the proxy's user or password contains a control character"
+            }
         }
-    }
 
-    // Looked up once. If no variable specifies a proxy, libcurl does not look up the variables for each request.
-    private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
-    private static let isInEnvironmentOfHTTPS = isInEnvironment([
-        "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-    ])
+        /// A direct connection to the server. Environment variables have no effect.
+        public static let direct = TransportConfiguration.Proxy(kind: .direct)
 
-    private static func isInEnvironment(_ names: [String]) -> Bool {
-        let environment = ProcessInfo.processInfo.environment
-        return names.contains { environment[$0]?.isEmpty == false }
-    }
+        /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
+        /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
+        /// libcurl reads them again for each request.
+        public static let environment = TransportConfiguration.Proxy(kind: .environment)
 
-    /// The value for libcurl; nil leaves the choice to the environment variables.
-    var url: String? {
-        switch kind {
-        case .direct: ""
-        case .environment: isInUse(isSecure: false) || isInUse(isSecure: true) ? nil : ""
-        case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
+        /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
+        public static func http(_ host: String, port: Int) -> TransportConfiguration.Proxy {
+            TransportConfiguration.Proxy(kind: .server(scheme: "http", host: host, port: port))
         }
-    }
 
-    var brokenRule: String? {
-        guard case .server(let scheme, let host, let port) = kind else {
-            if credentials == nil, exceptions.isEmpty { return nil }
-            return kind == .direct
-                ? "a direct connection has no credentials or exceptions of a proxy"
-                : "the environment variables must contain the credentials and exceptions of their proxy"
+        /// An HTTP proxy with a TLS connection between the client and the proxy.
+        public static func https(_ host: String, port: Int) -> TransportConfiguration.Proxy {
+            TransportConfiguration.Proxy(kind: .server(scheme: "https", host: host, port: port))
         }
-        if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
-            return "the proxy's host is empty or malformed"
+
+        /// A SOCKS 5 proxy. The proxy resolves the names of servers.
+        public static func socks5(_ host: String, port: Int) -> TransportConfiguration.Proxy {
+            TransportConfiguration.Proxy(kind: .server(scheme: "socks5h", host: host, port: port))
         }
-        guard (1...65535).contains(port) else { return "the proxy's port is not in 1...65535" }
-        return credentials?.brokenRule(mayContainColon: scheme.begins(with: "socks"))
+
+        /// Returns the same proxy with a user and a password, which are sent only to the proxy. Requests fail with
+        /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
+        /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
+        /// variables must contain its credentials, or ``direct``.
+        ///
+        /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
+        /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
+        /// redirect or an environment variable could send that request directly to a server, which must not receive the
+        /// credentials of the proxy.
+        public func authenticated(user: String, password: String) -> TransportConfiguration.Proxy {
+            var proxy = self
+            proxy.credentials = Credentials(user: user, password: password)
+            return proxy
+        }
+
+        /// Returns the same proxy with exceptions. Requests to hosts with these names, and to hosts in these domains, are
+        /// sent directly. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``environment``, whose
+        /// exceptions are in `no_proxy`, or ``direct``.
+        public func except(_ hosts: [String]) -> TransportConfiguration.Proxy {
+            var proxy = self
+            proxy.exceptions = hosts
+            return proxy
+        }
+
+        /// Returns whether requests over http, or over https, may use a proxy.
+        func isInUse(isSecure: Bool) -> Bool {
+            switch kind {
+            case .direct: false
+            case .environment: isSecure ? Self.isInEnvironmentOfHTTPS : Self.isInEnvironmentOfHTTP
+            case .server: true
+            }
+        }
+
+        /// Whether the connection to the proxy may use TLS.
+        var mayBeSecure: Bool {
+            switch kind {
+            case .direct: false
+            case .environment: isInUse(isSecure: false) || isInUse(isSecure: true)
+            case .server(let scheme, _, _): scheme == "https"
+            }
+        }
+
+        // Looked up once. If no variable specifies a proxy, libcurl does not look up the variables for each request.
+        private static let isInEnvironmentOfHTTP = isInEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
+        private static let isInEnvironmentOfHTTPS = isInEnvironment([
+            "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+        ])
+
+        private static func isInEnvironment(_ names: [String]) -> Bool {
+            let environment = ProcessInfo.processInfo.environment
+            return names.contains { environment[$0]?.isEmpty == false }
+        }
+
+        /// The value for libcurl; nil leaves the choice to the environment variables.
+        var url: String? {
+            switch kind {
+            case .direct: ""
+            case .environment: isInUse(isSecure: false) || isInUse(isSecure: true) ? nil : ""
+            case .server(let scheme, let host, let port): "\(scheme)://\(host):\(port)"
+            }
+        }
+
+        var brokenRule: String? {
+            guard case .server(let scheme, let host, let port) = kind else {
+                if credentials == nil, exceptions.isEmpty { return nil }
+                return kind == .direct
+                    ? "a direct connection has no credentials or exceptions of a proxy"
+                    : "the environment variables must contain the credentials and exceptions of their proxy"
+            }
+            if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
+                return "the proxy's host is empty or malformed"
+            }
+            guard (1...65535).contains(port) else { return "the proxy's port is not in 1...65535" }
+            return credentials?.brokenRule(mayContainColon: scheme.begins(with: "socks"))
+        }
     }
 }
 
-extension TransportProxy {
+extension TransportConfiguration.Proxy {
     /// The target in the request line of a request without TLS.
     enum PlainTarget {
         /// The path and the query.
@@ -139,7 +143,7 @@ extension TransportProxy {
         /// The target that libcurl writes, because only libcurl knows whether a proxy is used.
         case libcurls
 
-        init(_ proxy: TransportProxy) {
+        init(_ proxy: TransportConfiguration.Proxy) {
             self =
                 switch proxy.kind {
                 case .direct: .path
@@ -151,7 +155,7 @@ extension TransportProxy {
     }
 }
 
-extension TransportProxy: CustomStringConvertible, CustomReflectable {
+extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
     /// The proxy without its credentials.
     public var description: String {
         switch kind {

@@ -1,105 +1,107 @@
 public import Foundation
 
-/// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and
-/// the host name of a server are always verified.
-public struct TransportSecurity: Sendable, Hashable {
-    /// The versions of TLS.
-    public enum Version: Sendable, Hashable, Comparable {
-        /// TLS 1.2.
-        case tls12
-        /// TLS 1.3.
-        case tls13
-    }
+extension TransportConfiguration {
+    /// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and
+    /// the host name of a server are always verified.
+    public struct Security: Sendable, Hashable {
+        /// The versions of TLS.
+        public enum Version: Sendable, Hashable, Comparable {
+            /// TLS 1.2.
+            case tls12
+            /// TLS 1.3.
+            case tls13
+        }
 
-    /// The certificate authorities that are trusted.
-    public enum Roots: Sendable, Hashable {
-        /// The authorities of the system.
-        case system
-        /// Only the authorities in a file in PEM format.
-        case file(URL)
-        /// Only the authorities in data in PEM format.
-        case pem(Data)
-    }
+        /// The certificate authorities that are trusted.
+        public enum Roots: Sendable, Hashable {
+            /// The authorities of the system.
+            case system
+            /// Only the authorities in a file in PEM format.
+            case file(URL)
+            /// Only the authorities in data in PEM format.
+            case pem(Data)
+        }
 
-    /// A client certificate with its private key.
-    public struct Identity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-        let certificate: Data
-        let key: Data
-        let password: String?
+        /// A client certificate with its private key.
+        public struct Identity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+            let certificate: Data
+            let key: Data
+            let password: String?
 
-        /// Creates an identity.
+            /// Creates an identity.
+            ///
+            /// - Parameters:
+            ///   - certificate: the certificate in PEM format, with the intermediate certificates up to its root.
+            ///   - key: the private key in PEM format.
+            ///   - password: the password of the key. Default: nil (no password).
+            public init(certificate: Data, key: Data, password: String? = nil) {
+                self.certificate = certificate
+                self.key = key
+                self.password = password
+            }
+
+            /// The name of the type, without the key.
+            public var description: String { "Identity" }
+
+            /// A mirror without children, so that `dump` does not print the key.
+            public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+        }
+
+        /// The trusted authorities. Default: those of the system.
+        public var roots = Roots.system
+
+        /// The oldest allowed version of TLS. Default: 1.2.
+        public var minimumVersion = Version.tls12
+
+        /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. The server must have one of these
+        /// keys, in addition to a trusted certificate. Default: empty (any key is allowed).
+        public var pinnedKeys: [Data] = []
+
+        /// The digests for single hosts, which replace ``pinnedKeys`` for these hosts. Default: empty.
         ///
-        /// - Parameters:
-        ///   - certificate: the certificate in PEM format, with the intermediate certificates up to its root.
-        ///   - key: the private key in PEM format.
-        ///   - password: the password of the key. Default: nil (no password).
-        public init(certificate: Data, key: Data, password: String? = nil) {
-            self.certificate = certificate
-            self.key = key
-            self.password = password
+        /// ```swift
+        /// configuration.security.pinnedKeysByHost = ["api.example.com": [currentKey, nextKey]]
+        /// ```
+        ///
+        /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the keys,
+        /// the request fails with `.insecureConnection`, and the message contains the digest of the server's key in base
+        /// 64.
+        public var pinnedKeysByHost: [String: [Data]] = [:]
+
+        /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
+        public var identity: Identity?
+
+        /// Creates the default settings.
+        public init() {}
+
+        var brokenRule: String? {
+            if pinnedKeys.contains(where: { $0.count != 32 }) { return "a digest in pinnedKeys does not have 32 bytes" }
+            for (host, keys) in pinnedKeysByHost {
+                guard HTTPRequest.isHost(host), !host.isEmpty, host == Self.pinnedName(of: host) else {
+                    return "a host in pinnedKeysByHost is not the name of a host in lower case"
+                }
+                if keys.isEmpty || keys.contains(where: { $0.count != 32 }) {
+                    return "pinnedKeysByHost has no digest for \(host), or one that does not have 32 bytes"
+                }
+            }
+            return nil
         }
 
-        /// The name of the type, without the key.
-        public var description: String { "Identity" }
-
-        /// A mirror without children, so that `dump` does not print the key.
-        public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
-    }
-
-    /// The trusted authorities. Default: those of the system.
-    public var roots = Roots.system
-
-    /// The oldest allowed version of TLS. Default: 1.2.
-    public var minimumVersion = Version.tls12
-
-    /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. The server must have one of these
-    /// keys, in addition to a trusted certificate. Default: empty (any key is allowed).
-    public var pinnedKeys: [Data] = []
-
-    /// The digests for single hosts, which replace ``pinnedKeys`` for these hosts. Default: empty.
-    ///
-    /// ```swift
-    /// configuration.security.pinnedKeysByHost = ["api.example.com": [currentKey, nextKey]]
-    /// ```
-    ///
-    /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the keys,
-    /// the request fails with `.insecureConnection`, and the message contains the digest of the server's key in base
-    /// 64.
-    public var pinnedKeysByHost: [String: [Data]] = [:]
-
-    /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
-    public var identity: Identity?
-
-    /// Creates the default settings.
-    public init() {}
-
-    var brokenRule: String? {
-        if pinnedKeys.contains(where: { $0.count != 32 }) { return "a digest in pinnedKeys does not have 32 bytes" }
-        for (host, keys) in pinnedKeysByHost {
-            guard HTTPRequest.isHost(host), !host.isEmpty, host == Self.pinnedName(of: host) else {
-                return "a host in pinnedKeysByHost is not the name of a host in lower case"
-            }
-            if keys.isEmpty || keys.contains(where: { $0.count != 32 }) {
-                return "pinnedKeysByHost has no digest for \(host), or one that does not have 32 bytes"
-            }
+        /// Returns the keys of which a server must have one; empty if any key is allowed.
+        func pinnedKeys(of host: String) -> [Data] {
+            if pinnedKeysByHost.isEmpty { return pinnedKeys }
+            return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
         }
-        return nil
-    }
 
-    /// Returns the keys of which a server must have one; empty if any key is allowed.
-    func pinnedKeys(of host: String) -> [Data] {
-        if pinnedKeysByHost.isEmpty { return pinnedKeys }
-        return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
-    }
+        /// Returns the name of the setting that applies to a host, for the message if the server has none of the keys.
+        func pinningRule(of host: String) -> String {
+            pinnedKeysByHost[Self.pinnedName(of: host)] == nil ? "pinnedKeys" : "pinnedKeysByHost"
+        }
 
-    /// Returns the name of the setting that applies to a host, for the message if the server has none of the keys.
-    func pinningRule(of host: String) -> String {
-        pinnedKeysByHost[Self.pinnedName(of: host)] == nil ? "pinnedKeys" : "pinnedKeysByHost"
-    }
-
-    private static func pinnedName(of host: String) -> String {
-        let name = ASCII.lowercased(host)
-        return name.ends(with: ".") ? String(name.dropLast()) : name
+        private static func pinnedName(of host: String) -> String {
+            let name = ASCII.lowercased(host)
+            return name.ends(with: ".") ? String(name.dropLast()) : name
+        }
     }
 }
 

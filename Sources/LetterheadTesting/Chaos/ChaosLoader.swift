@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let chaos = ChaosLoader(Chaos(resets: 0.1, storms: 0.05), over: stubs, clock: clock)
-/// let client = HTTPClient(environment: environment, retrying: RetrySettings(maximumRetries: 5), transport: chaos)
+/// let client = HTTPClient(environment: environment, retrying: Retry.Settings(maximumRetries: 5), transport: chaos)
 /// ```
 ///
 /// The error of a fault and the responses of a status storm contain the seed: `chaos with seed 42: …`. To reproduce the

@@ -15,7 +15,7 @@ struct ObserverScene: Sendable {
         let count = Counter()
         let transport = AnyLoader { [respond] request in try await respond(count.next(), request) }
         let client = HTTPClient(
-            retrying: RetrySettings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
+            retrying: Retry.Settings(maximumRetries: 2, strategy: .immediate), links: isAbove ? link : nil,
             attemptLinks: isAbove ? nil : link, observers: [collector], transport: transport)
         let request = HTTPRequest(url: URL(string: "https://laws.example/1") ?? URL(filePath: "/1"))
         try? await send(client, request)

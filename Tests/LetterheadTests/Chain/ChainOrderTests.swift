@@ -24,7 +24,7 @@ import Testing
     }
 
     private func retry() -> Retry {
-        Retry(validators: [], RetrySettings(maximumRetries: 1, clock: clock, random: { 1 }))
+        Retry(validators: [], Retry.Settings(maximumRetries: 1, clock: clock, random: { 1 }))
     }
 
     private func request(_ path: RequestPath = "/") -> HTTPRequest {

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: endless) func `an endless back-off can be cancelled`(delay: Duration) async throws {
         let log = AsyncStream<Void>.makeStream()
-        let settings = RetrySettings(maximumRetries: 1, onRetry: { _ in log.continuation.yield() })
+        let settings = Retry.Settings(maximumRetries: 1, onRetry: { _ in log.continuation.yield() })
         let chain = Retry(validators: [], settings) --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
         var request = try HTTPRequest.to("https://a.test")
         request.retryStrategy = .delayed(delay)

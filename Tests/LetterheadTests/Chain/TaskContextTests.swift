@@ -75,7 +75,7 @@ private enum Context {
         let refresh = AltRequestValidator(
             statuses: [200], request: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil },
             onResponse: { _, _ in note("response") })
-        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 1)) --> transport()
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> transport()
         _ = try await asCaller { try await chain.load(.plain()) }
         #expect(
             journal.all == [

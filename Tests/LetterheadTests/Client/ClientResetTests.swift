@@ -30,7 +30,7 @@ import Testing
 
     private func client(
         _ server: MockServer, validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: RetrySettings = RetrySettings()
+        retrying: Retry.Settings = Retry.Settings()
     ) -> HTTPClient {
         HTTPClient(
             environment: ServerEnvironment(baseURL: server.url), validators: validators, retrying: retrying,
@@ -46,7 +46,7 @@ import Testing
     func `a reset does not wait for a validator, and what it decides is too late`(asksForRetry: Bool) async throws {
         let server = try await MockServer.start { _ in .text("a") }
         let client = client(
-            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: RetrySettings(maximumRetries: 3))
+            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: Retry.Settings(maximumRetries: 3))
         let load = Task { try await client.send(Get<String>("a")) }
         await reached.value
         await client.reset()
@@ -114,7 +114,7 @@ import Testing
     @Test func `a reset ends the wait for a retry`() async throws {
         let clock = TestClock()
         let server = try await MockServer.start { _ in MockServer.Response(status: 503) }
-        let client = client(server, retrying: RetrySettings(maximumRetries: 1, clock: clock))
+        let client = client(server, retrying: Retry.Settings(maximumRetries: 1, clock: clock))
         let load = Task { try await client.send(Get<String>("a").retry(.delayed(.seconds(600)))) }
         await clock.waitForSleepers(1)
         await client.reset()

@@ -252,7 +252,7 @@ import Testing
             })
         let client = HTTPClient(
             environment: .of("https://h"), validators: [token, DefaultValidator()],
-            retrying: RetrySettings(maximumRetries: 1), transport: mock)
+            retrying: Retry.Settings(maximumRetries: 1), transport: mock)
         let response = try await client.download(Endpoint("a"), to: folder.file)
         #expect(response.status == 200 && folder.content == "after" && folder.files == ["saved"])
     }

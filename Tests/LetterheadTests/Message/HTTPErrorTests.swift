@@ -22,7 +22,7 @@ private struct Odd: Error, CustomStringConvertible {
 
     @Test func `the description has the status and the number of attempts`() throws {
         let request = try request("https://h/p")
-        let attempts = [HTTPAttempt(number: 1), HTTPAttempt(number: 2)]
+        let attempts = [HTTPRequest.Attempt(number: 1), HTTPRequest.Attempt(number: 2)]
         let error = HTTPError(
             .unacceptableStatus, request: request, response: HTTPResponse(request: request, status: 503),
             attempts: attempts)
@@ -53,7 +53,7 @@ private struct Odd: Error, CustomStringConvertible {
     @Test func `a copy can be changed`() throws {
         let error = HTTPError(
             .timedOut, request: try request(), underlying: Odd(), message: "m", mayHaveBeenSent: false)
-        let changed = error.with(attempts: [HTTPAttempt(number: 1)])
+        let changed = error.with(attempts: [HTTPRequest.Attempt(number: 1)])
         #expect(changed.code == .timedOut)
         #expect(changed.attempts.count == 1)
         #expect(changed.message == "m")

@@ -44,13 +44,14 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
 
 @Suite struct HTTPAttemptTests {
     @Test(arguments: [
-        (HTTPAttempt(number: 1), "attempt 1: no response"),
+        (HTTPRequest.Attempt(number: 1), "attempt 1: no response"),
         (
-            HTTPAttempt(number: 2, status: 503, delay: .seconds(1)),
+            HTTPRequest.Attempt(number: 2, status: 503, delay: .seconds(1)),
             "attempt 2: 503 Service Unavailable, retried after 1.0 seconds"
         ),
-        (HTTPAttempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
-    ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPAttempt, text: String) {
+        (HTTPRequest.Attempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
+    ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPRequest.Attempt, text: String)
+    {
         #expect("\(attempt)" == text)
     }
 }

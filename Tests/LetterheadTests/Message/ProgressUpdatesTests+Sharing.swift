@@ -14,9 +14,9 @@ extension ProgressUpdatesTests {
                 Import().onProgress(first).onProgress(second).header("X-Trace", "1").onProgress(third))
         }
         for updates in [first, second, third] {
-            var last: TransferProgress?
+            var last: HTTPRequest.Progress?
             for await progress in updates { last = progress }
-            #expect(last == TransferProgress(direction: .download, completedBytes: 10, totalBytes: 10))
+            #expect(last == HTTPRequest.Progress(direction: .download, completedBytes: 10, totalBytes: 10))
         }
         _ = try await call.value
         await server.stop()
@@ -26,7 +26,7 @@ extension ProgressUpdatesTests {
         let (first, second) = (ProgressUpdates(), ProgressUpdates())
         var request = HTTPRequest()
         for updates in [first, second, first] { request.reportProgress(to: updates) }
-        request.onProgress?(TransferProgress(direction: .upload, completedBytes: 1, totalBytes: 2))
+        request.onProgress?(HTTPRequest.Progress(direction: .upload, completedBytes: 1, totalBytes: 2))
         // A request without a host is not sent.
         _ = try? await HTTPClient(transport: MockLoader()).send(request)
         for updates in [first, second] {
@@ -44,7 +44,7 @@ extension ProgressUpdatesTests {
 
     @Test func `updates that a link adds during a load do not replace those of the caller`() async throws {
         let (own, added) = (ProgressUpdates(), ProgressUpdates())
-        let step = TransferProgress(direction: .download, completedBytes: 1, totalBytes: 1)
+        let step = HTTPRequest.Progress(direction: .download, completedBytes: 1, totalBytes: 1)
         let mock = MockLoader { request in
             request.onProgress?(step)
             return try .ok(request, json: 1)
@@ -53,7 +53,7 @@ extension ProgressUpdatesTests {
             environment: .of("https://a.test"), links: ModifyRequest { $0.reportProgress(to: added) }, transport: mock)
         let call = Task { try await client.send(Endpoint().onProgress(own)) }
         for updates in [own, added] {
-            var steps: [TransferProgress] = []
+            var steps: [HTTPRequest.Progress] = []
             for await progress in updates { steps.append(progress) }
             #expect(steps == [step])
         }

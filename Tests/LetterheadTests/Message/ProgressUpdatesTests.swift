@@ -18,14 +18,15 @@ struct ProgressUpdatesTests {
     private func updates(
         over transport: any HTTPLoader, _ template: Import = Import(), retries: Int = 0,
         base: URL? = URL(string: "https://a.test")
-    ) async -> (steps: [TransferProgress], code: HTTPError.Code?) {
+    ) async -> (steps: [HTTPRequest.Progress], code: HTTPError.Code?) {
         let environment = base.map { ServerEnvironment(baseURL: $0) }
         let client = HTTPClient(
             environment: environment,
-            retrying: RetrySettings(maximumRetries: retries, clock: TestClock(isAutomatic: true)), transport: transport)
+            retrying: Retry.Settings(maximumRetries: retries, clock: TestClock(isAutomatic: true)), transport: transport
+        )
         let updates = ProgressUpdates()
         async let receipt = client.send(template.idempotent().onProgress(updates))
-        var steps: [TransferProgress] = []
+        var steps: [HTTPRequest.Progress] = []
         for await progress in updates { steps.append(progress) }
         do {
             _ = try await receipt

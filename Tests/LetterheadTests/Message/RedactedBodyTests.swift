@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `the descriptions of parts do not contain their contents`() throws {
-        let parts = [MultipartPart.text("SECRET", name: "password"), .data(Data("SECRET".utf8), name: "key")]
+        let parts = [MultipartBody.Part.text("SECRET", name: "password"), .data(Data("SECRET".utf8), name: "key")]
         expectRedacted(parts[0], shows: "6 bytes")
         expectRedacted(MultipartBody(parts), shows: "multipart/form-data")
         expectRedacted(Endpoint<HTTPResponse>("MARKER").multipart(parts), shows: "MARKER")

@@ -102,9 +102,9 @@ private struct Text: HTTPBody {
         expectRedacted(TextBody("SECRET"), shows: "(text/plain, 6 bytes)")
         expectRedacted(JSONBody(["password": "SECRET"]), shows: "JSONBody")
         expectRedacted(FormBody(["token": "SECRET", "scope": "marker"]).compressed(), shows: "Compressed")
-        expectRedacted(MultipartPart.text("SECRET", name: "marker"), shows: #"part "marker", 6 bytes"#)
-        expectRedacted(MultipartPart.data(Data("SECRET".utf8), name: "marker"), shows: "marker")
-        expectRedacted(MultipartPart.body(TextBody("SECRET")), shows: "part 6 bytes")
+        expectRedacted(MultipartBody.Part.text("SECRET", name: "marker"), shows: #"part "marker", 6 bytes"#)
+        expectRedacted(MultipartBody.Part.data(Data("SECRET".utf8), name: "marker"), shows: "marker")
+        expectRedacted(MultipartBody.Part.body(TextBody("SECRET")), shows: "part 6 bytes")
         expectRedacted(MultipartBody([.text("SECRET", name: "marker")]), shows: "marker")
     }
 

@@ -62,7 +62,7 @@ import Testing
         #expect(Vary.names(in: ["Vary": "Cookie,\(mark)"])?.contains("cookie") ?? true)
         let aged = CachedHead(status: 200, headers: ["Age": "5,\(mark)"], requestTime: 9, responseTime: 9)
         #expect(CacheFreshness(aged, now: 9).age == 5)
-        let timing = ServerTiming.list("db;\(mark);dur=5, \"\(mark)")
+        let timing = HTTPHeaders.ServerTiming.list("db;\(mark);dur=5, \"\(mark)")
         #expect(timing.map(\.name) == ["db"] && timing.first?.duration == .milliseconds(5))
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         #expect(TraceContext(traceparent: traceparent, baggage: "a=1;\(mark),b=2")?.baggage == ["a": "1", "b": "2"])

@@ -32,7 +32,7 @@ import Testing
         copy.status = .created
         copy.headers["A"] = "b"
         copy.body = HTTPResponseBody(Data([1]))
-        copy.attempts = [HTTPAttempt(number: 1)]
+        copy.attempts = [HTTPRequest.Attempt(number: 1)]
         copy.request.host = "example.org"
         copy.metrics.bytesSent = 2
         #expect(response.status == .ok && response.headers.isEmpty && response.body.length == 0)

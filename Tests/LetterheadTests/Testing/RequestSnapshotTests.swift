@@ -72,7 +72,7 @@ import Testing
 
     @Test func `the curl command of a multipart body is the same in each run`() throws {
         let texts = try [
-            MultipartPart.data(Data([0, 159, 255]), name: "f", filename: "b.bin"), .text("hi", name: "note"),
+            MultipartBody.Part.data(Data([0, 159, 255]), name: "f", filename: "b.bin"), .text("hi", name: "note"),
         ]
         .flatMap { part in
             try [0, 1].map { _ in

@@ -28,8 +28,8 @@
             return whole
         }
 
-        @Test(arguments: SystemCodings.compressible, [ResponseDelivery.buffered, .streamed])
-        func `a response in brotli or Zstandard is decompressed`(coding: String, delivery: ResponseDelivery)
+        @Test(arguments: SystemCodings.compressible, [HTTPResponse.Delivery.buffered, .streamed])
+        func `a response in brotli or Zstandard is decompressed`(coding: String, delivery: HTTPResponse.Delivery)
             async throws
         {
             let body = try Self.compressed(Self.text, coding)

@@ -21,7 +21,7 @@
             }
         }
 
-        private func request(_ server: RawServer, _ delivery: ResponseDelivery) -> HTTPRequest {
+        private func request(_ server: RawServer, _ delivery: HTTPResponse.Delivery) -> HTTPRequest {
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = delivery
             return request
@@ -31,9 +31,9 @@
             arguments: [
                 ("gzip", [31]), ("x-gzip", [31]), ("GZIP", [31]), ("deflate", [15]), ("deflate", [-15]),
                 ("gzip, deflate", [31, 15]), ("deflate,gzip , identity", [15, 31]),
-            ], [ResponseDelivery.buffered, .streamed])
+            ], [HTTPResponse.Delivery.buffered, .streamed])
         func `A body is decompressed, and its coding headers are removed`(
-            coding: (name: String, windows: [CInt]), delivery: ResponseDelivery
+            coding: (name: String, windows: [CInt]), delivery: HTTPResponse.Delivery
         ) async throws {
             let coded = try coding.windows.reduce(text) { try $0.deflated(window: $1) }
             let response = try await loader.load(request(server(coding.name, coded), delivery))
@@ -77,9 +77,9 @@
             }
         }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
         func `A range of a compressed representation is not decompressed, so that ranges can be joined`(
-            delivery: ResponseDelivery
+            delivery: HTTPResponse.Delivery
         ) async throws {
             let coded = try text.deflated(window: 31)
             var joined = Data()
@@ -121,8 +121,8 @@
 
         @Test(
             arguments: ["cut in half", "cut by a byte", "flipped", "garbage", "surplus"],
-            [ResponseDelivery.buffered, .streamed])
-        func `A truncated or corrupt compressed body is an error`(fault: String, delivery: ResponseDelivery)
+            [HTTPResponse.Delivery.buffered, .streamed])
+        func `A truncated or corrupt compressed body is an error`(fault: String, delivery: HTTPResponse.Delivery)
             async throws
         {
             var coded = try text.deflated(window: 31)
@@ -138,9 +138,9 @@
             #expect(error?.code == .cannotDecodeResponse)
         }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
         func `A body over the decoding ratio is too large before it is fully decompressed`(
-            delivery: ResponseDelivery
+            delivery: HTTPResponse.Delivery
         ) async throws {
             let bomb = try Data(count: 64 << 20).deflated(window: 31)
             let request = request(server("gzip", bomb), delivery)
@@ -169,8 +169,8 @@
             #expect(try await loader.load(small).body.data().count == 1 << 20)
         }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
-        func `Nested codings together have the ratio of a single one`(delivery: ResponseDelivery) async throws {
+        @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
+        func `Nested codings together have the ratio of a single one`(delivery: HTTPResponse.Delivery) async throws {
             // Each member grows less than the ratio, and so do the members in the outer coding; both together do not.
             var noise = SeededGenerator(seed: 1)
             let start = Data((0..<1_200).map { _ in UInt8.random(in: 0 ... .max, using: &noise) })

@@ -24,7 +24,7 @@ struct FaultMatrix {
         let moment: MockServer.Moment
         let effect: Effect
         let method: HTTPMethod
-        let delivery: ResponseDelivery
+        let delivery: HTTPResponse.Delivery
 
         /// The code of the error; nil is the whole response.
         var expected: HTTPError.Code? {
@@ -46,7 +46,7 @@ struct FaultMatrix {
         for moment in MockServer.Moment.allCases {
             for effect in Effect.allCases {
                 for method in [HTTPMethod.get, .post, .put] {
-                    for delivery in [ResponseDelivery.buffered, .streamed] {
+                    for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                         cells.append(
                             Cell(
                                 number: cells.count, moment: moment, effect: effect, method: method, delivery: delivery)

@@ -73,7 +73,7 @@
         ) async throws {
             let server = RawServer.answering(text)
             let loader = CurlLoader()
-            for (number, delivery) in [ResponseDelivery.buffered, .streamed].enumerated() {
+            for (number, delivery) in [HTTPResponse.Delivery.buffered, .streamed].enumerated() {
                 let error = await failure(of: server, delivery, over: loader)
                 #expect(error?.code == code, "\(String(describing: error))")
                 if !text.contains("chunked\r\n\r\n0\r\n") { #expect(server.connectionCount == number + 1) }
@@ -81,7 +81,7 @@
         }
 
         private func failure(
-            of server: RawServer, _ delivery: ResponseDelivery, over loader: CurlLoader
+            of server: RawServer, _ delivery: HTTPResponse.Delivery, over loader: CurlLoader
         ) async -> HTTPError? {
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = delivery

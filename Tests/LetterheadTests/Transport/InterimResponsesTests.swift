@@ -21,8 +21,10 @@
             }
         }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
-        func `Interim responses are part of the response that they precede`(delivery: ResponseDelivery) async throws {
+        @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
+        func `Interim responses are part of the response that they precede`(delivery: HTTPResponse.Delivery)
+            async throws
+        {
             let server = server(
                 "HTTP/1.1 100 Continue\r\n\r\n" + Self.earlyHints(1) + "HTTP/1.1 102 Processing\r\nX-Step: 2\r\n\r\n"
                     + Self.earlyHints(2) + Self.earlyHints(3))
@@ -84,7 +86,7 @@
         ])
         func `A malformed interim response is an error`(text: String) async throws {
             let server = server(text)
-            for delivery in [ResponseDelivery.buffered, .streamed] {
+            for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 var request = HTTPRequest(url: server.url())
                 request.responseDelivery = delivery
                 let broken = request

@@ -34,7 +34,7 @@ struct PublicKeyPinTests {
     }
 
     @Test func `The keys of a host replace those of all hosts`() {
-        var security = TransportSecurity()
+        var security = TransportConfiguration.Security()
         let (one, two) = (Data(repeating: 1, count: 32), Data(repeating: 2, count: 32))
         security.pinnedKeys = [one]
         security.pinnedKeysByHost = ["a.example": [two]]
@@ -44,14 +44,14 @@ struct PublicKeyPinTests {
 
     @Test(arguments: ["", "A.example", "a.example.", "a.example:443", "https://a.example", "*.example", "a b"])
     func `A pinned host that is not a name in lower case is refused`(host: String) {
-        var security = TransportSecurity()
+        var security = TransportConfiguration.Security()
         security.pinnedKeysByHost = [host: [Data(count: 32)]]
         #expect(security.brokenRule?.contains("pinnedKeysByHost") == true)
     }
 
     @Test(arguments: [[], [Data(count: 31)], [Data(count: 32), Data()]])
     func `A pinned host without a digest of 32 bytes is refused`(digests: [Data]) {
-        var security = TransportSecurity()
+        var security = TransportConfiguration.Security()
         security.pinnedKeysByHost = ["a.example": digests]
         #expect(security.brokenRule?.contains("pinnedKeysByHost") == true)
     }

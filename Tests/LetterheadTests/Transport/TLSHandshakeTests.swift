@@ -101,7 +101,7 @@
             }
             let url = try #require(URL(string: "https://127.0.0.1:\(front.port)/"))
             let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: CurlLoader(trusting))
-            let reconnection = Reconnection.whenClosed(clock: TestClock(isAutomatic: true))
+            let reconnection = ServerSentEvent.Reconnection.whenClosed(clock: TestClock(isAutomatic: true))
             var events: [String] = []
             for try await event in client.events(of: Endpoint(), reconnecting: reconnection) {
                 events.append(event.data)
@@ -125,18 +125,18 @@
         }
 
         struct Identity: Sendable, CustomTestStringConvertible {
-            let identity: TransportSecurity.Identity?
+            let identity: TransportConfiguration.Security.Identity?
             let alert: String
             var testDescription: String { alert }
 
             static let refused = [
                 Identity(identity: nil, alert: "certificate required"),
                 Identity(
-                    identity: TransportSecurity.Identity(
+                    identity: TransportConfiguration.Security.Identity(
                         certificate: Data(Certificates.selfSigned.utf8), key: Data(Certificates.selfSignedKey.utf8)),
                     alert: "unknown CA"),
                 Identity(
-                    identity: TransportSecurity.Identity(
+                    identity: TransportConfiguration.Security.Identity(
                         certificate: Data(Certificates.valid.utf8), key: Data(Certificates.validKey.utf8)),
                     alert: "unsupported certificate"),
             ]
@@ -182,9 +182,9 @@
             }
         }
 
-        @Test(arguments: [ResponseDelivery.buffered, .streamed])
+        @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
         func `The close_notify of an earlier connection does not complete the body of a request that was sent again`(
-            delivery: ResponseDelivery
+            delivery: HTTPResponse.Delivery
         ) async throws {
             let server = RawServer(tls: RawTLS()) { connection, number in
                 guard connection.readHead() != nil else { return }

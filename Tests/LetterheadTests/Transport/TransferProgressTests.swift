@@ -15,8 +15,8 @@ struct TransferProgressTests {
     }
 
     private func steps(
-        over transport: Transport, _ body: any HTTPBody, _ delivery: ResponseDelivery = .buffered
-    ) async throws -> [TransferProgress] {
+        over transport: Transport, _ body: any HTTPBody, _ delivery: HTTPResponse.Delivery = .buffered
+    ) async throws -> [HTTPRequest.Progress] {
         let server = try await echo()
         let box = Seen()
         var request = HTTPRequest(method: .post, url: server.url)
@@ -33,16 +33,16 @@ struct TransferProgressTests {
         let (first, second) = (Seen(), Seen())
         let template = Endpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
         template.options.onProgress?(
-            TransferProgress(direction: .upload, completedBytes: 1, totalBytes: 2))
+            HTTPRequest.Progress(direction: .upload, completedBytes: 1, totalBytes: 2))
         #expect(first.all.count == 1 && second.all == first.all)
     }
 
-    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `The fractions of both directions grow and end at 1`(_ transport: Transport, delivery: ResponseDelivery)
+    @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])
+    func `The fractions of both directions grow and end at 1`(_ transport: Transport, delivery: HTTPResponse.Delivery)
         async throws
     {
         let steps = try await steps(over: transport, DataBody(Data(count: size)), delivery)
-        for direction in [TransferProgress.Direction.upload, .download] {
+        for direction in [HTTPRequest.Progress.Direction.upload, .download] {
             let fractions = steps.filter { $0.direction == direction }.compactMap(\.fractionCompleted)
             #expect(fractions.count > 2 && fractions == fractions.sorted() && fractions.last == 1)
             #expect(Set(fractions).count == fractions.count)
@@ -70,9 +70,9 @@ struct TransferProgressTests {
         request.body = DataBody(Data(count: size))
         request.onProgress = { updates.report($0) }
         async let response = transport.loader.load(request)
-        var last: TransferProgress?
+        var last: HTTPRequest.Progress?
         for await progress in updates { last = progress }
-        #expect(last == TransferProgress(direction: .download, completedBytes: size, totalBytes: size))
+        #expect(last == HTTPRequest.Progress(direction: .download, completedBytes: size, totalBytes: size))
         #expect(try await response.status == 200)
         await server.stop()
     }
@@ -93,7 +93,7 @@ struct TransferProgressTests {
 
 /// What was reported. A class, since the reporting closure and the test share it.
 private final class Seen: Sendable {
-    private let steps = Mutex<[TransferProgress]>([])
-    func add(_ step: TransferProgress) { steps.withLock { $0.append(step) } }
-    var all: [TransferProgress] { steps.withLock { $0 } }
+    private let steps = Mutex<[HTTPRequest.Progress]>([])
+    func add(_ step: HTTPRequest.Progress) { steps.withLock { $0.append(step) } }
+    var all: [HTTPRequest.Progress] { steps.withLock { $0 } }
 }

@@ -7,7 +7,7 @@
 
     @Suite(.timeLimit(.minutes(3)))
     struct TransportProxyTests {
-        private func loader(_ proxy: TransportProxy) -> CurlLoader {
+        private func loader(_ proxy: TransportConfiguration.Proxy) -> CurlLoader {
             var configuration = TransportConfiguration()
             configuration.proxy = proxy
             return CurlLoader(configuration)
@@ -196,7 +196,8 @@
         }
 
         @Test func `A password is in no description`() {
-            let proxy = TransportProxy.https("proxy.example", port: 1).authenticated(user: "u", password: "secret")
+            let proxy = TransportConfiguration.Proxy.https("proxy.example", port: 1).authenticated(
+                user: "u", password: "secret")
             #expect("\(proxy)" == "https://proxy.example:1")
             var text = ""
             dump(proxy, to: &text)
@@ -204,19 +205,20 @@
         }
 
         @Test(arguments: [
-            TransportProxy.environment.authenticated(user: "u", password: "p"), .environment.except(["a.test"]),
+            TransportConfiguration.Proxy.environment.authenticated(user: "u", password: "p"),
+            .environment.except(["a.test"]),
             .direct.authenticated(user: "u", password: "p"), .direct.except(["a.test"]),
         ])
         func `A proxy without a host has no credentials or exceptions`(
-            proxy: TransportProxy
+            proxy: TransportConfiguration.Proxy
         ) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader(proxy).load(request) }
             #expect(error?.code == .invalidRequest && error?.message.contains("credentials") == true)
         }
 
-        @Test(arguments: [TransportProxy.http("", port: 1), .http("a b", port: 1), .socks5("x", port: 0)])
-        func `A malformed proxy is refused`(proxy: TransportProxy) async throws {
+        @Test(arguments: [TransportConfiguration.Proxy.http("", port: 1), .http("a b", port: 1), .socks5("x", port: 0)])
+        func `A malformed proxy is refused`(proxy: TransportConfiguration.Proxy) async throws {
             let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/")))
             let error = await #expect(throws: HTTPError.self) { try await loader(proxy).load(request) }
             #expect(error?.code == .invalidRequest)

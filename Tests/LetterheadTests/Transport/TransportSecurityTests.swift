@@ -83,7 +83,7 @@
             tls.clientAuthority = Certificates.authority
             let server = try await server(tls)
             var configuration = trusting
-            configuration.security.identity = TransportSecurity.Identity(
+            configuration.security.identity = TransportConfiguration.Security.Identity(
                 certificate: Data(Certificates.client.utf8), key: Data(Certificates.clientKey.utf8))
             #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
             #expect(await failure(trusting, server) != nil)
@@ -145,7 +145,7 @@
             server.enqueue(
                 .raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + text, then: hasGoodbye ? .halfClose : .close),
                 times: 2)
-            for delivery in [ResponseDelivery.buffered, .streamed] {
+            for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 var request = HTTPRequest(url: server.url)
                 request.responseDelivery = delivery
                 let loader = CurlLoader(trusting)

@@ -44,8 +44,9 @@ extension TransportTests {
         await server.stop()
     }
 
-    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `a body of unknown length is sent completely`(_ transport: Transport, delivery: ResponseDelivery) async throws
+    @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])
+    func `a body of unknown length is sent completely`(_ transport: Transport, delivery: HTTPResponse.Delivery)
+        async throws
     {
         let server = try await echo()
         var request = request(.post, "echo", on: server)

@@ -227,8 +227,10 @@ struct TransportTests {
         await server.stop()
     }
 
-    @Test(arguments: Transport.allCases, [ResponseDelivery.buffered, .streamed])
-    func `a response has the times of its first and its last byte`(_ transport: Transport, delivery: ResponseDelivery)
+    @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])
+    func `a response has the times of its first and its last byte`(
+        _ transport: Transport, delivery: HTTPResponse.Delivery
+    )
         async throws
     {
         let server = try await echo()

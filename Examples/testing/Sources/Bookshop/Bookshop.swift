@@ -37,7 +37,7 @@ public struct Bookshop: Sendable {
     /// Creates a client. Tests pass a mock as the transport.
     public init(
         environment: ServerEnvironment = Bookshop.environment, authentication: HTTPAuthentication? = nil,
-        retrying: RetrySettings = RetrySettings(maximumRetries: 3), attemptLinks: (any LoaderLink)? = nil,
+        retrying: Retry.Settings = Retry.Settings(maximumRetries: 3), attemptLinks: (any LoaderLink)? = nil,
         transport: any HTTPLoader = HTTPClient.defaultTransport
     ) {
         client = HTTPClient(

@@ -15,7 +15,7 @@ extension HTTPClient {
     /// fields itself. Authentication, retries and redirects work like those of any other request until the head of the
     /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events.
     ///
-    /// By default, the sequence ends with its connection. To reconnect, pass ``Reconnection/whenClosed``. Each event is
+    /// By default, the sequence ends with its connection. To reconnect, pass ``ServerSentEvent/Reconnection/whenClosed``. Each event is
     /// delivered at most once. Leaving the loop, cancelling the task and ``HTTPClient/reset()`` close the connection.
     ///
     /// - Parameters:
@@ -24,13 +24,13 @@ extension HTTPClient {
     ///   - limit: the maximum number of bytes in a line and in the data of an event; a larger event is
     ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+        of template: Template, reconnecting reconnection: ServerSentEvent.Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
         eventSequence(of: template, reconnecting: reconnection, limit: limit)
     }
 
     private func eventSequence<Template: RequestTemplate>(
-        of template: Template, reconnecting reconnection: Reconnection, limit: Int
+        of template: Template, reconnecting reconnection: ServerSentEvent.Reconnection, limit: Int
     ) -> EventSequence {
         EventSequence(
             client: self, reconnection: reconnection, limit: limit,
@@ -58,7 +58,7 @@ extension HTTPClient {
     ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, endingWith sentinel: String? = nil,
-        reconnecting reconnection: Reconnection = .never, limit: Int = 16 << 20
+        reconnecting reconnection: ServerSentEvent.Reconnection = .never, limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         EventValues<Value>(
             events: eventSequence(of: template, reconnecting: reconnection, limit: limit), sentinel: sentinel)
@@ -85,7 +85,7 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 /// The events of a stream.
 struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
-    let reconnection: Reconnection
+    let reconnection: ServerSentEvent.Reconnection
     let limit: Int
     /// The progress updates of the template. They end with the stream, even if nothing was sent.
     let progress: ProgressUpdates.Report?

@@ -10,7 +10,7 @@ package struct JSONValueSplitter: Sendable {
         /// An array if the first character is `[`, otherwise lines.
         case arrayOrLines
 
-        init(_ format: JSONStreamFormat, for type: MediaType?) {
+        init(_ format: HTTPResponseBody.JSONFormat, for type: MediaType?) {
             switch format {
             case .lines: self = .lines
             case .textSequence: self = .textSequence
@@ -142,7 +142,7 @@ extension JSONValueSplitter.Fault {
 extension JSONValueSplitter {
     /// Splits a body in memory in chunks of one size, and returns all its encoded values up to the first error.
     package static func texts(
-        in bytes: [UInt8], format: JSONStreamFormat, piecesOf size: Int, limit: Int
+        in bytes: [UInt8], format: HTTPResponseBody.JSONFormat, piecesOf size: Int, limit: Int
     ) -> (texts: [Data], isWhole: Bool) {
         var splitter = JSONValueSplitter(Format(format, for: .json), limit: limit)
         var texts: [Data] = []

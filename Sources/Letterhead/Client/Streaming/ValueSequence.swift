@@ -20,7 +20,8 @@ extension HTTPClient {
     ///   - format: the format of the response. Default: determined by its content type.
     ///   - limit: the maximum number of bytes in a value; a larger one is `.responseTooLarge`. Default: 16 MiB.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
-        of template: Template, as type: Value.Type, format: JSONStreamFormat = .automatic, limit: Int = 16 << 20
+        of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
+        limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         ValueSequence<Value>(client: context.identity, format: format, limit: limit) {
             try await stream(ValueStreamTemplate(base: template, format: format))
@@ -34,7 +35,7 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Body = Base.Body
 
     let base: Base
-    let format: JSONStreamFormat
+    let format: HTTPResponseBody.JSONFormat
 
     var headers: HTTPHeaders {
         var headers = base.headers
@@ -53,7 +54,7 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 /// JSON values that are decoded as they arrive.
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: ClientIdentity
-    let format: JSONStreamFormat
+    let format: HTTPResponseBody.JSONFormat
     let limit: Int
     let connect: @Sendable () async throws -> HTTPResponse
 

@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// ```swift
 /// struct Session: CredentialProvider {
-///     func credential(for need: CredentialNeed<Secret>) async throws -> Secret? {
+///     func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
 ///         Secret(String(decoding: try await need.next.load(login).body.data(), as: UTF8.self))
 ///     }
 ///     func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
@@ -35,7 +35,7 @@ public protocol CredentialProvider: Sendable {
     /// - Returns: the credential; nil if none is available, which fails all waiting requests and removes the previous
     ///   credential.
     /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
-    func credential(for need: CredentialNeed<Credential>) async throws -> Credential?
+    func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential?
 
     /// Writes the credential into a request. Throws if the credential is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
@@ -45,9 +45,9 @@ public protocol CredentialProvider: Sendable {
     /// have the same. Default: nil (a cache compares the values that ``sign(_:with:)`` writes).
     func identity(of credential: Credential) -> String?
 
-    /// Returns whether a stored credential can still be used. Default: always ``CredentialFreshness/fresh``; the
+    /// Returns whether a stored credential can still be used. Default: always ``HTTPAuthentication/Freshness/fresh``; the
     /// credential is replaced only after a 401.
-    func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness
+    func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness
 
     /// Removes all stored credentials, including external copies. Default: does nothing.
     func reset() async
@@ -57,49 +57,55 @@ extension CredentialProvider {
     /// Returns nil.
     public func identity(of credential: Credential) -> String? { nil }
 
-    /// Returns ``CredentialFreshness/fresh``.
-    public func freshness(of credential: Credential, for request: HTTPRequest) -> CredentialFreshness { .fresh }
+    /// Returns ``HTTPAuthentication/Freshness/fresh``.
+    public func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
+        .fresh
+    }
 
     /// Does nothing.
     public func reset() async {}
 }
 
-/// The state of a stored credential.
-public enum CredentialFreshness: Sendable, Hashable {
-    /// The credential can be used.
-    case fresh
-    /// The credential is still valid but expires soon. A new one is requested; if the limit of calls does not allow
-    /// this, the stored one is used.
-    case stale
-    /// The credential can no longer be used.
-    case expired
-    /// The credential is valid, but not sufficient for this request.
-    case insufficient
+extension HTTPAuthentication {
+    /// The state of a stored credential.
+    public enum Freshness: Sendable, Hashable {
+        /// The credential can be used.
+        case fresh
+        /// The credential is still valid but expires soon. A new one is requested; if the limit of calls does not allow
+        /// this, the stored one is used.
+        case stale
+        /// The credential can no longer be used.
+        case expired
+        /// The credential is valid, but not sufficient for this request.
+        case insufficient
+    }
 }
 
-/// The reason why a credential is needed, and the loader for the requests that obtain the credential.
-public struct CredentialNeed<Credential: Sendable>: Sendable {
-    /// The first request that waits for the credential.
-    public let request: HTTPRequest
-    /// The chain below the authentication, for requests of the provider.
-    public let next: any HTTPLoader
-    /// The stored credential that the new one replaces; nil if there is none. If it is stale or insufficient, it is
-    /// still valid.
-    public let previous: Credential?
-    /// Whether a 401 refused the previous credential.
-    public let isRefused: Bool
+extension HTTPAuthentication {
+    /// The reason why a credential is needed, and the loader for the requests that obtain the credential.
+    public struct Need<Credential: Sendable>: Sendable {
+        /// The first request that waits for the credential.
+        public let request: HTTPRequest
+        /// The chain below the authentication, for requests of the provider.
+        public let next: any HTTPLoader
+        /// The stored credential that the new one replaces; nil if there is none. If it is stale or insufficient, it is
+        /// still valid.
+        public let previous: Credential?
+        /// Whether a 401 refused the previous credential.
+        public let isRefused: Bool
 
-    /// Creates a need, for tests of a provider.
-    ///
-    /// - Parameters:
-    ///   - request: the request that waits for the credential.
-    ///   - next: the loader for the requests of the provider, usually a mock.
-    ///   - previous: the stored credential that the new one replaces. Default: nil.
-    ///   - isRefused: whether a 401 refused the previous credential. Default: false.
-    public init(
-        request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
-    ) {
-        (self.request, self.next, self.previous, self.isRefused) = (request, next, previous, isRefused)
+        /// Creates a need, for tests of a provider.
+        ///
+        /// - Parameters:
+        ///   - request: the request that waits for the credential.
+        ///   - next: the loader for the requests of the provider, usually a mock.
+        ///   - previous: the stored credential that the new one replaces. Default: nil.
+        ///   - isRefused: whether a 401 refused the previous credential. Default: false.
+        public init(
+            request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
+        ) {
+            (self.request, self.next, self.previous, self.isRefused) = (request, next, previous, isRefused)
+        }
     }
 }
 
@@ -176,7 +182,7 @@ extension HTTPAuthentication {
         clock: any Clock<Duration> = ContinuousClock(),
         asking ask:
             @escaping @Sendable (
-                CredentialNeed<(username: String, password: Secret)>
+                HTTPAuthentication.Need<(username: String, password: Secret)>
             ) async throws -> (username: String, password: Secret)?
     ) -> HTTPAuthentication {
         let provider = AskedCredential(ask: ask) {
@@ -200,7 +206,7 @@ extension HTTPAuthentication {
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
-        asking ask: @escaping @Sendable (CredentialNeed<Secret>) async throws -> Secret?
+        asking ask: @escaping @Sendable (HTTPAuthentication.Need<Secret>) async throws -> Secret?
     ) -> HTTPAuthentication {
         let provider = AskedCredential(ask: ask) { try $0.bearerHeaderValue.get() }
         return shared(
@@ -211,10 +217,10 @@ extension HTTPAuthentication {
 
 /// A provider that calls a closure for a credential of the `Authorization` header.
 private struct AskedCredential<Credential: Sendable>: CredentialProvider {
-    let ask: @Sendable (CredentialNeed<Credential>) async throws -> Credential?
+    let ask: @Sendable (HTTPAuthentication.Need<Credential>) async throws -> Credential?
     let headerValue: @Sendable (Credential) throws -> String
 
-    func credential(for need: CredentialNeed<Credential>) async throws -> Credential? { try await ask(need) }
+    func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential? { try await ask(need) }
 
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws {
         CredentialPlace.header(.authorization).put(try headerValue(credential), into: &request)

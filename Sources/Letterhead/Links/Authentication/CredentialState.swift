@@ -20,9 +20,9 @@ package struct CredentialState<Credential: Sendable>: Sendable {
     /// The caller's judgment of the credential of a generation.
     package struct Verdict {
         package let generation: Int
-        package let freshness: CredentialFreshness
+        package let freshness: HTTPAuthentication.Freshness
 
-        package init(generation: Int, freshness: CredentialFreshness) {
+        package init(generation: Int, freshness: HTTPAuthentication.Freshness) {
             (self.generation, self.freshness) = (generation, freshness)
         }
 

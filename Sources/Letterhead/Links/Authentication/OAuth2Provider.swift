@@ -26,7 +26,7 @@ final class OAuth2Provider: CredentialProvider {
         given = Mutex(grant.givenToken)
     }
 
-    func credential(for need: CredentialNeed<OAuth2Credential>) async throws -> OAuth2Credential? {
+    func credential(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
         let kept = try await keeper.load(previous: need.previous)
         try requireOrigin(of: need, for: kept)
         if let kept, isGood(kept, for: need) { return kept }
@@ -49,7 +49,7 @@ final class OAuth2Provider: CredentialProvider {
             try credential.tokens.accessToken.bearerHeaderValue.get(), into: &request)
     }
 
-    func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> CredentialFreshness {
+    func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
         var freshness = keeper.freshness(of: credential)
         // A person is not asked to sign in before the token has expired.
         if freshness == .stale, !renewsSilently(credential) { freshness = .fresh }
@@ -67,7 +67,7 @@ final class OAuth2Provider: CredentialProvider {
 
     /// Refuses stored tokens of another origin. They may come from an earlier launch of the program.
     private func requireOrigin(
-        of need: CredentialNeed<OAuth2Credential>, for kept: OAuth2Credential?
+        of need: HTTPAuthentication.Need<OAuth2Credential>, for kept: OAuth2Credential?
     ) throws(HTTPAuthentication.Failure) {
         guard let origin = origin(of: need), let owner = kept?.tokens.origin, owner != origin else { return }
         throw HTTPAuthentication.Failure(
@@ -76,11 +76,11 @@ final class OAuth2Provider: CredentialProvider {
                 + "list both in allowedOrigins, or reset the client to obtain new tokens")
     }
 
-    private func origin(of need: CredentialNeed<OAuth2Credential>) -> HTTPOrigin? {
+    private func origin(of need: HTTPAuthentication.Need<OAuth2Credential>) -> HTTPOrigin? {
         isBound ? need.request.origin : nil
     }
 
-    private func isGood(_ kept: OAuth2Credential, for need: CredentialNeed<OAuth2Credential>) -> Bool {
+    private func isGood(_ kept: OAuth2Credential, for need: HTTPAuthentication.Need<OAuth2Credential>) -> Bool {
         if need.isRefused, need.previous?.tokens.accessToken == kept.tokens.accessToken { return false }
         return freshness(of: kept, for: need.request) == .fresh
     }
@@ -94,7 +94,7 @@ extension OAuth2Provider {
 
     /// Refreshes the tokens if there is a refresh token, or else uses the grant.
     private func renewed(
-        _ kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
+        _ kept: OAuth2Credential?, for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         let scope = need.request.requiredScopes.union(kept?.granted ?? grant.scope)
         let isWider = kept.map { !need.request.requiredScopes.isSubset(of: $0.granted) } ?? false
@@ -112,7 +112,7 @@ extension OAuth2Provider {
 
     /// Refreshes the tokens (RFC 6749, 6). A response without a refresh token keeps the previous one.
     private func refreshed(
-        _ token: Secret, kept: OAuth2Credential?, for need: CredentialNeed<OAuth2Credential>
+        _ token: Secret, kept: OAuth2Credential?, for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
         return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, for: need)
@@ -120,7 +120,8 @@ extension OAuth2Provider {
 
     /// Uses the grant after the previous tokens became invalid.
     private func grantedAnew(
-        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, after failure: HTTPAuthentication.Failure
+        _ scope: Set<String>, for need: HTTPAuthentication.Need<OAuth2Credential>,
+        after failure: HTTPAuthentication.Failure
     ) async throws -> OAuth2Credential {
         do {
             return try await granted(scope, for: need)
@@ -134,7 +135,7 @@ extension OAuth2Provider {
     }
 
     private func granted(
-        _ scope: Set<String>, for need: CredentialNeed<OAuth2Credential>, isSignedIn: Bool = false
+        _ scope: Set<String>, for need: HTTPAuthentication.Need<OAuth2Credential>, isSignedIn: Bool = false
     ) async throws -> OAuth2Credential {
         guard scope.allSatisfy(Self.isScope) else {
             throw HTTPAuthentication.Failure(
@@ -162,7 +163,7 @@ extension OAuth2Provider {
 
     private func exchange(
         _ form: [(String, String)], asked: Set<String>, refreshToken: Secret?,
-        for need: CredentialNeed<OAuth2Credential>
+        for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         // The lifetime is counted from before the request, so that it is never overestimated.
         let instant = keeper.instant

@@ -149,7 +149,7 @@ extension SharedCredential {
             case .use, .again, .refuse: return (answer, nil)
             case .wait(let number): return (answer, fetches.join(number))
             case .obtain(let number, let previous):
-                let need = CredentialNeed(
+                let need = HTTPAuthentication.Need(
                     request: request, next: next, previous: previous?.credential,
                     isRefused: previous?.isRefused ?? false)
                 return (
@@ -162,7 +162,7 @@ extension SharedCredential {
     /// Fetches a credential for all waiting requests. The requests of the provider are observed as part of the load that
     /// needs the credential.
     private func fetch(
-        _ number: Int, for need: CredentialNeed<Provider.Credential>
+        _ number: Int, for need: HTTPAuthentication.Need<Provider.Credential>
     ) async -> Result<Held, CredentialRefusal> {
         let result: Result<Provider.Credential?, any Error>
         do {

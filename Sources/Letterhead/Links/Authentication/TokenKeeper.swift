@@ -81,7 +81,7 @@ final class TokenKeeper: Sendable {
         pending.withLock { $0.delete = false }
     }
 
-    func freshness(of credential: OAuth2Credential) -> CredentialFreshness {
+    func freshness(of credential: OAuth2Credential) -> HTTPAuthentication.Freshness {
         guard let end = credential.end else { return .fresh }
         let left = end - timeline.now
         return left <= .zero ? .expired : left <= credential.margin ? .stale : .fresh

@@ -111,7 +111,7 @@ struct CacheExchange: Sendable {
         if request.options.contains(TransferProgressOption.self) || request.reportsProgress,
             let count = response.body.buffered?.count, count > 0
         {
-            request.onProgress?(TransferProgress(direction: .download, completedBytes: count, totalBytes: count))
+            request.onProgress?(HTTPRequest.Progress(direction: .download, completedBytes: count, totalBytes: count))
         }
         return response
     }

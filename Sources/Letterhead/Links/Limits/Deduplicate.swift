@@ -96,50 +96,52 @@ public final class Deduplicate: LoaderLink {
 
 extension RequestTemplate {
     /// Sets whether the request shares a load with equal ones.
-    public func deduplication(_ deduplication: Deduplication) -> Modified<Self> {
+    public func deduplication(_ deduplication: Deduplicate.Settings) -> Modified<Self> {
         settings { $0.deduplication = deduplication }
     }
 }
 
 enum DeduplicationOption: HTTPRequestOption {
-    static let defaultOptionValue = Deduplication.automatic
+    static let defaultOptionValue = Deduplicate.Settings.automatic
 }
 
 extension RequestSettings {
     /// Whether the request shares a load with equal requests. Only a chain that contains ``Deduplicate`` uses this
     /// setting.
     ///
-    /// Default: ``Deduplication/automatic``.
-    public var deduplication: Deduplication {
+    /// Default: ``Deduplicate/Settings/automatic``.
+    public var deduplication: Deduplicate.Settings {
         get { self[option: DeduplicationOption.self] }
         set { self[option: DeduplicationOption.self] = newValue }
     }
 }
 
-/// A setting that determines whether a request shares a load with equal ones.
-public struct Deduplication: Hashable, Sendable {
-    enum Kind: Hashable {
-        case automatic, never
-        case key(String)
+extension Deduplicate {
+    /// A setting that determines whether a request shares a load with equal ones.
+    public struct Settings: Hashable, Sendable {
+        enum Kind: Hashable {
+            case automatic, never
+            case key(String)
+        }
+
+        let kind: Kind
+
+        /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
+        /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
+        public static let automatic = Deduplicate.Settings(kind: .automatic)
+
+        /// Never shares a load.
+        public static let never = Deduplicate.Settings(kind: .never)
+
+        /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
+        /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
+        /// environment.
+        ///
+        /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
+        /// if the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
+        /// user, include the user in the key.
+        public static func key(_ key: String) -> Deduplicate.Settings { Deduplicate.Settings(kind: .key(key)) }
     }
-
-    let kind: Kind
-
-    /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
-    /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
-    public static let automatic = Deduplication(kind: .automatic)
-
-    /// Never shares a load.
-    public static let never = Deduplication(kind: .never)
-
-    /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
-    /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
-    /// environment.
-    ///
-    /// A header that is ignored (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only
-    /// if the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
-    /// user, include the user in the key.
-    public static func key(_ key: String) -> Deduplication { Deduplication(kind: .key(key)) }
 }
 
 private enum SharedLoadValue: HTTPRequestOption {
@@ -168,7 +170,7 @@ final class DeduplicationKey: Hashable, Sendable {
     /// all parts of the request are compared in that case.
     private let identity: RequestIdentity?
 
-    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplication/never``, its response is
+    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplicate/Settings/never``, its response is
     /// streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is not safe.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered else { return nil }

@@ -13,7 +13,7 @@ import Synchronization
 /// 429, 503 or 529). All requests in the same scope then wait until the window or the pause ends, including those
 /// already in the queue. If the wait would pass the deadline of a request, the request fails at once with `.timedOut`.
 /// A wait ends when its task is cancelled. A reset removes the reported limits and ends all waits with `.cancelled`.
-/// Requests with ``Throttling/never`` are not limited.
+/// Requests with ``Throttle/Settings/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
 /// host.
@@ -21,7 +21,7 @@ public final class LimitRate: LoaderLink {
     // This type is a class because all chains that contain the link share its buckets.
 
     private let state: Mutex<RateState<QueuedRequest>>
-    private let scope: Throttling.Scope
+    private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -41,7 +41,7 @@ public final class LimitRate: LoaderLink {
     ///   - clock: measures the time. Default: the continuous clock.
     ///   - now: returns the current date, for headers that contain one. Default: the date of the system.
     public init(
-        _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttling.Scope = .host,
+        _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
         queueLimit: Int = .max, longestHold: Duration = .seconds(3_600),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {

@@ -21,7 +21,7 @@ public final class Throttle: LoaderLink {
     // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
 
     private let state: Mutex<ThrottleState<QueuedRequest>>
-    private let scope: Throttling.Scope
+    private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
 
@@ -35,7 +35,7 @@ public final class Throttle: LoaderLink {
     ///     With a negative number, each request fails with `.invalidRequest`. Default: no limit.
     ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
-        limit: Int = .max, per scope: Throttling.Scope = .client, queueLimit: Int = .max,
+        limit: Int = .max, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         state = Mutex(ThrottleState(limit: limit))
@@ -134,40 +134,42 @@ extension Throttle: CustomStringConvertible {
 
 extension RequestTemplate {
     /// Sets whether the request is throttled, and its priority in the queue.
-    public func throttling(_ throttling: Throttling) -> Modified<Self> {
+    public func throttling(_ throttling: Throttle.Settings) -> Modified<Self> {
         settings { $0.throttling = throttling }
     }
 }
 
 enum ThrottlingOption: HTTPRequestOption {
-    static let defaultOptionValue = Throttling.always
+    static let defaultOptionValue = Throttle.Settings.always
 }
 
 extension RequestSettings {
-    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttling/always``.
-    public var throttling: Throttling {
+    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttle/Settings/always``.
+    public var throttling: Throttle.Settings {
         get { self[option: ThrottlingOption.self] }
         set { self[option: ThrottlingOption.self] = newValue }
     }
 }
 
-/// A setting that determines whether ``Throttle`` and ``LimitRate`` limit a request.
-public struct Throttling: Hashable, Sendable {
-    /// Throttles the request, with priority 0.
-    public static let always = Throttling(priority: 0)
+extension Throttle {
+    /// A setting that determines whether ``Throttle`` and ``LimitRate`` limit a request.
+    public struct Settings: Hashable, Sendable {
+        /// Throttles the request, with priority 0.
+        public static let always = Throttle.Settings(priority: 0)
 
-    /// Sends the request at once, without counting it.
-    public static let never = Throttling(priority: nil)
+        /// Sends the request at once, without counting it.
+        public static let never = Throttle.Settings(priority: nil)
 
-    /// Throttles the request with a priority. Requests with a higher priority are sent first; within a priority,
-    /// requests are sent in order of arrival.
-    public static func priority(_ priority: Int) -> Throttling { Throttling(priority: priority) }
+        /// Throttles the request with a priority. Requests with a higher priority are sent first; within a priority,
+        /// requests are sent in order of arrival.
+        public static func priority(_ priority: Int) -> Throttle.Settings { Throttle.Settings(priority: priority) }
 
-    /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
-    public let priority: Int?
+        /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
+        public let priority: Int?
+    }
 }
 
-extension Throttling {
+extension Throttle.Settings {
     /// The requests that share a limit of ``Throttle`` or ``LimitRate``.
     public struct Scope: Sendable {
         private enum Kind: Sendable {

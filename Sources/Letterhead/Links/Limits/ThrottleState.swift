@@ -18,7 +18,7 @@ struct ThrottleState<Waiter> {
         var isIdle: Bool { running == 0 && line.isEmpty }
     }
 
-    /// The queue for the scope ``Throttling/Scope/client`` is separate, because most throttles have no other.
+    /// The queue for the scope ``Throttle/Settings/Scope/client`` is separate, because most throttles have no other.
     private var client = Lane()
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
@@ -32,7 +32,7 @@ struct ThrottleState<Waiter> {
 
     var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
     var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
-    /// The number of queues, without the one for the scope ``Throttling/Scope/client``.
+    /// The number of queues, without the one for the scope ``Throttle/Settings/Scope/client``.
     var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
 
     /// Takes a slot if one is free.

@@ -135,7 +135,7 @@ extension CurlCommand {
 
     /// Returns the option and its argument for one part. In the argument of `--form`, curl finds `;headers=@file` and
     /// other fields everywhere except in quotation marks, and in a media type even there.
-    private func word(of part: MultipartPart) -> (option: String, word: String)? {
+    private func word(of part: MultipartBody.Part) -> (option: String, word: String)? {
         guard let (name, filename) = part.fields.form, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
             Self.isSame(name), Self.isSame(filename ?? ""), part.fields.type.map(Self.isPlain(type:)) != false,
             let content = content(of: part, named: name)
@@ -174,7 +174,7 @@ extension CurlCommand {
         case file(String)
     }
 
-    private func content(of part: MultipartPart, named name: String) -> FormContent? {
+    private func content(of part: MultipartBody.Part, named name: String) -> FormContent? {
         if !showsSecrets, request.redaction.isSecret(parameter: name) { return .text(Redaction.placeholder) }
         let text: String?
         switch part.content {

@@ -132,7 +132,9 @@ struct TimelineRows {
     private mutating func addHead(_ event: HTTPEvent) {
         if let sent { bar("  wait", sent, event) { $0[.status].map(String.init) } }
         head = event.time
-        for timing in event[.serverTiming].map(ServerTiming.list)?.prefix(20) ?? [] { note("  server", "\(timing)") }
+        for timing in event[.serverTiming].map(HTTPHeaders.ServerTiming.list)?.prefix(20) ?? [] {
+            note("  server", "\(timing)")
+        }
         if let date = event[.deprecation] { note("  deprecated", date) }
         if let date = event[.sunset] { note("  sunset", date) }
     }

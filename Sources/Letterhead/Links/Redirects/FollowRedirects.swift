@@ -104,9 +104,9 @@ public struct FollowRedirects: LoaderLink {
 
     private func step(
         from request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
-    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
+    ) async throws(HTTPError) -> Result<HTTPRequest, RedirectPolicy.Redirect.Refusal> {
         let proposal: HTTPRequest
-        do throws(HTTPRedirect.Refusal) {
+        do throws(RedirectPolicy.Redirect.Refusal) {
             proposal = try RedirectRules.proposal(for: request, response: response, policy: policy)
         } catch {
             return .failure(error)
@@ -117,7 +117,7 @@ public struct FollowRedirects: LoaderLink {
 
     private func choice(
         _ choose: RedirectPolicy.Choice, of proposal: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
-    ) async throws(HTTPError) -> Result<HTTPRequest, HTTPRedirect.Refusal> {
+    ) async throws(HTTPError) -> Result<HTTPRequest, RedirectPolicy.Redirect.Refusal> {
         var hop = proposal
         do {
             guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }
@@ -136,7 +136,7 @@ public struct FollowRedirects: LoaderLink {
 
 /// The redirects of one load. Counts them and detects loops.
 struct RedirectTrail {
-    private(set) var redirects: [HTTPRedirect] = []
+    private(set) var redirects: [RedirectPolicy.Redirect] = []
     private var visited: Set<String> = []
     /// The headers of the previous response if it redirected to its own URL, without Date and Age; nil otherwise.
     private var lastToItself: [HTTPHeaders.Field]?
@@ -161,7 +161,7 @@ struct RedirectTrail {
                 .tooManyRedirects, request: response.request, response: response,
                 message: "the redirects form a loop")
         }
-        redirects.append(HTTPRedirect(response: response, target: target))
+        redirects.append(RedirectPolicy.Redirect(response: response, target: target))
     }
 
     private mutating func leadsInCircle(_ response: HTTPResponse, to target: String) -> Bool {
@@ -199,7 +199,7 @@ extension Observation {
     }
 
     /// Records that a redirect is not followed, and why.
-    func refuse(_ response: HTTPResponse, _ refusal: HTTPRedirect.Refusal) {
+    func refuse(_ response: HTTPResponse, _ refusal: RedirectPolicy.Redirect.Refusal) {
         record(.redirectDecided) { event in
             event[.status] = response.status.code
             event[.isFollowed] = false

@@ -1,41 +1,44 @@
-/// A redirect that was followed.
-public struct HTTPRedirect: Sendable, CustomStringConvertible {
-    /// The request that received the redirect, as it was sent.
-    public let request: HTTPRequest
-    /// The status of the redirect.
-    public let status: HTTPStatus
-    /// The headers of the redirect.
-    public let headers: HTTPHeaders
-    /// The request to which the redirect led, before the links below ``FollowRedirects`` changed it.
-    public let target: HTTPRequest
+extension RedirectPolicy {
+    /// A redirect that was followed.
+    public struct Redirect: Sendable, CustomStringConvertible {
+        /// The request that received the redirect, as it was sent.
+        public let request: HTTPRequest
+        /// The status of the redirect.
+        public let status: HTTPStatus
+        /// The headers of the redirect.
+        public let headers: HTTPHeaders
+        /// The request to which the redirect led, before the links below ``FollowRedirects`` changed it.
+        public let target: HTTPRequest
 
-    /// Creates a redirect, for tests.
-    ///
-    /// - Parameters:
-    ///   - request: the request that received the redirect.
-    ///   - status: the status of the redirect.
-    ///   - headers: the headers of the redirect. Default: empty.
-    ///   - target: the request that followed.
-    public init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:], target: HTTPRequest) {
-        (self.request, self.status, self.headers, self.target) = (request, status, headers, target)
-    }
+        /// Creates a redirect, for tests.
+        ///
+        /// - Parameters:
+        ///   - request: the request that received the redirect.
+        ///   - status: the status of the redirect.
+        ///   - headers: the headers of the redirect. Default: empty.
+        ///   - target: the request that followed.
+        public init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:], target: HTTPRequest) {
+            (self.request, self.status, self.headers, self.target) = (request, status, headers, target)
+        }
 
-    init(response: HTTPResponse, target: HTTPRequest) {
-        request = response.request
-        status = response.status
-        headers = response.headers
-        self.target = target
-    }
+        init(response: HTTPResponse, target: HTTPRequest) {
+            request = response.request
+            status = response.status
+            headers = response.headers
+            self.target = target
+        }
 
-    /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.
-    public var description: String {
-        let redaction = request.redaction
-        return "\(status) from \(request.method.printable) \(redaction.url(of: request)) to \(target.method.printable) "
-            + redaction.url(of: target)
+        /// `302 Found from GET https://a.test/ to GET https://b.test/`, without secrets.
+        public var description: String {
+            let redaction = request.redaction
+            return
+                "\(status) from \(request.method.printable) \(redaction.url(of: request)) to \(target.method.printable) "
+                + redaction.url(of: target)
+        }
     }
 }
 
-extension HTTPRedirect {
+extension RedirectPolicy.Redirect {
     /// The reason why a redirect was not followed. The 3xx response is returned in that case.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The redirect policy of the request or the client does not allow the redirect.
@@ -69,22 +72,22 @@ extension HTTPRedirect {
 }
 
 private enum RedirectsValue: HTTPRequestOption {
-    static let defaultOptionValue: [HTTPRedirect] = []
+    static let defaultOptionValue: [RedirectPolicy.Redirect] = []
 }
 
 private enum RedirectRefusalValue: HTTPRequestOption {
-    static let defaultOptionValue: HTTPRedirect.Refusal? = nil
+    static let defaultOptionValue: RedirectPolicy.Redirect.Refusal? = nil
 }
 
 extension HTTPResponse {
     /// The redirects that were followed before this response, in order.
-    public var redirects: [HTTPRedirect] {
+    public var redirects: [RedirectPolicy.Redirect] {
         get { self[option: RedirectsValue.self] }
         set { self[option: RedirectsValue.self] = newValue }
     }
 
     /// The reason why this redirect was not followed; nil for any other response.
-    public var redirectRefusal: HTTPRedirect.Refusal? {
+    public var redirectRefusal: RedirectPolicy.Redirect.Refusal? {
         get { self[option: RedirectRefusalValue.self] }
         set { self[option: RedirectRefusalValue.self] = newValue }
     }

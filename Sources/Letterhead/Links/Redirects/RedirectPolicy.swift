@@ -116,7 +116,7 @@ enum RedirectRules {
     /// Returns the request that a policy proposes for a redirect.
     static func proposal(
         for request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
-    ) throws(HTTPRedirect.Refusal) -> HTTPRequest {
+    ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
         let answered = response.request
         var hop = try self.target(of: response, for: request)
         hop.method = answered.method
@@ -150,7 +150,7 @@ enum RedirectRules {
     /// Returns the request with the URL of `Location`, resolved against the URL of the redirecting request.
     private static func target(
         of response: HTTPResponse, for request: HTTPRequest
-    ) throws(HTTPRedirect.Refusal) -> HTTPRequest {
+    ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
         let places = response.headers.values(for: .location)
         guard let place = places.first, places.allSatisfy({ $0.isSame(as: place) }), !place.isEmpty,
             !place.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),

@@ -51,7 +51,7 @@ public struct HTTPRetryStrategy: Sendable {
     /// The work before the request is retried.
     private(set) var alternate: RetryAlternate?
     /// The condition under which the strategy applies; nil if the caller decides.
-    private(set) var condition: RetryCondition?
+    private(set) var condition: Retry.Condition?
     /// Whether a `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused them without processing them.
@@ -86,10 +86,10 @@ public struct HTTPRetryStrategy: Sendable {
 
     /// Returns the strategy, restricted by a condition.
     ///
-    /// For the strategy of a request or of ``RetrySettings``, a condition that is a selection replaces
-    /// ``RetryCondition/standard``, and a condition that is a limit narrows it. The strategy of a validator applies if
+    /// For the strategy of a request or of ``Retry/Settings``, a condition that is a selection replaces
+    /// ``Retry/Condition/standard``, and a condition that is a limit narrows it. The strategy of a validator applies if
     /// the condition holds.
-    public func when(_ condition: RetryCondition) -> HTTPRetryStrategy {
+    public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy {
         var copy = self
         copy.condition = self.condition.map { $0 && condition } ?? condition
         return copy

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// Retry()                                                        // validates, and retries when the request allows it
-/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], RetrySettings(maximumRetries: 2))
+/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], Retry.Settings(maximumRetries: 2))
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
@@ -32,9 +32,9 @@
 public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
-    let settings: RetrySettings
+    let settings: Retry.Settings
     private let timeline: Timeline
-    let budgets: RetryBudget.Accounts
+    let budgets: Retry.Budget.Accounts
     let flights: AlternateFlights
 
     /// Creates the link.
@@ -47,13 +47,13 @@ public struct Retry: LoaderLink {
     ///     maximum itself.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
-        _ settings: RetrySettings = RetrySettings()
+        _ settings: Retry.Settings = Retry.Settings()
     ) {
         self.transformers = transformers
         self.validators = validators
         self.settings = settings
         timeline = Timeline(settings.clock)
-        budgets = RetryBudget.Accounts(settings.budget)
+        budgets = Retry.Budget.Accounts(settings.budget)
         flights = AlternateFlights(clock: settings.clock)
     }
 

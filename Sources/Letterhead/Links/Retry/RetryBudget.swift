@@ -1,53 +1,55 @@
 import Synchronization
 
-/// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
-///
-/// Each origin (scheme, host and port) has its own budget. First attempts are always sent; a retry over the budget is
-/// not sent later either. A retry is counted if the attempt before it indicates a failing server: the attempt failed, or
-/// received a 5xx, 408, 425 or 429. A validator that polls until a 202 becomes a 200 is not limited by the budget.
-public struct RetryBudget: Sendable, Hashable {
-    private enum Rule: Hashable {
-        case unlimited
-        case quota(capacity: Double, cost: Double, timeoutCost: Double)
-        case ratio(capacity: Double, perSuccess: Double)
-    }
-
-    private let rule: Rule
-
-    /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
-    public static let standard = RetryBudget.quota()
-
-    /// No limit.
-    public static let unlimited = RetryBudget(rule: .unlimited)
-
-    /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A
-    /// success without such a retry adds one token. An origin that fails permanently receives `capacity / cost`
-    /// retries.
+extension Retry {
+    /// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
     ///
-    /// - Parameters:
-    ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
-    ///   - cost: the tokens that a retry costs. Default: 5; a negative number counts as zero.
-    ///   - timeoutCost: the tokens that a retry after a timeout costs. Default: 10; a negative number counts as zero.
-    public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> RetryBudget {
-        RetryBudget(
-            rule: .quota(
-                capacity: Double(max(capacity, 0)), cost: Double(max(cost, 0)),
-                timeoutCost: Double(max(timeoutCost, 0))))
-    }
+    /// Each origin (scheme, host and port) has its own budget. First attempts are always sent; a retry over the budget is
+    /// not sent later either. A retry is counted if the attempt before it indicates a failing server: the attempt failed, or
+    /// received a 5xx, 408, 425 or 429. A validator that polls until a 202 becomes a 200 is not limited by the budget.
+    public struct Budget: Sendable, Hashable {
+        private enum Rule: Hashable {
+            case unlimited
+            case quota(capacity: Double, cost: Double, timeoutCost: Double)
+            case ratio(capacity: Double, perSuccess: Double)
+        }
 
-    /// A budget of tokens: each failure consumes one token, and each success adds `perSuccess` tokens. Retries are
-    /// allowed while more than half of `capacity` is left, so they stop when there are more than `perSuccess` failures
-    /// for each success. A failure also counts if it is not retried, for example because no retry is left.
-    ///
-    /// - Parameters:
-    ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.
-    ///   - perSuccess: the tokens that a success adds. A negative number or NaN counts as zero.
-    public static func ratio(capacity: Int, perSuccess: Double) -> RetryBudget {
-        RetryBudget(rule: .ratio(capacity: Double(max(capacity, 0)), perSuccess: max(0, perSuccess)))
+        private let rule: Rule
+
+        /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
+        public static let standard = Retry.Budget.quota()
+
+        /// No limit.
+        public static let unlimited = Retry.Budget(rule: .unlimited)
+
+        /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A
+        /// success without such a retry adds one token. An origin that fails permanently receives `capacity / cost`
+        /// retries.
+        ///
+        /// - Parameters:
+        ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
+        ///   - cost: the tokens that a retry costs. Default: 5; a negative number counts as zero.
+        ///   - timeoutCost: the tokens that a retry after a timeout costs. Default: 10; a negative number counts as zero.
+        public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> Retry.Budget {
+            Retry.Budget(
+                rule: .quota(
+                    capacity: Double(max(capacity, 0)), cost: Double(max(cost, 0)),
+                    timeoutCost: Double(max(timeoutCost, 0))))
+        }
+
+        /// A budget of tokens: each failure consumes one token, and each success adds `perSuccess` tokens. Retries are
+        /// allowed while more than half of `capacity` is left, so they stop when there are more than `perSuccess` failures
+        /// for each success. A failure also counts if it is not retried, for example because no retry is left.
+        ///
+        /// - Parameters:
+        ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.
+        ///   - perSuccess: the tokens that a success adds. A negative number or NaN counts as zero.
+        public static func ratio(capacity: Int, perSuccess: Double) -> Retry.Budget {
+            Retry.Budget(rule: .ratio(capacity: Double(max(capacity, 0)), perSuccess: max(0, perSuccess)))
+        }
     }
 }
 
-extension RetryBudget {
+extension Retry.Budget {
     /// The maximum number of tokens.
     private var capacity: Double {
         switch rule {
@@ -63,10 +65,10 @@ extension RetryBudget {
         /// The maximum number of origins. Beyond it, the origin with the most tokens is removed.
         private static let mostOrigins = 1_000
 
-        private let budget: RetryBudget
+        private let budget: Retry.Budget
         private let tokens = Mutex<[HTTPOrigin?: Double]>([:])
 
-        init(_ budget: RetryBudget) { self.budget = budget }
+        init(_ budget: Retry.Budget) { self.budget = budget }
 
         /// The number of origins that lack tokens.
         var count: Int { tokens.withLock { $0.count } }

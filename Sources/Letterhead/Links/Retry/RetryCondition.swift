@@ -1,77 +1,79 @@
-/// A condition for a retry. Join conditions with `&&`, `||` and `!`.
-///
-/// ```swift
-/// let strategy = HTTPRetryStrategy.exponential(base: .seconds(1))
-///     .when((.statuses([503, 504]) || .failures([.timedOut])) && .attempts(3))
-/// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
-/// ```
-///
-/// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``: ``statuses(_:)``,
-/// ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both alone and as one side of
-/// `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
-///
-/// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
-/// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
-/// enough. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
-public struct RetryCondition: Sendable {
-    private let holds: @Sendable (RetryContext) -> Bool
-    /// Whether the condition is a selection, not a limit.
-    private var selects = true
-    /// The statuses that ``statuses(_:)`` names in the condition. A negated condition names none.
-    private var named: Set<HTTPStatus> = []
-
-    /// Creates a condition from a closure, which must not block.
-    public init(_ holds: @escaping @Sendable (RetryContext) -> Bool) { self.holds = holds }
-
-    private init(
-        selects: Bool, named: Set<HTTPStatus> = [], _ holds: @escaping @Sendable (RetryContext) -> Bool
-    ) {
-        (self.selects, self.named, self.holds) = (selects, named, holds)
-    }
-
-    /// Returns whether the condition holds, without the rules of ``Retry``.
-    public func holds(in context: RetryContext) -> Bool { holds(context) }
-
-    /// Returns whether the strategy of a request applies under this condition.
+extension Retry {
+    /// A condition for a retry. Join conditions with `&&`, `||` and `!`.
     ///
-    /// - Parameter isSuggested: whether a validator has already judged the outcome and suggested a retry.
-    func applies(in context: RetryContext, isSuggested: Bool) -> Bool {
-        let standard: RetryCondition = isSuggested ? !.repeatedTimeout : .standard
-        if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
-            guard named.contains(status) || (!selects && standard.named.contains(status)) else { return false }
-        }
-        return (selects || standard.holds(in: context)) && holds(context)
-    }
+    /// ```swift
+    /// let strategy = HTTPRetryStrategy.exponential(base: .seconds(1))
+    ///     .when((.statuses([503, 504]) || .failures([.timedOut])) && .attempts(3))
+    /// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
+    /// ```
+    ///
+    /// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``: ``statuses(_:)``,
+    /// ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both alone and as one side of
+    /// `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
+    ///
+    /// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
+    /// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
+    /// enough. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
+    public struct Condition: Sendable {
+        private let holds: @Sendable (Retry.Context) -> Bool
+        /// Whether the condition is a selection, not a limit.
+        private var selects = true
+        /// The statuses that ``statuses(_:)`` names in the condition. A negated condition names none.
+        private var named: Set<HTTPStatus> = []
 
-    /// Returns whether the condition permits a retry that the server has requested. A selection does not, because it
-    /// alone determines after which outcomes a request is retried.
-    func permitsRequestedRetry(in context: RetryContext) -> Bool { !selects && holds(context) }
+        /// Creates a condition from a closure, which must not block.
+        public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.holds = holds }
 
-    /// Returns a condition that holds if both conditions hold.
-    public static func && (left: RetryCondition, right: RetryCondition) -> RetryCondition {
-        RetryCondition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
-            left.holds($0) && right.holds($0)
+        private init(
+            selects: Bool, named: Set<HTTPStatus> = [], _ holds: @escaping @Sendable (Retry.Context) -> Bool
+        ) {
+            (self.selects, self.named, self.holds) = (selects, named, holds)
         }
-    }
 
-    /// Returns a condition that holds if at least one of the conditions holds. If only one of them is a selection, the
-    /// other one narrows ``standard``.
-    public static func || (left: RetryCondition, right: RetryCondition) -> RetryCondition {
-        guard left.selects == right.selects else {
-            return left.selects ? left || (.standard && right) : (.standard && left) || right
-        }
-        return RetryCondition(selects: left.selects, named: left.named.union(right.named)) {
-            left.holds($0) || right.holds($0)
-        }
-    }
+        /// Returns whether the condition holds, without the rules of ``Retry``.
+        public func holds(in context: Retry.Context) -> Bool { holds(context) }
 
-    /// Returns a limit that holds if the condition does not hold.
-    public static prefix func ! (condition: RetryCondition) -> RetryCondition {
-        RetryCondition(selects: false) { !condition.holds($0) }
+        /// Returns whether the strategy of a request applies under this condition.
+        ///
+        /// - Parameter isSuggested: whether a validator has already judged the outcome and suggested a retry.
+        func applies(in context: Retry.Context, isSuggested: Bool) -> Bool {
+            let standard: Retry.Condition = isSuggested ? !.repeatedTimeout : .standard
+            if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
+                guard named.contains(status) || (!selects && standard.named.contains(status)) else { return false }
+            }
+            return (selects || standard.holds(in: context)) && holds(context)
+        }
+
+        /// Returns whether the condition permits a retry that the server has requested. A selection does not, because it
+        /// alone determines after which outcomes a request is retried.
+        func permitsRequestedRetry(in context: Retry.Context) -> Bool { !selects && holds(context) }
+
+        /// Returns a condition that holds if both conditions hold.
+        public static func && (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
+            Retry.Condition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
+                left.holds($0) && right.holds($0)
+            }
+        }
+
+        /// Returns a condition that holds if at least one of the conditions holds. If only one of them is a selection, the
+        /// other one narrows ``standard``.
+        public static func || (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
+            guard left.selects == right.selects else {
+                return left.selects ? left || (.standard && right) : (.standard && left) || right
+            }
+            return Retry.Condition(selects: left.selects, named: left.named.union(right.named)) {
+                left.holds($0) || right.holds($0)
+            }
+        }
+
+        /// Returns a limit that holds if the condition does not hold.
+        public static prefix func ! (condition: Retry.Condition) -> Retry.Condition {
+            Retry.Condition(selects: false) { !condition.holds($0) }
+        }
     }
 }
 
-extension RetryCondition {
+extension Retry.Condition {
     /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
     public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
 
@@ -82,82 +84,84 @@ extension RetryCondition {
     public static let standard = (.statuses(standardStatuses) && !.repeatedTimeout) || .failures(standardFailures)
 
     /// A limit that always holds: the strategy applies to the outcomes of ``standard``.
-    public static let always = RetryCondition(selects: false) { _ in true }
+    public static let always = Retry.Condition(selects: false) { _ in true }
 
     /// A limit on the number of attempts, including the first.
-    public static func attempts(_ count: Int) -> RetryCondition {
-        RetryCondition(selects: false) { $0.retry < count }
+    public static func attempts(_ count: Int) -> Retry.Condition {
+        Retry.Condition(selects: false) { $0.retry < count }
     }
 
     /// A limit on the time since the start of the load.
-    public static func within(_ limit: Duration) -> RetryCondition {
-        RetryCondition(selects: false) { $0.elapsed < limit }
+    public static func within(_ limit: Duration) -> Retry.Condition {
+        Retry.Condition(selects: false) { $0.elapsed < limit }
     }
 
     /// A limit to requests with these methods. A request whose method is not idempotent must also be marked
     /// `.idempotent()`.
-    public static func methods(_ methods: Set<HTTPMethod>) -> RetryCondition {
-        RetryCondition(selects: false) { methods.contains($0.request.method) }
+    public static func methods(_ methods: Set<HTTPMethod>) -> Retry.Condition {
+        Retry.Condition(selects: false) { methods.contains($0.request.method) }
     }
 
     /// Selects responses with one of these statuses, even if a status counts as success.
-    public static func statuses(_ statuses: Set<HTTPStatus>) -> RetryCondition {
-        RetryCondition(selects: true, named: statuses) { context in
+    public static func statuses(_ statuses: Set<HTTPStatus>) -> Retry.Condition {
+        Retry.Condition(selects: true, named: statuses) { context in
             context.response.map { statuses.contains($0.status) } ?? false
         }
     }
 
     /// Selects failures with one of these codes.
-    public static func failures(_ codes: Set<HTTPError.Code>) -> RetryCondition {
-        RetryCondition { $0.failure.map { codes.contains($0.code) } ?? false }
+    public static func failures(_ codes: Set<HTTPError.Code>) -> Retry.Condition {
+        Retry.Condition { $0.failure.map { codes.contains($0.code) } ?? false }
     }
 
     /// Selects a second 408. A server that has timed out twice while it waited for the request does not wait longer the
     /// next time (RFC 9110, 15.5.9).
-    static let repeatedTimeout = RetryCondition { context in
+    static let repeatedTimeout = Retry.Condition { context in
         context.response?.status == .requestTimeout && context.attempts.contains { $0.status == .requestTimeout }
     }
 }
 
-/// The state of a load after an attempt that may be retried.
-///
-/// A ``RetryCondition`` receives it before a retry is decided. ``RetrySettings/onRetry`` and
-/// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
-public struct RetryContext: Sendable, CustomStringConvertible {
-    /// The request of the load, with the changes of earlier alternates.
-    public let request: HTTPRequest
-    /// The result of the last attempt.
-    public let result: Result<HTTPResponse, HTTPError>
-    /// The number of the possible retry: 1 after the first attempt.
-    public let retry: Int
-    /// The time since the start of the load.
-    public let elapsed: Duration
-    /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
-    public let attempts: [HTTPAttempt]
-    /// The strategy of the retry; nil before the decision.
-    public let strategy: HTTPRetryStrategy?
-    /// The wait before the retry; nil before the decision.
-    public let delay: Duration?
+extension Retry {
+    /// The state of a load after an attempt that may be retried.
+    ///
+    /// A ``Retry/Condition`` receives it before a retry is decided. ``Retry/Settings/onRetry`` and
+    /// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
+    public struct Context: Sendable, CustomStringConvertible {
+        /// The request of the load, with the changes of earlier alternates.
+        public let request: HTTPRequest
+        /// The result of the last attempt.
+        public let result: Result<HTTPResponse, HTTPError>
+        /// The number of the possible retry: 1 after the first attempt.
+        public let retry: Int
+        /// The time since the start of the load.
+        public let elapsed: Duration
+        /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
+        public let attempts: [HTTPRequest.Attempt]
+        /// The strategy of the retry; nil before the decision.
+        public let strategy: HTTPRetryStrategy?
+        /// The wait before the retry; nil before the decision.
+        public let delay: Duration?
 
-    /// Creates a context, for tests of custom conditions and of code that observes retries. Default: a first retry that
-    /// has not been decided.
-    public init(
-        request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
-        attempts: [HTTPAttempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
-    ) {
-        (self.request, self.result, self.retry, self.elapsed) = (request, result, retry, elapsed)
-        (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
-    }
+        /// Creates a context, for tests of custom conditions and of code that observes retries. Default: a first retry that
+        /// has not been decided.
+        public init(
+            request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
+            attempts: [HTTPRequest.Attempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
+        ) {
+            (self.request, self.result, self.retry, self.elapsed) = (request, result, retry, elapsed)
+            (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
+        }
 
-    /// The response; nil if the attempt failed.
-    public var response: HTTPResponse? { try? result.get() }
+        /// The response; nil if the attempt failed.
+        public var response: HTTPResponse? { try? result.get() }
 
-    /// The failure; nil if there is a response.
-    public var failure: HTTPError? { result.failure }
+        /// The failure; nil if there is a response.
+        public var failure: HTTPError? { result.failure }
 
-    /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.
-    public var description: String {
-        "\(request.method.printable) \(request.redaction.outline(of: request)): "
-            + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
+        /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.
+        public var description: String {
+            "\(request.method.printable) \(request.redaction.outline(of: request)): "
+                + (attempts.last?.description ?? delay.map { "retried after \($0)" } ?? "retry \(retry) is not decided")
+        }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 struct RetryLoad {
     /// The request, including the changes of the last alternate.
     var request: HTTPRequest
-    private(set) var attempts: [HTTPAttempt] = []
+    private(set) var attempts: [HTTPRequest.Attempt] = []
     /// The number of alternate requests that the load took part in, by sharing key.
     var alternates: [HTTPRetryStrategy.Sharing.Key: Int] = [:]
     /// The cost of the last retry that took tokens from the budget; nil before the first one.
@@ -91,15 +91,15 @@ struct RetryLoad {
     /// recorded, with its strategy and its wait.
     func context(
         after result: Result<HTTPResponse, HTTPError>, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
-    ) -> RetryContext {
-        RetryContext(
+    ) -> Retry.Context {
+        Retry.Context(
             request: request, result: result, retry: attempts.count + (strategy == nil ? 1 : 0),
             elapsed: maximum > 0 ? timeline.now - start : .zero, attempts: attempts, strategy: strategy, delay: delay)
     }
 
     /// Records an attempt, the reason for the decision, and the wait if it is retried.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, _ decision: RetryRules.Decision) {
-        var attempt = HTTPAttempt(number: attempts.count + 1, reason: decision.reason)
+        var attempt = HTTPRequest.Attempt(number: attempts.count + 1, reason: decision.reason)
         if case .retry(_, let delay, _) = decision { attempt.delay = delay }
         switch result {
         case .success(let response):

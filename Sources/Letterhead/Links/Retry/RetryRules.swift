@@ -49,7 +49,7 @@ struct RetryRules {
     ///   - asked: the strategy that a validator returned; nil if the strategy of the request or of the settings
     ///     decides.
     ///   - context: the last attempt and the history of the load.
-    func decision(asked: HTTPRetryStrategy? = nil, in context: RetryContext) -> Decision {
+    func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
             return .no(nil, asked: asked)
@@ -73,7 +73,7 @@ struct RetryRules {
 
     /// Returns the strategy that applies: the strategy of a validator unless it is a suggestion, else the strategy of
     /// the request, else that of the settings, else the suggestion of a validator. nil if its condition does not hold.
-    private func strategy(asked: HTTPRetryStrategy?, in context: RetryContext) -> HTTPRetryStrategy? {
+    private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
         if strategy.retriesRefusals, context.isRefusal, strategy.condition?.holds(in: context) != false {
@@ -84,7 +84,7 @@ struct RetryRules {
         return condition.applies(in: context, isSuggested: asked != nil) ? strategy : nil
     }
 
-    private func refusal(of strategy: HTTPRetryStrategy, in context: RetryContext) -> Refusal? {
+    private func refusal(of strategy: HTTPRetryStrategy, in context: Retry.Context) -> Refusal? {
         if context.failure?.isEndOfLoad == true { return .cancelled }
         if isNested { return .nested }
         if context.retry > maximumRetries { return .noneLeft(maximum: maximumRetries) }
@@ -98,7 +98,7 @@ struct RetryRules {
 
     /// A server that responds with 401 or 403 did not process the request, so after an alternate any method may be
     /// retried.
-    private func isSafe(_ strategy: HTTPRetryStrategy, in context: RetryContext) -> Bool {
+    private func isSafe(_ strategy: HTTPRetryStrategy, in context: Retry.Context) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
         if strategy.retriesRefusals, context.isRefusal { return true }
         guard strategy.alternate != nil, let status = context.response?.status else { return false }
@@ -147,7 +147,7 @@ extension RetryRules {
 
 // MARK: The facts
 
-extension RetryContext {
+extension Retry.Context {
     /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked as
     /// idempotent.
     ///

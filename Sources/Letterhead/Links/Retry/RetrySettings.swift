@@ -1,49 +1,51 @@
 public import Foundation
 
-/// The settings of ``Retry`` for a client: limits, clocks and the random source.
-public struct RetrySettings: Sendable {
-    /// The maximum number of retries for requests that do not set their own. Default: 0; a negative number is
-    /// `.invalidRequest`.
-    public var maximumRetries: Int
+extension Retry {
+    /// The settings of ``Retry`` for a client: limits, clocks and the random source.
+    public struct Settings: Sendable {
+        /// The maximum number of retries for requests that do not set their own. Default: 0; a negative number is
+        /// `.invalidRequest`.
+        public var maximumRetries: Int
 
-    /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
-    ///
-    /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
-    /// suggests, and has no effect on requests whose maximum number of retries is 0.
-    public var strategy: HTTPRetryStrategy?
+        /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
+        ///
+        /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
+        /// suggests, and has no effect on requests whose maximum number of retries is 0.
+        public var strategy: HTTPRetryStrategy?
 
-    /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
-    ///
-    /// If the server requests a longer wait, the request is not retried, because any earlier retry would be too early.
-    public var longestServerDelay: Duration
+        /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
+        ///
+        /// If the server requests a longer wait, the request is not retried, because any earlier retry would be too early.
+        public var longestServerDelay: Duration
 
-    /// The limit on retries to each host. Default: ``RetryBudget/standard``.
-    public var budget: RetryBudget
+        /// The limit on retries to each host. Default: ``Retry/Budget/standard``.
+        public var budget: Retry.Budget
 
-    /// The clock for waits, and for the deadlines of a client. Default: the continuous clock.
-    public var clock: any Clock<Duration>
+        /// The clock for waits, and for the deadlines of a client. Default: the continuous clock.
+        public var clock: any Clock<Duration>
 
-    /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
-    public var now: @Sendable () -> Date
+        /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
+        public var now: @Sendable () -> Date
 
-    /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
-    /// system.
-    public var random: @Sendable () -> Double
+        /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
+        /// system.
+        public var random: @Sendable () -> Double
 
-    /// Observes each retry before its wait begins. Default: does nothing.
-    public var onRetry: @Sendable (RetryContext) async -> Void
+        /// Observes each retry before its wait begins. Default: does nothing.
+        public var onRetry: @Sendable (Retry.Context) async -> Void
 
-    /// Creates settings; see the properties for the defaults.
-    public init(
-        maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
-        budget: RetryBudget = .standard, clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
-        random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
-        onRetry: @escaping @Sendable (RetryContext) async -> Void = { _ in }
-    ) {
-        (self.maximumRetries, self.strategy, self.budget) = (maximumRetries, strategy, budget)
-        (self.longestServerDelay, self.clock) = (longestServerDelay, clock)
-        (self.now, self.random, self.onRetry) = (now, random, onRetry)
+        /// Creates settings; see the properties for the defaults.
+        public init(
+            maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
+            budget: Retry.Budget = .standard, clock: any Clock<Duration> = ContinuousClock(),
+            now: @escaping @Sendable () -> Date = { Date() },
+            random: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+            onRetry: @escaping @Sendable (Retry.Context) async -> Void = { _ in }
+        ) {
+            (self.maximumRetries, self.strategy, self.budget) = (maximumRetries, strategy, budget)
+            (self.longestServerDelay, self.clock) = (longestServerDelay, clock)
+            (self.now, self.random, self.onRetry) = (now, random, onRetry)
+        }
     }
 }
 
@@ -66,7 +68,7 @@ enum ResponseTransformersOption: HTTPRequestOption {
 }
 
 enum RetryObserverOption: HTTPRequestOption {
-    static let defaultOptionValue: (@Sendable (RetryContext) async -> Void)? = nil
+    static let defaultOptionValue: (@Sendable (Retry.Context) async -> Void)? = nil
 }
 
 enum IdempotencyOption: HTTPRequestOption {
@@ -79,7 +81,7 @@ struct Idempotency: Sendable, Hashable {
 }
 
 extension RequestSettings {
-    /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``RetrySettings``, if
+    /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``Retry/Settings``, if
     /// any; otherwise only validators request retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
@@ -106,7 +108,7 @@ extension RequestSettings {
     }
 
     /// Observes the retries of this request, in addition to the observer of the client. Default: nil.
-    public var onRetry: (@Sendable (RetryContext) async -> Void)? {
+    public var onRetry: (@Sendable (Retry.Context) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }
     }
@@ -136,7 +138,7 @@ extension HTTPRequest {
 }
 
 extension RequestTemplate {
-    /// Retries the request after a temporary failure (``RetryCondition/standard``), or after the outcomes that the
+    /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that the
     /// condition of the strategy selects.
     ///
     /// ```swift
@@ -176,7 +178,7 @@ extension RequestTemplate {
 
     /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
     public func onRetry(
-        _ observer: @escaping @Sendable (RetryContext) async -> Void
+        _ observer: @escaping @Sendable (Retry.Context) async -> Void
     ) -> Modified<Self> {
         settings { $0.onRetry = joined(options.onRetry, observer) }
     }
@@ -192,8 +194,8 @@ extension RequestTemplate {
 
 /// Returns a closure that calls two closures in order.
 func joined(
-    _ first: (@Sendable (RetryContext) async -> Void)?, _ second: @escaping @Sendable (RetryContext) async -> Void
-) -> @Sendable (RetryContext) async -> Void {
+    _ first: (@Sendable (Retry.Context) async -> Void)?, _ second: @escaping @Sendable (Retry.Context) async -> Void
+) -> @Sendable (Retry.Context) async -> Void {
     { context in
         await first?(context)
         await second(context)

@@ -28,12 +28,12 @@ public struct HTTPError: Error, Sendable {
         let response: HTTPResponse?
         let underlying: (any Error)?
         let message: String
-        let attempts: [HTTPAttempt]
+        let attempts: [HTTPRequest.Attempt]
         let mayHaveBeenSent: Bool
 
         init(
             code: Code, request: HTTPRequest, response: HTTPResponse?, underlying: (any Error)?, message: String,
-            attempts: [HTTPAttempt], mayHaveBeenSent: Bool
+            attempts: [HTTPRequest.Attempt], mayHaveBeenSent: Bool
         ) {
             (self.code, self.request, self.response) = (code, request, response)
             (self.underlying, self.message) = (underlying, message)
@@ -58,7 +58,7 @@ public struct HTTPError: Error, Sendable {
     ///     code.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
-        message: String = "", attempts: [HTTPAttempt]? = nil, mayHaveBeenSent: Bool? = nil
+        message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil
     ) {
         contents = Contents(
             code: code, request: request, response: response, underlying: underlying,
@@ -82,14 +82,14 @@ public struct HTTPError: Error, Sendable {
     public var message: String { contents.message }
 
     /// All attempts of the request, in order.
-    public var attempts: [HTTPAttempt] { contents.attempts }
+    public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
     /// False if it is certain that no byte of the request was sent. A request with any method can then be retried.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
     /// Returns the same error with changes. Arguments that are nil change nothing.
     public func with(
-        request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPAttempt]? = nil,
+        request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil
     ) -> HTTPError {
         HTTPError(
@@ -106,7 +106,7 @@ private protocol HTTPErrorContents: Sendable {
     var response: HTTPResponse? { get }
     var underlying: (any Error)? { get }
     var message: String { get }
-    var attempts: [HTTPAttempt] { get }
+    var attempts: [HTTPRequest.Attempt] { get }
     var mayHaveBeenSent: Bool { get }
 }
 

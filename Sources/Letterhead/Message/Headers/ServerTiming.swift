@@ -1,25 +1,27 @@
 public import Foundation
 
-/// One entry of a `Server-Timing` header (W3C Server Timing): what the server spent its time on.
-public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
-    /// The name of the metric, such as `db`.
-    public let name: String
-    /// The duration; nil if the server did not send one.
-    public let duration: Duration?
-    /// The description; nil if the server did not send one.
-    public let text: String?
+extension HTTPHeaders {
+    /// One entry of a `Server-Timing` header (W3C Server Timing): what the server spent its time on.
+    public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the metric, such as `db`.
+        public let name: String
+        /// The duration; nil if the server did not send one.
+        public let duration: Duration?
+        /// The description; nil if the server did not send one.
+        public let text: String?
 
-    /// The name, the description and the duration. Control characters are escaped.
-    public var description: String {
-        let shown = Redaction.visible(name) + (text.map { " (\(Redaction.visible($0)))" } ?? "")
-        return duration.map { "\(shown) \($0.milliseconds)" } ?? shown
+        /// The name, the description and the duration. Control characters are escaped.
+        public var description: String {
+            let shown = Redaction.visible(name) + (text.map { " (\(Redaction.visible($0)))" } ?? "")
+            return duration.map { "\(shown) \($0.milliseconds)" } ?? shown
+        }
     }
 }
 
 extension HTTPHeaders {
     /// The entries of all `Server-Timing` headers, at most 100. Malformed entries are left out.
-    public var serverTimings: [ServerTiming] {
-        values(for: "Server-Timing").flatMap { ServerTiming.list($0) }.prefix(100).map(\.self)
+    public var serverTimings: [HTTPHeaders.ServerTiming] {
+        values(for: "Server-Timing").flatMap { HTTPHeaders.ServerTiming.list($0) }.prefix(100).map(\.self)
     }
 
     /// The date at which the resource was or will be deprecated (RFC 9745); nil if the header `Deprecation` is missing
@@ -45,9 +47,9 @@ extension HTTPDate {
     }
 }
 
-extension ServerTiming {
+extension HTTPHeaders.ServerTiming {
     /// Returns the entries of a field. Quotation marks and escapes of a description are removed.
-    static func list(_ text: String) -> [ServerTiming] {
+    static func list(_ text: String) -> [HTTPHeaders.ServerTiming] {
         split(text.utf8[...], at: ",").compactMap { entry in
             var parts = split(entry, at: ";")[...]
             guard let name = parts.popFirst().map(trimmed), ASCII.isToken(name) else { return nil }
@@ -63,7 +65,7 @@ extension ServerTiming {
                 default: continue
                 }
             }
-            return ServerTiming(name: name, duration: duration, text: description)
+            return HTTPHeaders.ServerTiming(name: name, duration: duration, text: description)
         }
     }
 

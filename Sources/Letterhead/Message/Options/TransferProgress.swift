@@ -1,45 +1,47 @@
-/// The progress of one direction of a transfer.
-public struct TransferProgress: Sendable, Hashable {
-    /// The direction of a transfer.
-    public enum Direction: Sendable, Hashable {
-        /// The body of the request.
-        case upload
-        /// The body of the response.
-        case download
-    }
+extension HTTPRequest {
+    /// The progress of one direction of a transfer.
+    public struct Progress: Sendable, Hashable {
+        /// The direction of a transfer.
+        public enum Direction: Sendable, Hashable {
+            /// The body of the request.
+            case upload
+            /// The body of the response.
+            case download
+        }
 
-    /// The direction of the transfer.
-    public let direction: Direction
-    /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new transfer.
-    public let completedBytes: Int
-    /// The total number of bytes; nil if it is not known, for example for a compressed body.
-    public let totalBytes: Int?
+        /// The direction of the transfer.
+        public let direction: Direction
+        /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new transfer.
+        public let completedBytes: Int
+        /// The total number of bytes; nil if it is not known, for example for a compressed body.
+        public let totalBytes: Int?
 
-    /// Creates a progress value.
-    public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
-        self.direction = direction
-        self.completedBytes = completedBytes
-        self.totalBytes = totalBytes
-    }
+        /// Creates a progress value.
+        public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
+            self.direction = direction
+            self.completedBytes = completedBytes
+            self.totalBytes = totalBytes
+        }
 
-    /// The completed fraction from 0 to 1; nil if the total number of bytes is not known.
-    public var fractionCompleted: Double? {
-        totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+        /// The completed fraction from 0 to 1; nil if the total number of bytes is not known.
+        public var fractionCompleted: Double? {
+            totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+        }
     }
 }
 
 enum TransferProgressOption: HTTPRequestOption {
-    static let defaultOptionValue: (@Sendable (TransferProgress) -> Void)? = nil
+    static let defaultOptionValue: (@Sendable (HTTPRequest.Progress) -> Void)? = nil
 }
 
 extension RequestSettings {
     /// A closure that is called while the bodies of the request and of its response are transferred, in order for each
     /// direction. The last call for a body of known length with at least one byte has a
-    /// ``TransferProgress/fractionCompleted`` of 1. Default: nil.
+    /// ``HTTPRequest/Progress/fractionCompleted`` of 1. Default: nil.
     ///
     /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
     /// zero.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+    public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get { self[option: TransferProgressOption.self] }
         set { self[option: TransferProgressOption.self] = newValue }
     }
@@ -48,7 +50,7 @@ extension RequestSettings {
 extension HTTPRequest {
     /// The closure to which a transport reports: it calls the closure that was set, and also reports to the
     /// ``ProgressUpdates`` that were passed to ``RequestSettings/reportProgress(to:)``. Default: nil.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+    public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get {
             let closure = self[option: TransferProgressOption.self]
             guard reportsProgress else { return closure }
@@ -79,8 +81,8 @@ extension HTTPRequest {
 /// report to several values. A page sequence and an event stream report only the progress of their first request. If
 /// the sequence or the stream ends before that request is sent, the updates end as well.
 public struct ProgressUpdates: AsyncSequence, Sendable {
-    private let stream: AsyncStream<TransferProgress>
-    private let continuation: AsyncStream<TransferProgress>.Continuation
+    private let stream: AsyncStream<HTTPRequest.Progress>
+    private let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
     private let identity = Identity()
 
     /// The identity of the updates, by which a request recognizes updates that it already reports to.
@@ -93,7 +95,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
     /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure; a request to
     /// which the updates were passed reports to them itself.
-    public func report(_ progress: TransferProgress) { sink.report(progress) }
+    public func report(_ progress: HTTPRequest.Progress) { sink.report(progress) }
 
     /// The receiving end.
     var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
@@ -102,24 +104,24 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     public func finish() { continuation.finish() }
 
     /// Starts the iteration.
-    public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator { stream.makeAsyncIterator() }
+    public func makeAsyncIterator() -> AsyncStream<HTTPRequest.Progress>.Iterator { stream.makeAsyncIterator() }
 
     /// The receiving ends of one or more ``ProgressUpdates``.
     struct Report: Sendable {
         fileprivate struct Receiver: Sendable {
             let identity: Identity
-            let continuation: AsyncStream<TransferProgress>.Continuation
+            let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
         }
 
         fileprivate var receivers: [Receiver]
 
         /// Reports a step.
-        func callAsFunction(_ progress: TransferProgress) {
+        func callAsFunction(_ progress: HTTPRequest.Progress) {
             for receiver in receivers { receiver.continuation.yield(progress) }
         }
 
         /// Reports a step for which no call site is responsible: a completed download ends the sequences.
-        func report(_ progress: TransferProgress) {
+        func report(_ progress: HTTPRequest.Progress) {
             self(progress)
             if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
         }
@@ -165,7 +167,7 @@ extension HTTPRequest {
     var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
 
     /// Reports a step to the updates.
-    func report(_ progress: TransferProgress) {
+    func report(_ progress: HTTPRequest.Progress) {
         context.progress?(progress)
         progressReport?.report(progress)
     }

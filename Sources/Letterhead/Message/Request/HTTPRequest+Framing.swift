@@ -210,7 +210,7 @@ extension HTTPHeaders {
             }
             if name == .proxyAuthorization {
                 return "the header Proxy-Authorization could reach the server; set the credentials of the proxy with "
-                    + "TransportProxy.authenticated(user:password:)"
+                    + "TransportConfiguration.Proxy.authenticated(user:password:)"
             }
             if name == .contentLength || name == .transferEncoding {
                 return "the header \(name) frames the message and is written by the library; set the body instead"

@@ -9,7 +9,7 @@ public struct HTTPResponse: Sendable {
         var status: HTTPStatus
         var headers: HTTPHeaders
         var body: HTTPResponseBody
-        var attempts: [HTTPAttempt] = []
+        var attempts: [HTTPRequest.Attempt] = []
         var values = HTTPRequestOptions()
     }
 
@@ -55,7 +55,7 @@ public struct HTTPResponse: Sendable {
 
     /// All attempts of the request that led to this response, in order. The array is empty if no link of the chain
     /// records attempts.
-    public var attempts: [HTTPAttempt] {
+    public var attempts: [HTTPRequest.Attempt] {
         get { parts.attempts }
         _modify { yield &parts.attempts }
     }
@@ -128,35 +128,37 @@ extension HTTPResponseBody {
     }
 }
 
-/// A record of one attempt to send a request. The response and the error of a request contain all attempts.
-public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
-    /// The number of the attempt, starting at 1.
-    public var number: Int
-    /// The status of the response; nil if the attempt failed.
-    public var status: HTTPStatus?
-    /// The code of the error; nil if the server responded.
-    public var errorCode: HTTPError.Code?
-    /// The delay before the next attempt; nil if no retry followed.
-    public var delay: Duration?
-    /// The reason for retrying or not retrying.
-    public var reason: String
+extension HTTPRequest {
+    /// A record of one attempt to send a request. The response and the error of a request contain all attempts.
+    public struct Attempt: Sendable, Hashable, CustomStringConvertible {
+        /// The number of the attempt, starting at 1.
+        public var number: Int
+        /// The status of the response; nil if the attempt failed.
+        public var status: HTTPStatus?
+        /// The code of the error; nil if the server responded.
+        public var errorCode: HTTPError.Code?
+        /// The delay before the next attempt; nil if no retry followed.
+        public var delay: Duration?
+        /// The reason for retrying or not retrying.
+        public var reason: String
 
-    /// Creates a record of an attempt.
-    public init(
-        number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
-        reason: String = ""
-    ) {
-        self.number = number
-        self.status = status
-        self.errorCode = errorCode
-        self.delay = delay
-        self.reason = reason
-    }
+        /// Creates a record of an attempt.
+        public init(
+            number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
+            reason: String = ""
+        ) {
+            self.number = number
+            self.status = status
+            self.errorCode = errorCode
+            self.delay = delay
+            self.reason = reason
+        }
 
-    /// The number, the outcome, the delay before a retry, and the reason.
-    public var description: String {
-        let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no response"
-        return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")
-            + (reason.isEmpty ? "" : " (\(reason))")
+        /// The number, the outcome, the delay before a retry, and the reason.
+        public var description: String {
+            let outcome = status.map(\.description) ?? errorCode?.rawValue ?? "no response"
+            return "attempt \(number): \(outcome)" + (delay.map { ", retried after \($0)" } ?? "")
+                + (reason.isEmpty ? "" : " (\(reason))")
+        }
     }
 }

@@ -1,33 +1,35 @@
 public import Foundation
 import Synchronization
 
-/// How the body of a response is delivered.
-public enum ResponseDelivery: Sendable, Hashable {
-    /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
-    case buffered
-    /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. The body can
-    /// be iterated once.
-    case streamed
-    /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
-    ///
-    /// The file is written after the body is complete and the response has been accepted. An existing file is not
-    /// changed if a validator refuses the response, if a template refuses it in `finish`, or if its status is not
-    /// accepted. The body of a response with a status that is not accepted is in memory.
-    case file(URL)
+extension HTTPResponse {
+    /// How the body of a response is delivered.
+    public enum Delivery: Sendable, Hashable {
+        /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
+        case buffered
+        /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. The body can
+        /// be iterated once.
+        case streamed
+        /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
+        ///
+        /// The file is written after the body is complete and the response has been accepted. An existing file is not
+        /// changed if a validator refuses the response, if a template refuses it in `finish`, or if its status is not
+        /// accepted. The body of a response with a status that is not accepted is in memory.
+        case file(URL)
 
-    /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.
-    var standardLimit: Int {
-        switch self {
-        case .buffered: 64 << 20
-        case .file: 16 << 30
-        case .streamed: .max
+        /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.
+        var standardLimit: Int {
+            switch self {
+            case .buffered: 64 << 20
+            case .file: 16 << 30
+            case .streamed: .max
+            }
         }
     }
 }
 
 enum ResponseDeliveryOption: HTTPRequestOption {
     /// In memory.
-    static let defaultOptionValue = ResponseDelivery.buffered
+    static let defaultOptionValue = HTTPResponse.Delivery.buffered
 }
 
 enum ResponseLimitOption: HTTPRequestOption {
@@ -37,7 +39,7 @@ enum ResponseLimitOption: HTTPRequestOption {
 
 extension RequestSettings {
     /// How the body of the response is delivered. Default: in memory.
-    public var responseDelivery: ResponseDelivery {
+    public var responseDelivery: HTTPResponse.Delivery {
         get { self[option: ResponseDeliveryOption.self] }
         set { self[option: ResponseDeliveryOption.self] = newValue }
     }
@@ -67,7 +69,7 @@ extension HTTPRequest {
     /// is not saved because of its status, and of a stream whose reader is slow. Only the limit of a buffered response
     /// raises it above 64 MiB.
     var bufferLimit: Int {
-        responseDelivery == .buffered ? responseLimit : min(responseLimit, ResponseDelivery.buffered.standardLimit)
+        responseDelivery == .buffered ? responseLimit : min(responseLimit, HTTPResponse.Delivery.buffered.standardLimit)
     }
 }
 

@@ -1,55 +1,57 @@
 import Synchronization
 
-/// The times, the byte counts and the connection of a response. Times are measured from the start of the request.
-///
-/// ```swift
-/// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
-/// print(response.metrics.total, response.metrics.isReusedConnection)
-/// ```
-public struct TransportMetrics: Sendable, Hashable, CustomStringConvertible {
-    /// The time until the end of the name lookup; zero for a reused connection.
-    public var nameLookup: Duration = .zero
-    /// The time until the connection was established; zero for a reused connection.
-    public var connect: Duration = .zero
-    /// The time until the end of the TLS handshake; zero without TLS, and for a reused connection.
-    public var secureConnect: Duration = .zero
-    /// The time until the first byte of the response; zero if no response was received.
-    public var firstByte: Duration = .zero
-    /// The time until the last byte of the response.
-    public var total: Duration = .zero
-    /// The number of sent bytes, head and body.
-    public var bytesSent = 0
-    /// The number of received bytes, head and body, before decompression.
-    public var bytesReceived = 0
-    /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`; nil if it is not known.
-    public var httpVersion: String?
-    /// The address and port to which the connection leads, such as `127.0.0.1:8080`; nil if it is not known. If a proxy
-    /// is used, it is the address of the proxy.
-    public var remoteAddress: String?
-    /// Whether the connection was established for an earlier request.
-    public var isReusedConnection = false
-    /// Whether the body of an https response may have been truncated by a third party without an error.
+extension HTTPResponse {
+    /// The times, the byte counts and the connection of a response. Times are measured from the start of the request.
     ///
-    /// The value is true under two conditions. First, the response has neither a length nor chunks, so the end of the
-    /// connection ended its body. Second, the system's libcurl uses a TLS library that does not report whether the
-    /// server's close_notify was received (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
-    /// close_notify is then an error. Default: false.
-    public var hasUnauthenticatedEnd = false
+    /// ```swift
+    /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
+    /// print(response.metrics.total, response.metrics.isReusedConnection)
+    /// ```
+    public struct Metrics: Sendable, Hashable, CustomStringConvertible {
+        /// The time until the end of the name lookup; zero for a reused connection.
+        public var nameLookup: Duration = .zero
+        /// The time until the connection was established; zero for a reused connection.
+        public var connect: Duration = .zero
+        /// The time until the end of the TLS handshake; zero without TLS, and for a reused connection.
+        public var secureConnect: Duration = .zero
+        /// The time until the first byte of the response; zero if no response was received.
+        public var firstByte: Duration = .zero
+        /// The time until the last byte of the response.
+        public var total: Duration = .zero
+        /// The number of sent bytes, head and body.
+        public var bytesSent = 0
+        /// The number of received bytes, head and body, before decompression.
+        public var bytesReceived = 0
+        /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`; nil if it is not known.
+        public var httpVersion: String?
+        /// The address and port to which the connection leads, such as `127.0.0.1:8080`; nil if it is not known. If a proxy
+        /// is used, it is the address of the proxy.
+        public var remoteAddress: String?
+        /// Whether the connection was established for an earlier request.
+        public var isReusedConnection = false
+        /// Whether the body of an https response may have been truncated by a third party without an error.
+        ///
+        /// The value is true under two conditions. First, the response has neither a length nor chunks, so the end of the
+        /// connection ended its body. Second, the system's libcurl uses a TLS library that does not report whether the
+        /// server's close_notify was received (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing
+        /// close_notify is then an error. Default: false.
+        public var hasUnauthenticatedEnd = false
 
-    /// Creates metrics with the default values.
-    public init() {}
+        /// Creates metrics with the default values.
+        public init() {}
 
-    /// All metrics on one line.
-    public var description: String {
-        var parts = ["total \(total)", "first byte \(firstByte)"]
-        if isReusedConnection {
-            parts.append("reused connection")
-        } else {
-            parts += ["name \(nameLookup)", "connect \(connect)", "TLS \(secureConnect)"]
+        /// All metrics on one line.
+        public var description: String {
+            var parts = ["total \(total)", "first byte \(firstByte)"]
+            if isReusedConnection {
+                parts.append("reused connection")
+            } else {
+                parts += ["name \(nameLookup)", "connect \(connect)", "TLS \(secureConnect)"]
+            }
+            parts += ["sent \(bytesSent)", "received \(bytesReceived)"]
+            if hasUnauthenticatedEnd { parts.append("unauthenticated end") }
+            return (parts + [httpVersion, remoteAddress].compactMap { $0 }).joined(separator: ", ")
         }
-        parts += ["sent \(bytesSent)", "received \(bytesReceived)"]
-        if hasUnauthenticatedEnd { parts.append("unauthenticated end") }
-        return (parts + [httpVersion, remoteAddress].compactMap { $0 }).joined(separator: ", ")
     }
 }
 
@@ -58,8 +60,8 @@ extension HTTPResponse {
     /// values are zero if the response was not received over the network.
     ///
     /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
-    public var metrics: TransportMetrics {
-        get { self[option: LateValues.self]?.metrics() ?? TransportMetrics() }
+    public var metrics: HTTPResponse.Metrics {
+        get { self[option: LateValues.self]?.metrics() ?? HTTPResponse.Metrics() }
         set {
             let trailers = self[option: LateValues.self]?.trailers
             provide(metrics: { newValue }, trailers: trailers ?? { [:] })
@@ -73,7 +75,7 @@ extension HTTPResponse {
         get { self[option: LateValues.self]?.trailers() ?? [:] }
         set {
             let metrics = self[option: LateValues.self]?.metrics
-            provide(metrics: metrics ?? { TransportMetrics() }, trailers: { newValue })
+            provide(metrics: metrics ?? { HTTPResponse.Metrics() }, trailers: { newValue })
         }
     }
 
@@ -102,7 +104,7 @@ extension HTTPResponse {
     ///   - metrics: called each time that ``metrics`` is read, on any thread.
     ///   - trailers: called each time that ``trailers`` is read, on any thread. Default: returns no fields.
     public mutating func provide(
-        metrics: @escaping @Sendable () -> TransportMetrics,
+        metrics: @escaping @Sendable () -> HTTPResponse.Metrics,
         trailers: @escaping @Sendable () -> HTTPHeaders = { [:] }
     ) {
         self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
@@ -127,7 +129,7 @@ private enum InterimResponses: HTTPRequestOption {
 private struct LateValues: HTTPRequestOption {
     static let defaultOptionValue: LateValues? = nil
 
-    let metrics: @Sendable () -> TransportMetrics
+    let metrics: @Sendable () -> HTTPResponse.Metrics
     let trailers: @Sendable () -> HTTPHeaders
     var facts: TransportFacts?
 }
@@ -154,7 +156,7 @@ final class TransportFacts: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var metrics = TransportMetrics()
+        var metrics = HTTPResponse.Metrics()
         var trailers = HTTPHeaders()
         var details = Details()
     }
@@ -163,7 +165,7 @@ final class TransportFacts: Sendable {
 
     func note(_ change: (inout Details) -> Void) { state.withLock { change(&$0.details) } }
 
-    var metrics: TransportMetrics {
+    var metrics: HTTPResponse.Metrics {
         get { state.withLock { $0.metrics } }
         set { state.withLock { $0.metrics = newValue } }
     }

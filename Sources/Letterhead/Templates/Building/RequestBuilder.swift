@@ -155,7 +155,7 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     ///   - template: the template for all parts of the request except the body.
     ///   - parts: the parts of the body.
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
-    public init(_ template: Template, parts: [MultipartPart], subtype: String = "form-data") {
+    public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)
     }

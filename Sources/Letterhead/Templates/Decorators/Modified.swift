@@ -174,7 +174,7 @@ extension RequestTemplate {
 
     /// Sets how the body of the response is delivered. ``HTTPClient/stream(_:)-(Template)`` and
     /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
-    public func responseDelivery(_ delivery: ResponseDelivery) -> Modified<Self> {
+    public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
         settings { $0.responseDelivery = delivery }
     }
 
@@ -188,7 +188,7 @@ extension RequestTemplate {
     /// Adds a closure that is called while the bodies of the request and of its response are transferred; see
     /// ``RequestSettings/onProgress``. Closures are called in the order in which they were added.
     public func onProgress(
-        _ report: @escaping @Sendable (TransferProgress) -> Void
+        _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) -> Modified<Self> {
         let earlier = options[option: TransferProgressOption.self]
         return settings {

@@ -19,7 +19,7 @@ extension RequestTemplate {
     ///   - parts: the parts, in order.
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public func multipart(
-        _ parts: [MultipartPart], subtype: String = "form-data"
+        _ parts: [MultipartBody.Part], subtype: String = "form-data"
     ) -> WithBody<Self, MultipartBody> {
         let body = MultipartBody(parts, subtype: subtype)
         return WithBody(base: self) { $0.placed(body) }
@@ -36,7 +36,7 @@ extension RequestTemplate {
     /// ``MultipartBody``, sending the template fails with `.invalidRequest`.
     ///
     /// - Parameter parts: the parts, in order.
-    public func multipart(adding parts: [MultipartPart]) -> WithBody<Self, any HTTPBody> {
+    public func multipart(adding parts: [MultipartBody.Part]) -> WithBody<Self, any HTTPBody> {
         let added = MultipartBody(parts)
         return WithBody(base: self) { base in
             let body = base.body

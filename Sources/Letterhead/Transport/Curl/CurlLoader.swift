@@ -151,7 +151,8 @@
                 "httpVersions is .http2PriorKnowledge, and the system's libcurl was built without HTTP/2 or is older "
                     + "than 7.80"
             case .http2PriorKnowledge:
-                ASCII.equalIgnoringCase(request.scheme, "https") || TransportProxy.PlainTarget(proxy) == .path
+                ASCII.equalIgnoringCase(request.scheme, "https")
+                    || TransportConfiguration.Proxy.PlainTarget(proxy) == .path
                     ? nil
                     : "httpVersions is .http2PriorKnowledge, which an HTTP proxy does not support; set proxy to .direct"
             }

@@ -91,7 +91,7 @@
         /// Records the metrics of the handle, before the next transfer uses it.
         func noteFacts() {
             guard let facts = transfer?.facts else { return }
-            var metrics = TransportMetrics()
+            var metrics = HTTPResponse.Metrics()
             let isNew = number(.connectionsMade) > 0
             let isObserved = transfer?.request.observation != nil
             // A failed attempt to connect has times, too.

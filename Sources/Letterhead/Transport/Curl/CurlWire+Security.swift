@@ -69,7 +69,7 @@
         }
 
         private func setRoots(
-            _ roots: TransportSecurity.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
+            _ roots: TransportConfiguration.Security.Roots, file: CurlOption, directory: CurlOption, data: CurlOption
         ) -> [CInt] {
             switch roots {
             case .system: []
@@ -78,7 +78,7 @@
             }
         }
 
-        private func prepareProxy(_ proxy: TransportProxy) -> [CInt] {
+        private func prepareProxy(_ proxy: TransportConfiguration.Proxy) -> [CInt] {
             guard let url = proxy.url else { return [] }
             var results = [lh_curl_set_string(easy, .proxy, url)]
             results.append(lh_curl_set_string(easy, .noProxy, proxy.exceptions.joined(separator: ",")))

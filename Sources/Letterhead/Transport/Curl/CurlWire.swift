@@ -32,7 +32,7 @@
         /// callback while they change.
         @exclusivity(unchecked) var lines: [UInt8] = []
         /// The form of the request target for requests without TLS.
-        let plainTarget: TransportProxy.PlainTarget
+        let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// The options that were set for the last transfer and remain set.
         var settings = Settings()
 
@@ -100,7 +100,7 @@
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             self.loop = loop
-            plainTarget = TransportProxy.PlainTarget(loop.configuration.proxy)
+            plainTarget = TransportConfiguration.Proxy.PlainTarget(loop.configuration.proxy)
             reasonBuffer = .allocate(capacity: Self.reasonSize)
             reasonBuffer.initialize(repeating: 0, count: Self.reasonSize)
             asksBeforeSending = setPrerequestCallback()

@@ -1,7 +1,7 @@
 #if !canImport(FoundationNetworking)
     import Foundation
 
-    extension TransportMetrics {
+    extension HTTPResponse.Metrics {
         /// Creates metrics from Foundation's measurements. Foundation on Linux provides none.
         init(_ transaction: URLSessionTaskTransactionMetrics) {
             self.init()

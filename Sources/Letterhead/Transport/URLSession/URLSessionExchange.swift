@@ -114,7 +114,7 @@ final class URLSessionExchange: Sendable {
     #if !canImport(FoundationNetworking)
         /// Receives Foundation's metrics, which are reported before the end.
         func collect(_ metrics: URLSessionTaskMetrics) {
-            if let last = metrics.transactionMetrics.last { facts.metrics = TransportMetrics(last) }
+            if let last = metrics.transactionMetrics.last { facts.metrics = HTTPResponse.Metrics(last) }
         }
     #endif
 

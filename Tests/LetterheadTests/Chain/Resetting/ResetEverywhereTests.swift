@@ -16,7 +16,7 @@ import Testing
         let held = held
         let rate = LimitRate(1, per: .seconds(3_600), clock: clock)
         return ResetGuard() --> autocancel --> Deadline(.seconds(7_200), clock: clock)
-            --> Retry(validators: [], RetrySettings(maximumRetries: 1, clock: clock)) --> FollowRedirects()
+            --> Retry(validators: [], Retry.Settings(maximumRetries: 1, clock: clock)) --> FollowRedirects()
             --> Authenticate() --> deduplicate --> rate.when { $0.host == "slow.test" }
             --> throttle
             --> AnyLoader { request in

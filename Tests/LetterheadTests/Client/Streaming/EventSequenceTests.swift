@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 @Suite struct EventSequenceTests {
-    private func client(_ mock: any HTTPLoader, retrying: RetrySettings = RetrySettings()) -> HTTPClient {
+    private func client(_ mock: any HTTPLoader, retrying: Retry.Settings = Retry.Settings()) -> HTTPClient {
         HTTPClient(environment: .of("http://a.example"), retrying: retrying, transport: mock)
     }
 
@@ -62,7 +62,7 @@ import Testing
     @Test func `a retry of the client happens before the first event`() async throws {
         let mock = StubLoader().on(
             .any(), inOrder: .status(.serviceUnavailable), .events([ServerSentEvent(data: "a")]))
-        let settings = RetrySettings(maximumRetries: 1, clock: TestClock(isAutomatic: true))
+        let settings = Retry.Settings(maximumRetries: 1, clock: TestClock(isAutomatic: true))
         #expect(try await client(mock, retrying: settings).events(of: Endpoint()).all().count == 1)
     }
 

@@ -40,7 +40,7 @@ struct EventStreamChainTests {
                 }
             let client = HTTPClient(
                 environment: .of("https://a.example"),
-                retrying: RetrySettings(
+                retrying: Retry.Settings(
                     maximumRetries: 2, strategy: strategy, clock: TestClock(isAutomatic: true)),
                 transport: mock)
             let (events, _) = await client.events(of: Endpoint().with { $0.method = .post }).allAndError()
@@ -139,7 +139,9 @@ private final class CallCount: Sendable {
 private struct RisingToken: CredentialProvider {
     private let count = CallCount()
 
-    func credential(for need: CredentialNeed<Secret>) async throws -> Secret? { Secret("\(count.increment())") }
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
+        Secret("\(count.increment())")
+    }
 
     func sign(_ request: inout HTTPRequest, with credential: Secret) throws {
         request.headers["Authorization"] = "Bearer \(credential.reveal())"

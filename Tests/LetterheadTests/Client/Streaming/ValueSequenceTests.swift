@@ -17,7 +17,7 @@ import Testing
 
     private func values<Value: Decodable & Sendable>(
         _ type: Value.Type, of text: String, contentType: String? = "application/json", piecesOf size: Int = .max,
-        format: JSONStreamFormat = .automatic, limit: Int = 1 << 20
+        format: HTTPResponseBody.JSONFormat = .automatic, limit: Int = 1 << 20
     ) async -> (elements: [Value], error: HTTPError?) {
         let client = client(StreamedBody.of(text, piecesOf: size), type: contentType)
         let (values, error) = await client.values(of: Endpoint("rows"), as: type, format: format, limit: limit)
@@ -108,8 +108,8 @@ import Testing
         #expect(unseparated?.code == .invalidResponse)
     }
 
-    @Test(arguments: [JSONStreamFormat.lines, .textSequence, .array])
-    func `a value over the limit is an error`(format: JSONStreamFormat) async {
+    @Test(arguments: [HTTPResponseBody.JSONFormat.lines, .textSequence, .array])
+    func `a value over the limit is an error`(format: HTTPResponseBody.JSONFormat) async {
         let text =
             switch format {
             case .array: "[\"12\",\"1234567\"]"

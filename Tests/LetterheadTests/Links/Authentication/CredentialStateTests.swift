@@ -9,7 +9,7 @@ private struct Desk {
     var now = Duration.zero
 
     mutating func enter(
-        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: CredentialFreshness = .fresh,
+        _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: HTTPAuthentication.Freshness = .fresh,
         origin: HTTPOrigin? = nil
     ) -> State.Answer {
         let verdict = state.available.map { State.Verdict(generation: $0.generation, freshness: freshness) }
@@ -52,8 +52,8 @@ private struct Down: Error {}
         #expect(desk.enter(2).used == "a")
     }
 
-    @Test(arguments: [CredentialFreshness.stale, .expired, .insufficient])
-    func `A credential that is no longer fresh is fetched again`(freshness: CredentialFreshness) throws {
+    @Test(arguments: [HTTPAuthentication.Freshness.stale, .expired, .insufficient])
+    func `A credential that is no longer fresh is fetched again`(freshness: HTTPAuthentication.Freshness) throws {
         var desk = Desk()
         _ = try desk.obtained("a")
         #expect(desk.enter(2, freshness).flight != nil)

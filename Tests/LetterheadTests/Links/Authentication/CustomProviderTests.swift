@@ -8,9 +8,9 @@ private let api = URL(string: "https://api.example.com/me") ?? URL(filePath: "/"
 /// A provider as a user writes one: a session that is opened over the chain below.
 private struct Session: CredentialProvider {
     let journal: Journal
-    var freshness: @Sendable (Secret) -> CredentialFreshness = { _ in .fresh }
+    var freshness: @Sendable (Secret) -> HTTPAuthentication.Freshness = { _ in .fresh }
 
-    func credential(for need: CredentialNeed<Secret>) async throws -> Secret? {
+    func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? {
         journal.write("asked \(need.isRefused) \(need.previous?.reveal() ?? "none")")
         var login = HTTPRequest(method: .post, url: api)
         login.path = "/login"
@@ -22,7 +22,9 @@ private struct Session: CredentialProvider {
         request.headers.setSecret(credential.reveal(), for: "X-Session")
     }
 
-    func freshness(of credential: Secret, for request: HTTPRequest) -> CredentialFreshness { freshness(credential) }
+    func freshness(of credential: Secret, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
+        freshness(credential)
+    }
 
     func reset() async { journal.write("reset") }
 }
@@ -45,7 +47,7 @@ private struct Session: CredentialProvider {
     }
 
     private func client(
-        _ mock: MockLoader, _ freshness: @escaping @Sendable (Secret) -> CredentialFreshness = { _ in .fresh },
+        _ mock: MockLoader, _ freshness: @escaping @Sendable (Secret) -> HTTPAuthentication.Freshness = { _ in .fresh },
         limit: CredentialLimit = .standard, allowedOrigins: [URL]? = [api]
     ) -> HTTPClient {
         HTTPClient(

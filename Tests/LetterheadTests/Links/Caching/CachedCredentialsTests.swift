@@ -173,7 +173,7 @@ import Testing
         let name: String
         let count = Counter()
 
-        func credential(for need: CredentialNeed<String>) -> String? { name }
+        func credential(for need: HTTPAuthentication.Need<String>) -> String? { name }
         func sign(_ request: inout HTTPRequest, with credential: String) {
             request.headers.setSecret("\(credential) \(count.next)", for: .authorization)
         }

@@ -221,8 +221,8 @@ import Testing
     @Test func `the progress of a reused response is complete`() async throws {
         let client = CacheScene.counting("max-age=60").client()
         _ = try await client.get()
-        let steps = Mutex<[TransferProgress]>([])
+        let steps = Mutex<[HTTPRequest.Progress]>([])
         _ = try await client.get { $0.onProgress = { step in steps.withLock { $0.append(step) } } }
-        #expect(steps.withLock { $0 } == [TransferProgress(direction: .download, completedBytes: 6, totalBytes: 6)])
+        #expect(steps.withLock { $0 } == [HTTPRequest.Progress(direction: .download, completedBytes: 6, totalBytes: 6)])
     }
 }

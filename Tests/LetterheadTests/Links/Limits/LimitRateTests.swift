@@ -4,7 +4,7 @@ import LetterheadTesting
 import Synchronization
 import Testing
 
-private func request(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttling = .always)
+private func request(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttle.Settings = .always)
     -> HTTPRequest
 {
     var request = HTTPRequest()

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadTesting
 import Testing
 
-private func request(_ path: RequestPath, _ throttling: Throttling = .always) -> HTTPRequest {
+private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .always) -> HTTPRequest {
     var request = HTTPRequest()
     request.host = "a.test"
     request.path = path

@@ -28,7 +28,7 @@
 
         @Test func `a body in which secrets cannot be found is redacted as a whole`() throws {
             var request = try HTTPRequest(method: .post, "https://a.test/")
-            let password = MultipartPart.text("s3cret", name: "password")
+            let password = MultipartBody.Part.text("s3cret", name: "password")
             let bodies: [any HTTPBody] = [
                 MultipartBody([password, .data(Data([0, 255]), name: "f", filename: "b")]),
                 MultipartBody([password, .text("x", name: "a=b")]),
@@ -175,7 +175,7 @@
             for method in [HTTPMethod.post, .put, .patch] {
                 for body in bodies { requests.append(try make(method, "/body") { $0.body = body }) }
             }
-            let forms: [[MultipartPart]] = [
+            let forms: [[MultipartBody.Part]] = [
                 [.text("ada's", name: "name"), .text("a;type=b", name: "semi")], [.file(at: file, name: "file")],
                 [.text("<in", name: "less"), .text("@at", name: "at"), .text("\"q\" \\", name: "quoted")],
                 [.data(Data([0, 255]), name: "binary", filename: "b.bin")],

@@ -60,7 +60,7 @@ private final class TokenService: HTTPLoader {
                 heard.write(original.headers["X-Load"] ?? "")
                 original.headers["Authorization"] = answer.headers["X-Token"]
             }, onError: { [heard] error in heard.write("\(error)") })
-        return Retry(validators: [refresh], RetrySettings(maximumRetries: 1, clock: clock))
+        return Retry(validators: [refresh], Retry.Settings(maximumRetries: 1, clock: clock))
     }
 
     private func start(
@@ -122,7 +122,7 @@ private final class TokenService: HTTPLoader {
             }
             return try await service.load(request)
         }
-        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 1)) --> gate
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> gate
         service.open()
         let late = start(chain, "slow")
         await until { slow.value == 1 }

@@ -44,7 +44,7 @@ private final class UserTokens: HTTPLoader {
                     $0.headers["X-For"] = original.headers["X-For"]
                 }
             }, onResponse: { original, answer in original.headers["X-New-Token"] = answer.headers["X-Token"] })
-        return Retry(validators: [refresh], RetrySettings(maximumRetries: 1))
+        return Retry(validators: [refresh], Retry.Settings(maximumRetries: 1))
     }
 
     private func load(_ changes: [@Sendable (inout HTTPRequest) -> Void]) async throws {
@@ -84,7 +84,7 @@ private final class UserTokens: HTTPLoader {
         let refresh = AltRequestValidator(
             request: { _, _ in .plain(.post) { $0.path = "/token" } }, onResponse: { _, _ in })
         let client = HTTPClient(
-            validators: [refresh], retrying: RetrySettings(maximumRetries: 1), observers: [StatisticsRecorder()],
+            validators: [refresh], retrying: Retry.Settings(maximumRetries: 1), observers: [StatisticsRecorder()],
             transport: mock)
         await #expect(throws: HTTPError.self) { try await client.send(.plain()) }
         #expect(mock.requests.map(\.path) == ["/x", "/token", "/x"])
@@ -109,7 +109,7 @@ private final class UserTokens: HTTPLoader {
         let refresh = AltRequestValidator(
             request: { _, _ in .plain(.post) { $0.path = "/token" } },
             onResponse: { original, _ in original.headers["Authorization"] = "\(number.next())" })
-        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 9)) --> MockLoader.answering(401)
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 9)) --> MockLoader.answering(401)
         let error = await #expect(throws: HTTPError.self) { try await chain.load(.plain()) }
         #expect(error?.code == .retriesExhausted && number.value == 1)
     }
@@ -122,7 +122,7 @@ private final class UserTokens: HTTPLoader {
                 return HTTPRequest(method: .post, url: try #require(URL(string: "https://api.test/token")))
             }, onResponse: { original, _ in original.headers.setSecret("Bearer new", for: .authorization) })
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? .ok : .unauthorized) }
-        let chain = Retry(validators: [refresh], RetrySettings(maximumRetries: 1)) --> mock
+        let chain = Retry(validators: [refresh], Retry.Settings(maximumRetries: 1)) --> mock
         for host in ["evil.test", "api.test"] {
             _ = try? await chain.load(try HTTPRequest.to("https://\(host)/"))
         }

@@ -53,7 +53,7 @@ private struct MyError: Error, Equatable {}
             if request.path == "/token" { await whole.value?.reset() }
             return HTTPResponse(request: request, status: 401)
         }
-        let retry = Retry(validators: [refresh()], RetrySettings(maximumRetries: 1))
+        let retry = Retry(validators: [refresh()], Retry.Settings(maximumRetries: 1))
         let chain = ResetGuard() --> Autocancel() --> retry --> mock
         whole.change { $0 = chain }
         let request = try HTTPRequest.to("https://a.test")
@@ -124,7 +124,7 @@ private struct MyError: Error, Equatable {}
         let base = try #require(URL(string: "http://a.test"))
         let mock = MockLoader.answering(401, 200)
         let chain =
-            Retry(validators: [ask], RetrySettings(maximumRetries: 1))
+            Retry(validators: [ask], Retry.Settings(maximumRetries: 1))
             --> ApplyEnvironment { _ in
                 ServerEnvironment(baseURL: base, headers: ["X-Setting": "\(settings.value)"])
             } --> mock

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `a retry costs tokens of a quota, and twice as many after a timeout`() {
-        let accounts = RetryBudget.Accounts(.standard)
+        let accounts = Retry.Budget.Accounts(.standard)
         #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5 && accounts.tokensLeft(for: nil) == 495)
         #expect(accounts.takeRetry(to: nil, afterTimeout: true) == 10 && accounts.tokensLeft(for: nil) == 485)
         accounts.succeed(to: nil, cost: 10)
@@ -25,14 +25,14 @@ import Testing
     }
 
     @Test func `a quota without enough tokens does not change`() {
-        let accounts = RetryBudget.Accounts(.quota(capacity: 9))
+        let accounts = Retry.Budget.Accounts(.quota(capacity: 9))
         #expect(accounts.takeRetry(to: nil, afterTimeout: true) == nil && accounts.tokensLeft(for: nil) == 9)
         #expect(accounts.takeRetry(to: nil, afterTimeout: false) == 5)
         #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
     }
 
     @Test func `a ratio stops retries at half of its tokens, and successes refill it`() {
-        let accounts = RetryBudget.Accounts(.ratio(capacity: 10, perSuccess: 0.5))
+        let accounts = Retry.Budget.Accounts(.ratio(capacity: 10, perSuccess: 0.5))
         let granted = (1...8).map { _ in accounts.takeRetry(to: nil, afterTimeout: false) != nil }
         #expect(granted == [true, true, true, true, false, false, false, false])
         #expect(accounts.tokensLeft(for: nil) == 2)
@@ -53,7 +53,7 @@ import Testing
         // Each attempt takes one: 9, 8, 7, 6 in the first load, and half is left after the first attempt of the second.
         _ = await (load(ratio), load(ratio))
         #expect(ratio.sent == 5)
-        for (budget, sent) in [(RetryBudget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {
+        for (budget, sent) in [(Retry.Budget.ratio(capacity: 4, perSuccess: 1), 1), (.quota(capacity: 5), 2)] {
             let scene = RetryScene(.answering(503), budget: budget)
             for _ in 1...3 { _ = await scene.load { $0.maximumRetries = 0 } }
             _ = await load(scene)
@@ -62,10 +62,10 @@ import Testing
     }
 
     @Test(arguments: [
-        RetryBudget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
+        Retry.Budget.quota(capacity: -5, cost: 1), .quota(capacity: 0), .ratio(capacity: -1, perSuccess: .nan),
     ])
-    func `invalid numbers allow no retry`(budget: RetryBudget) {
-        let accounts = RetryBudget.Accounts(budget)
+    func `invalid numbers allow no retry`(budget: Retry.Budget) {
+        let accounts = Retry.Budget.Accounts(budget)
         #expect(accounts.takeRetry(to: nil, afterTimeout: false) == nil)
         accounts.succeed(to: nil, cost: nil)
         #expect(accounts.tokensLeft(for: nil) == 0)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `no more than a thousand hosts are kept`() {
-        let accounts = RetryBudget.Accounts(.standard)
+        let accounts = Retry.Budget.Accounts(.standard)
         for number in 0..<3_000 {
             _ = accounts.takeRetry(to: HTTPOrigin(scheme: "http", host: "h\(number)"), afterTimeout: false)
         }
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `a host with a full budget is not stored`() {
-        let accounts = RetryBudget.Accounts(.quota(capacity: 5))
+        let accounts = Retry.Budget.Accounts(.quota(capacity: 5))
         let host = HTTPOrigin(scheme: "http", host: "h")
         #expect(accounts.takeRetry(to: host, afterTimeout: false) == 5)
         accounts.succeed(to: host, cost: 5)
@@ -122,8 +122,8 @@ import Testing
     }
 
     @Test(
-        arguments: [RetryBudget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
-    func `polling costs no tokens`(budget: RetryBudget, status: Int) async {
+        arguments: [Retry.Budget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
+    func `polling costs no tokens`(budget: Retry.Budget, status: Int) async {
         let number = Tally()
         let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 300 ? HTTPStatus(status) : 201) }
         let poll = ClosureValidator(response: { response, _ in

@@ -5,7 +5,7 @@ import Testing
     private func context(
         _ status: HTTPStatus? = nil, _ code: HTTPError.Code? = nil, method: HTTPMethod = .get, retry: Int = 1,
         elapsed: Duration = .zero, earlier: [HTTPStatus] = []
-    ) -> RetryContext {
+    ) -> Retry.Context {
         var request = HTTPRequest()
         request.method = method
         let result: Result<HTTPResponse, HTTPError> =
@@ -14,8 +14,8 @@ import Testing
             } else {
                 .success(HTTPResponse(request: request, status: status ?? .ok))
             }
-        let attempts = earlier.enumerated().map { HTTPAttempt(number: $0.offset + 1, status: $0.element) }
-        return RetryContext(request: request, result: result, retry: retry, elapsed: elapsed, attempts: attempts)
+        let attempts = earlier.enumerated().map { HTTPRequest.Attempt(number: $0.offset + 1, status: $0.element) }
+        return Retry.Context(request: request, result: result, retry: retry, elapsed: elapsed, attempts: attempts)
     }
 
     @Test(arguments: [
@@ -23,7 +23,7 @@ import Testing
         (413, false), (421, false), (425, true), (429, true), (500, true), (501, false), (502, true), (503, true),
         (504, true), (505, false), (507, false), (599, false),
     ]) func `the standard condition holds for temporary statuses`(code: Int, holds: Bool) {
-        #expect(RetryCondition.standard.holds(in: context(HTTPStatus(code))) == holds)
+        #expect(Retry.Condition.standard.holds(in: context(HTTPStatus(code))) == holds)
     }
 
     @Test(arguments: [
@@ -32,32 +32,34 @@ import Testing
         (.cannotDecodeResponse, false), (.validationFailed, false), (.resetInProgress, false),
         (.cannotAuthenticate, false), (.responseTooLarge, false), (.unknown, false),
     ]) func `the standard condition holds for failures of the network only`(code: HTTPError.Code, holds: Bool) {
-        #expect(RetryCondition.standard.holds(in: context(nil, code)) == holds)
+        #expect(Retry.Condition.standard.holds(in: context(nil, code)) == holds)
     }
 
     @Test func `a second 408 is not retried`() {
-        #expect(!RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [408])))
-        #expect(RetryCondition.standard.holds(in: context(408, retry: 2, earlier: [503])))
+        #expect(!Retry.Condition.standard.holds(in: context(408, retry: 2, earlier: [408])))
+        #expect(Retry.Condition.standard.holds(in: context(408, retry: 2, earlier: [503])))
     }
 
     @Test func `the number of attempts includes the first`() {
         #expect(
-            [1, 2, 3, 4].map { RetryCondition.attempts(3).holds(in: context(retry: $0)) } == [true, true, false, false])
+            [1, 2, 3, 4].map { Retry.Condition.attempts(3).holds(in: context(retry: $0)) } == [
+                true, true, false, false,
+            ])
     }
 
     @Test func `conditions check time, methods, statuses and failures`() {
-        #expect(RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(29))))
-        #expect(!RetryCondition.within(.seconds(30)).holds(in: context(elapsed: .seconds(30))))
-        #expect(RetryCondition.methods([.put]).holds(in: context(method: .put)))
-        #expect(!RetryCondition.methods([.put]).holds(in: context(method: .get)))
-        #expect(RetryCondition.statuses([404]).holds(in: context(404)))
-        #expect(!RetryCondition.statuses([404]).holds(in: context(nil, .timedOut)))
-        #expect(RetryCondition.failures([.timedOut]).holds(in: context(nil, .timedOut)))
-        #expect(!RetryCondition.failures([.timedOut]).holds(in: context(404)))
+        #expect(Retry.Condition.within(.seconds(30)).holds(in: context(elapsed: .seconds(29))))
+        #expect(!Retry.Condition.within(.seconds(30)).holds(in: context(elapsed: .seconds(30))))
+        #expect(Retry.Condition.methods([.put]).holds(in: context(method: .put)))
+        #expect(!Retry.Condition.methods([.put]).holds(in: context(method: .get)))
+        #expect(Retry.Condition.statuses([404]).holds(in: context(404)))
+        #expect(!Retry.Condition.statuses([404]).holds(in: context(nil, .timedOut)))
+        #expect(Retry.Condition.failures([.timedOut]).holds(in: context(nil, .timedOut)))
+        #expect(!Retry.Condition.failures([.timedOut]).holds(in: context(404)))
     }
 
     @Test(arguments: [true, false], [true, false]) func `conditions are joined like booleans`(left: Bool, right: Bool) {
-        let (one, other) = (RetryCondition { _ in left }, RetryCondition { _ in right })
+        let (one, other) = (Retry.Condition { _ in left }, Retry.Condition { _ in right })
         #expect((one && other).holds(in: context()) == (left && right))
         #expect((one || other).holds(in: context()) == (left || right))
         #expect((!one).holds(in: context()) == !left)

@@ -4,10 +4,10 @@ import Testing
 
 /// What a condition of a request's strategy opens, and what it does not.
 @Suite(.timeLimit(.minutes(3))) struct RetryConditionsInUseTests {
-    private static let closure = RetryCondition { _ in true }
+    private static let closure = Retry.Condition { _ in true }
 
     private func sent(
-        _ status: Int, when condition: RetryCondition, validators: [any HTTPValidator] = [DefaultValidator()],
+        _ status: Int, when condition: Retry.Condition, validators: [any HTTPValidator] = [DefaultValidator()],
         _ configure: (inout HTTPRequest) -> Void = { _ in }
     ) async -> Int {
         let scene = RetryScene(.answering(status), validators: validators)
@@ -20,12 +20,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("within", RetryCondition.within(.seconds(30))), ("methods", .methods([.get])), ("attempts", .attempts(9)),
+        ("within", Retry.Condition.within(.seconds(30))), ("methods", .methods([.get])), ("attempts", .attempts(9)),
         ("always", .always), ("not a status", !.statuses([500])), ("not a failure", !.failures([.timedOut])),
         ("two limits", .within(.seconds(30)) && .methods([.get])), ("either limit", .attempts(9) || .always),
         ("a status or a limit", .statuses([418]) || .attempts(9)), ("a limit or a status", .always || .statuses([418])),
     ]) func `a limit narrows the standard condition, with and without the default validator`(
-        name: String, condition: RetryCondition
+        name: String, condition: Retry.Condition
     ) async {
         for validators in [[DefaultValidator()], []] {
             #expect(await sent(200, when: condition, validators: validators) == 1)
@@ -36,9 +36,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("closure", RetryCondition { _ in true }), ("closure and limit", closure && .attempts(9)),
+        ("closure", Retry.Condition { _ in true }), ("closure and limit", closure && .attempts(9)),
         ("closure or limit", closure || .attempts(9)), ("status or closure", .statuses([418]) || closure),
-    ]) func `a success is not retried unless a status names it`(name: String, condition: RetryCondition) async {
+    ]) func `a success is not retried unless a status names it`(name: String, condition: Retry.Condition) async {
         #expect(await sent(200, when: condition) == 1)
         #expect(await sent(404, when: condition) == 4)
         #expect(await sent(404, when: condition) { $0.acceptedStatuses = [200, 404] } == 1)
@@ -85,7 +85,7 @@ import Testing
         let mock = MockLoader {
             HTTPResponse(request: $0, status: HTTPStatus(statuses[min(number.next(), statuses.count) - 1]))
         }
-        let settings = RetrySettings(maximumRetries: maximum, strategy: strategy, clock: clock, random: { 1 })
+        let settings = Retry.Settings(maximumRetries: maximum, strategy: strategy, clock: clock, random: { 1 })
         _ = try await (Retry(validators: validators, settings) --> mock).load(.plain(.get, configure))
         return clock.sleeps
     }

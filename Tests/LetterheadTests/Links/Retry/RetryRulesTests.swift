@@ -46,7 +46,7 @@ import Testing
             maximumRetries: facts.maximum, standardStrategy: facts.standard, isNested: facts.isNested,
             timeLeft: facts.timeLeft, random: { facts.isDrawn })
         return rules.decision(
-            asked: facts.asked, in: RetryContext(request: request, result: result, retry: facts.retry))
+            asked: facts.asked, in: Retry.Context(request: request, result: result, retry: facts.retry))
     }
 
     /// The decision as text: the wait and the reason, or how the load ends and why.

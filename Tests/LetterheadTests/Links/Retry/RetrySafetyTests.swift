@@ -40,7 +40,7 @@ import Testing
     @Test func `the method that an environment sets is checked`() async throws {
         let mock = MockLoader.answering(503)
         let base = ServerEnvironment(baseURL: try #require(URL(string: "http://a.test")), method: .post)
-        let chain = Retry(RetrySettings(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
+        let chain = Retry(Retry.Settings(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
         var request = HTTPRequest()
         request.retryStrategy = .immediate
         request.maximumRetries = 2

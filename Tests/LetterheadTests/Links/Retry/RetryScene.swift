@@ -12,12 +12,12 @@ struct RetryScene {
     init(
         _ mock: MockLoader, validators: [any HTTPValidator] = [DefaultValidator()],
         clock: TestClock = TestClock(isAutomatic: true),
-        maximumRetries: Int = 0, budget: RetryBudget = .standard, random: @escaping @Sendable () -> Double = { 1 },
-        onRetry: @escaping @Sendable (RetryContext) async -> Void = { _ in }
+        maximumRetries: Int = 0, budget: Retry.Budget = .standard, random: @escaping @Sendable () -> Double = { 1 },
+        onRetry: @escaping @Sendable (Retry.Context) async -> Void = { _ in }
     ) {
         self.clock = clock
         self.mock = mock
-        let settings = RetrySettings(
+        let settings = Retry.Settings(
             maximumRetries: maximumRetries, budget: budget, clock: clock,
             now: { Date(timeIntervalSince1970: 784_111_777) }, random: random, onRetry: onRetry)
         chain = Deadline(clock: clock) --> Retry(validators: validators, settings) --> mock
@@ -94,5 +94,5 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
     var status: Int? { (try? get())?.status.code }
     var code: HTTPError.Code? { error?.code }
     var error: HTTPError? { if case .failure(let error) = self { error } else { nil } }
-    var attempts: [HTTPAttempt] { (try? get())?.attempts ?? error?.attempts ?? [] }
+    var attempts: [HTTPRequest.Attempt] { (try? get())?.attempts ?? error?.attempts ?? [] }
 }

@@ -7,7 +7,7 @@ import Testing
     private func waits(
         _ value: String, status: Int = 503, strategy: HTTPRetryStrategy? = .exponential(base: .seconds(7)),
         validators: [any HTTPValidator] = [DefaultValidator()], random: Double = 1
-    ) async -> (waits: [Duration], attempts: [HTTPAttempt]) {
+    ) async -> (waits: [Duration], attempts: [HTTPRequest.Attempt]) {
         let scene = RetryScene(
             .answering(status, 200, headers: ["Retry-After": value]), validators: validators, maximumRetries: 1,
             random: { random })
@@ -56,7 +56,7 @@ import Testing
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader.answering(503, 200, headers: ["Retry-After": "\(seconds)"])
         let longest = Duration.seconds(seconds == 1 ? 0 : 2)
-        let retry = Retry(RetrySettings(maximumRetries: 1, longestServerDelay: longest, clock: clock))
+        let retry = Retry(Retry.Settings(maximumRetries: 1, longestServerDelay: longest, clock: clock))
         let response = try await (retry --> mock).load(.plain())
         #expect(mock.requests.count == sent && clock.sleeps == (sent == 2 ? [.seconds(seconds)] : []))
         #expect(response.attempts.count == sent)

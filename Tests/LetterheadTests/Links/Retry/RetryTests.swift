@@ -146,7 +146,7 @@ import Testing
 
     @Test func `the attempts of two retry links in one chain do not multiply`() async {
         let mock = MockLoader.answering(503)
-        let chain = Retry() --> Retry(RetrySettings(maximumRetries: 5)) --> mock
+        let chain = Retry() --> Retry(Retry.Settings(maximumRetries: 5)) --> mock
         let request = HTTPRequest.plain {
             $0.retryStrategy = .immediate; $0.maximumRetries = 2
         }
@@ -160,7 +160,7 @@ import Testing
         }
         let mock = MockLoader.answering(503, 503, 200)
         let clock = TestClock(isAutomatic: true)
-        let client = HTTPClient(retrying: RetrySettings(clock: clock), transport: mock)
+        let client = HTTPClient(retrying: Retry.Settings(clock: clock), transport: mock)
         let template = Get().environment(ServerEnvironment(baseURL: try #require(URL(string: "http://a.test"))))
         let response = try await client.send(template.retry(.delayed(.seconds(1)), maximumRetries: 2))
         #expect(response.attempts.count == 3 && clock.sleeps == [.seconds(1), .seconds(1)])

@@ -25,12 +25,12 @@ import Testing
     }
 
     @Test func `a success without a retry has one attempt without a reason`() async {
-        #expect(await RetryScene(.answering(200)).load().attempts == [HTTPAttempt(number: 1, status: 200)])
+        #expect(await RetryScene(.answering(200)).load().attempts == [HTTPRequest.Attempt(number: 1, status: 200)])
     }
 
     @Test func `an observer is called before each retry, with its cause`() async {
         let journal = Journal()
-        let observer: @Sendable (String) -> @Sendable (RetryContext) async -> Void = { name in
+        let observer: @Sendable (String) -> @Sendable (Retry.Context) async -> Void = { name in
             { context in
                 guard let delay = context.delay, let strategy = context.strategy else { return }
                 let status = context.response?.status.code ?? 0

@@ -8,7 +8,7 @@ import Testing
     private func client(_ mock: MockLoader, _ strategy: HTTPRetryStrategy? = nil) -> HTTPClient {
         HTTPClient(
             environment: .of("http://a.example"),
-            retrying: RetrySettings(maximumRetries: 1, strategy: strategy, clock: TestClock(isAutomatic: true)),
+            retrying: Retry.Settings(maximumRetries: 1, strategy: strategy, clock: TestClock(isAutomatic: true)),
             transport: mock)
     }
 

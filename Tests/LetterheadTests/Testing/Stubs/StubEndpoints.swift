@@ -41,7 +41,7 @@ extension Person {
 extension HTTPClient {
     /// A client over a mock.
     static func over(
-        _ transport: any HTTPLoader, retrying: RetrySettings = RetrySettings(),
+        _ transport: any HTTPLoader, retrying: Retry.Settings = Retry.Settings(),
         decoder: any HTTPBodyDecoder = JSONDecoder()
     ) -> HTTPClient {
         HTTPClient(

@@ -155,18 +155,19 @@ import Testing
     @Test func `a test can create contexts of retries, redirects and needs`() throws {
         let request = try HTTPRequest("https://api.test/a")
         let response = HTTPResponse(request: request, status: .serviceUnavailable)
-        let retry = RetryContext(
+        let retry = Retry.Context(
             request: request, result: .success(response), strategy: .immediate, delay: .seconds(1))
         #expect(retry.description == "GET https://api.test/a: retried after 1.0 seconds")
-        let redirect = HTTPRedirect(request: request, status: .found, target: request)
+        let redirect = RedirectPolicy.Redirect(request: request, status: .found, target: request)
         #expect(redirect.description.hasPrefix("302 Found from GET https://api.test/a"))
-        let need = CredentialNeed<String>(request: request, next: MockLoader(), previous: "old", isRefused: true)
+        let need = HTTPAuthentication.Need<String>(
+            request: request, next: MockLoader(), previous: "old", isRefused: true)
         #expect(need.previous == "old")
     }
 
     @Test func `a test can report progress`() async {
         let updates = ProgressUpdates()
-        updates.report(TransferProgress(direction: .download, completedBytes: 1, totalBytes: 2))
+        updates.report(HTTPRequest.Progress(direction: .download, completedBytes: 1, totalBytes: 2))
         updates.finish()
         var fractions: [Double?] = []
         for await progress in updates { fractions.append(progress.fractionCompleted) }

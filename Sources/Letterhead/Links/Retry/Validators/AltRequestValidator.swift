@@ -7,7 +7,7 @@
 /// }
 /// let client = HTTPClient(
 ///     environment: .production, validators: [refreshing, DefaultValidator()],
-///     retrying: RetrySettings(maximumRetries: 1))
+///     retrying: Retry.Settings(maximumRetries: 1))
 /// ```
 ///
 /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.

@@ -34,7 +34,7 @@ public struct DefaultValidator: HTTPValidator {
     /// Creates the validator; see its properties for the defaults.
     public init(
         retriableStatuses: [HTTPStatus: HTTPRetryStrategy] = DefaultValidator.standardStatuses,
-        retriableFailures: Set<HTTPError.Code> = RetryCondition.standardFailures,
+        retriableFailures: Set<HTTPError.Code> = Retry.Condition.standardFailures,
         failureStrategy: HTTPRetryStrategy = .exponential(base: .seconds(1)), allowsEmptyResponses: Bool = true
     ) {
         (self.retriableStatuses, self.retriableFailures) = (retriableStatuses, retriableFailures)
@@ -42,7 +42,7 @@ public struct DefaultValidator: HTTPValidator {
     }
 
     /// The default of ``retriableStatuses``.
-    public static let standardStatuses = RetryCondition.standardStatuses.reduce(into: [:]) { statuses, status in
+    public static let standardStatuses = Retry.Condition.standardStatuses.reduce(into: [:]) { statuses, status in
         statuses[status] = status == .tooManyRequests ? HTTPRetryStrategy.delayed(.seconds(3)) : .exponential
     }
 

@@ -26,7 +26,7 @@ public import Foundation
 /// created.
 public struct MultipartBody: HTTPBody {
     /// The parts, in order.
-    public let parts: [MultipartPart]
+    public let parts: [MultipartBody.Part]
     /// The subtype of the media type, such as `form-data`.
     public let subtype: String
     /// The boundary.
@@ -46,7 +46,7 @@ public struct MultipartBody: HTTPBody {
     /// - Parameters:
     ///   - parts: the parts in order. The array may be empty.
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
-    public init(_ parts: [MultipartPart], subtype: String = "form-data") {
+    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data") {
         // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
         // without stored properties has none.
         var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -63,7 +63,7 @@ public struct MultipartBody: HTTPBody {
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - generator: the random source.
     public init(
-        _ parts: [MultipartPart], subtype: String = "form-data", using generator: inout some RandomNumberGenerator
+        _ parts: [MultipartBody.Part], subtype: String = "form-data", using generator: inout some RandomNumberGenerator
     ) {
         var boundary = MultipartBoundary.random(using: &generator)
         while Self.index(of: boundary, in: parts) != nil { boundary = MultipartBoundary.random(using: &generator) }
@@ -78,7 +78,7 @@ public struct MultipartBody: HTTPBody {
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
     ///   in memory contains the boundary.
-    public init(_ parts: [MultipartPart], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
+    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
         try MultipartBody(parts, subtype: subtype, uncheckedBoundary: boundary).check()
         self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
@@ -90,7 +90,7 @@ public struct MultipartBody: HTTPBody {
     ///   - parts: the parts in order.
     ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     ///   - boundary: the boundary; nil for one from the system's random source.
-    public init(_ parts: [MultipartPart], subtype: String = "form-data", uncheckedBoundary boundary: String?) {
+    public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", uncheckedBoundary boundary: String?) {
         if let boundary {
             self.init(parts, subtype: subtype, boundary: boundary, origin: .givenUnchecked)
         } else {
@@ -98,7 +98,7 @@ public struct MultipartBody: HTTPBody {
         }
     }
 
-    private init(_ parts: [MultipartPart], subtype: String, boundary: String, origin: Origin) {
+    private init(_ parts: [MultipartBody.Part], subtype: String, boundary: String, origin: Origin) {
         (self.parts, self.subtype, self.boundary, self.origin) = (parts, subtype, boundary, origin)
     }
 
@@ -106,7 +106,7 @@ public struct MultipartBody: HTTPBody {
     var isForm: Bool { ASCII.lowercased(subtype) == "form-data" }
 
     /// Returns the same body with further parts at its end. The type and the boundary are kept.
-    func adding(_ added: [MultipartPart]) -> MultipartBody {
+    func adding(_ added: [MultipartBody.Part]) -> MultipartBody {
         MultipartBody(
             parts + added, subtype: subtype, boundary: boundary, origin: origin == .random ? .random : .givenUnchecked)
     }
@@ -178,7 +178,7 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
 extension MultipartBody {
     /// Returns the parts, with each body replaced by its bytes, which a closure returns. If the boundary is custom, the
     /// bytes that are in memory are searched for it.
-    func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartPart] {
+    func resolved(_ ask: (any HTTPBody) throws -> BodyChunks) throws -> [MultipartBody.Part] {
         guard parts.indices.contains(where: { parts[$0].countInMemory == nil }) else { return parts }
         return try parts.enumerated().map { index, part in
             guard case .body(let body) = part.content else { return part }
@@ -187,7 +187,7 @@ extension MultipartBody {
     }
 
     /// Returns the number of bytes of the body with these parts; nil if the length of a part is not known.
-    func length(of parts: [MultipartPart]) -> Int? {
+    func length(of parts: [MultipartBody.Part]) -> Int? {
         let delimiter = boundary.utf8.count + 4
         var length = delimiter + 2
         for index in parts.indices {
@@ -238,7 +238,7 @@ extension MultipartBody {
     }
 
     /// Returns the index of the first part in memory that contains a boundary; nil if there is none.
-    static func index(of boundary: String, in parts: [MultipartPart]) -> Int? {
+    static func index(of boundary: String, in parts: [MultipartBody.Part]) -> Int? {
         parts.firstIndex { part in
             var scanner = BoundaryScanner(boundary: boundary)
             return switch part.content {

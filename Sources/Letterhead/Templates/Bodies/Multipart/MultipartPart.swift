@@ -1,141 +1,144 @@
 public import Foundation
 
-/// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body.
-///
-/// ```swift
-/// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
-/// ```
-///
-/// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
-/// replaced, so that they cannot end the field. All other characters are sent as UTF-8. The parts of a form require a
-/// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type
-/// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
-/// such a Content-Disposition is malformed, and the body cannot be sent.
-public struct MultipartPart: Sendable {
-    enum Content: Sendable {
-        case text(String)
-        case data(Data)
-        case body(any HTTPBody)
-        /// The bytes of a body that is not in memory.
-        case pulled(BodyChunks)
-    }
-
-    let content: Content
-    /// The header lines, and the empty line after them.
-    let fields: PartFields
-    /// The number of bytes of the content if it is in memory; otherwise nil.
-    let countInMemory: Int?
-
-    private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
-        (self.content, self.fields, self.countInMemory) = (content, fields, countInMemory)
-    }
-
-    /// Returns the same part with the bytes of its body.
-    func with(_ chunks: BodyChunks) -> MultipartPart {
-        guard let data = chunks.data else { return MultipartPart(.pulled(chunks), fields: fields) }
-        return MultipartPart(.data(data), fields: fields, countInMemory: data.count)
-    }
-
-    /// The number of bytes of the content; nil if it is not known.
-    var contentLength: Int? {
-        if let countInMemory { return countInMemory }
-        return switch content {
-        case .text, .data: nil
-        case .body(let body): body.contentLength
-        case .pulled(let chunks): chunks.length
+extension MultipartBody {
+    /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body.
+    ///
+    /// ```swift
+    /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
+    /// ```
+    ///
+    /// Names and filenames are escaped as in the WHATWG HTML Standard, 4.10.21.8: quotation marks and line breaks are
+    /// replaced, so that they cannot end the field. All other characters are sent as UTF-8. The parts of a form require a
+    /// name; those of other multipart types do not. Further headers are checked like those of a request. A Content-Type
+    /// among them takes precedence. A Content-Disposition among them replaces the derived one. A part with both a name and
+    /// such a Content-Disposition is malformed, and the body cannot be sent.
+    public struct Part: Sendable {
+        enum Content: Sendable {
+            case text(String)
+            case data(Data)
+            case body(any HTTPBody)
+            /// The bytes of a body that is not in memory.
+            case pulled(BodyChunks)
         }
-    }
 
-    /// Creates a part from a string. It is encoded in the charset of its media type, or in UTF-8 if the media type has
-    /// none.
-    ///
-    /// - Parameters:
-    ///   - text: the text. It is not escaped.
-    ///   - name: the name of the field.
-    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-    ///   - headers: further headers. Default: empty.
-    public static func text(
-        _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
-        headers: HTTPHeaders = [:]
-    ) -> MultipartPart {
-        let type = headers.mediaType ?? contentType
-        if let charset = type?["charset"], !ASCII.equalIgnoringCase(charset, "utf-8") {
-            let body = TextBody(text, contentType: type ?? .plainText)
-            return self.body(body, name: name, filename: filename, headers: headers)
+        let content: Content
+        /// The header lines, and the empty line after them.
+        let fields: PartFields
+        /// The number of bytes of the content if it is in memory; otherwise nil.
+        let countInMemory: Int?
+
+        private init(_ content: Content, fields: PartFields, countInMemory: Int? = nil) {
+            (self.content, self.fields, self.countInMemory) = (content, fields, countInMemory)
         }
-        return MultipartPart(
-            .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
-    }
 
-    /// Creates a part from bytes.
-    ///
-    /// - Parameters:
-    ///   - data: the bytes.
-    ///   - name: the name of the field.
-    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-    ///   - headers: further headers. Default: empty.
-    public static func data(
-        _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
-        headers: HTTPHeaders = [:]
-    ) -> MultipartPart {
-        MultipartPart(
-            .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
-    }
+        /// Returns the same part with the bytes of its body.
+        func with(_ chunks: BodyChunks) -> MultipartBody.Part {
+            guard let data = chunks.data else { return MultipartBody.Part(.pulled(chunks), fields: fields) }
+            return MultipartBody.Part(.data(data), fields: fields, countInMemory: data.count)
+        }
 
-    /// Creates a part from a file, which is read while it is sent; see ``FileBody``.
-    ///
-    /// - Parameters:
-    ///   - url: the URL of the file.
-    ///   - name: the name of the field.
-    ///   - filename: the filename for the server. Default: the last component of the path.
-    ///   - contentType: the media type. Default: determined by the extension of the file.
-    ///   - headers: further headers. Default: empty.
-    public static func file(
-        at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
-        headers: HTTPHeaders = [:]
-    ) -> MultipartPart {
-        body(
-            FileBody(at: url, contentType: contentType), name: name, filename: filename ?? url.lastPathComponent,
-            headers: headers)
-    }
+        /// The number of bytes of the content; nil if it is not known.
+        var contentLength: Int? {
+            if let countInMemory { return countInMemory }
+            return switch content {
+            case .text, .data: nil
+            case .body(let body): body.contentLength
+            case .pulled(let chunks): chunks.length
+            }
+        }
 
-    /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``.
-    ///
-    /// - Parameters:
-    ///   - length: the number of bytes. Default: nil (neither this length nor that of the whole body is known).
-    ///   - name: the name of the field.
-    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-    ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-    ///   - headers: further headers. Default: empty.
-    ///   - make: creates the stream when its first bytes are requested.
-    public static func stream<Stream: AsyncSequence & SendableMetatype>(
-        length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
-        headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
-    ) -> MultipartPart where Stream.Element == Data {
-        body(
-            StreamBody(length: length, contentType: contentType, make), name: name, filename: filename, headers: headers
-        )
-    }
+        /// Creates a part from a string. It is encoded in the charset of its media type, or in UTF-8 if the media type has
+        /// none.
+        ///
+        /// - Parameters:
+        ///   - text: the text. It is not escaped.
+        ///   - name: the name of the field.
+        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+        ///   - headers: further headers. Default: empty.
+        public static func text(
+            _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+            headers: HTTPHeaders = [:]
+        ) -> MultipartBody.Part {
+            let type = headers.mediaType ?? contentType
+            if let charset = type?["charset"], !ASCII.equalIgnoringCase(charset, "utf-8") {
+                let body = TextBody(text, contentType: type ?? .plainText)
+                return self.body(body, name: name, filename: filename, headers: headers)
+            }
+            return MultipartBody.Part(
+                .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
+        }
 
-    /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body.
-    ///
-    /// - Parameters:
-    ///   - body: the content.
-    ///   - name: the name of the field.
-    ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-    ///   - headers: further headers. They take precedence over those of the body. Default: empty.
-    public static func body(
-        _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
-    ) -> MultipartPart {
-        var headers = headers
-        headers.fill(from: body.additionalHeaders)
-        return MultipartPart(.body(body), fields: PartFields(name, filename, nil, headers))
+        /// Creates a part from bytes.
+        ///
+        /// - Parameters:
+        ///   - data: the bytes.
+        ///   - name: the name of the field.
+        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+        ///   - headers: further headers. Default: empty.
+        public static func data(
+            _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+            headers: HTTPHeaders = [:]
+        ) -> MultipartBody.Part {
+            MultipartBody.Part(
+                .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
+        }
+
+        /// Creates a part from a file, which is read while it is sent; see ``FileBody``.
+        ///
+        /// - Parameters:
+        ///   - url: the URL of the file.
+        ///   - name: the name of the field.
+        ///   - filename: the filename for the server. Default: the last component of the path.
+        ///   - contentType: the media type. Default: determined by the extension of the file.
+        ///   - headers: further headers. Default: empty.
+        public static func file(
+            at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+            headers: HTTPHeaders = [:]
+        ) -> MultipartBody.Part {
+            body(
+                FileBody(at: url, contentType: contentType), name: name, filename: filename ?? url.lastPathComponent,
+                headers: headers)
+        }
+
+        /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``.
+        ///
+        /// - Parameters:
+        ///   - length: the number of bytes. Default: nil (neither this length nor that of the whole body is known).
+        ///   - name: the name of the field.
+        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
+        ///   - headers: further headers. Default: empty.
+        ///   - make: creates the stream when its first bytes are requested.
+        public static func stream<Stream: AsyncSequence & SendableMetatype>(
+            length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
+            headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
+        ) -> MultipartBody.Part where Stream.Element == Data {
+            body(
+                StreamBody(length: length, contentType: contentType, make), name: name, filename: filename,
+                headers: headers
+            )
+        }
+
+        /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body.
+        ///
+        /// - Parameters:
+        ///   - body: the content.
+        ///   - name: the name of the field.
+        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
+        ///   - headers: further headers. They take precedence over those of the body. Default: empty.
+        public static func body(
+            _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
+        ) -> MultipartBody.Part {
+            var headers = headers
+            headers.fill(from: body.additionalHeaders)
+            return MultipartBody.Part(.body(body), fields: PartFields(name, filename, nil, headers))
+        }
     }
 }
 
-extension MultipartPart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension MultipartBody.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name and the length. The content is not included, because it may be secret regardless of the name.
     public var description: String {
         let length = contentLength.map { "\($0) bytes" } ?? "length unknown"

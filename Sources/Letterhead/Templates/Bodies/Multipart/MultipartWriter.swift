@@ -3,11 +3,11 @@ import Foundation
 /// Writes a multipart body to a buffer that is allocated with the exact size.
 struct MultipartWriter {
     private let boundary: String
-    private let parts: [MultipartPart]
+    private let parts: [MultipartBody.Part]
     private let length: Int
 
     /// - Parameter length: the number of bytes of the whole body.
-    init(boundary: String, _ parts: [MultipartPart], length: Int) {
+    init(boundary: String, _ parts: [MultipartBody.Part], length: Int) {
         (self.boundary, self.parts, self.length) = (boundary, parts, length)
     }
 
@@ -59,7 +59,7 @@ actor MultipartWalk {
 
     private let boundary: String
     private let isSearched: Bool
-    private let parts: [MultipartPart]
+    private let parts: [MultipartBody.Part]
     private var index = 0
     private var isClosed = false
     private var pending = Data()
@@ -68,7 +68,7 @@ actor MultipartWalk {
     /// - Parameters:
     ///   - isSearched: whether contents that are not in memory must be searched for the boundary.
     ///   - parts: the parts, with each body replaced by its bytes; see ``MultipartBody/resolved(_:)``.
-    init(boundary: String, isSearched: Bool, _ parts: [MultipartPart]) {
+    init(boundary: String, isSearched: Bool, _ parts: [MultipartBody.Part]) {
         (self.boundary, self.isSearched, self.parts) = (boundary, isSearched, parts)
     }
 
@@ -93,7 +93,7 @@ actor MultipartWalk {
 
     /// Begins a part. If its content is in memory and small, the content is appended to the preceding bytes, and the
     /// part is ended.
-    private func open(_ part: MultipartPart) {
+    private func open(_ part: MultipartBody.Part) {
         pending += Data("--\(boundary)\r\n".utf8) + part.fields.bytes
         switch part.content {
         case .text(let text) where text.utf8.count < Self.joined:

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `related parts name the type of their root`() throws {
-        let parts: [MultipartPart] = [.body(JSONBody(1)), .data(Data([1]), contentType: "image/png")]
+        let parts: [MultipartBody.Part] = [.body(JSONBody(1)), .data(Data([1]), contentType: "image/png")]
         let body = try MultipartBody(parts, subtype: "related", boundary: "b")
         #expect(
             body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
@@ -130,7 +130,7 @@ import Testing
     @Test func `small parts between files are not separate pieces`() async throws {
         let directory = try TemporaryDirectory()
         let file = try directory.file("a.bin", noise(10))
-        let small = (0..<100).map { MultipartPart.text("\($0)", name: "n\($0)") }
+        let small = (0..<100).map { MultipartBody.Part.text("\($0)", name: "n\($0)") }
         var count = 0
         for try await _ in try MultipartBody(small + [.file(at: file, name: "f")] + small).chunks() { count += 1 }
         #expect(count == 3)

@@ -41,10 +41,10 @@ import Testing
 
     @Test(arguments: ["--B", "--B--", "\r\n--B--", "x\n--B", "x\r--Bcd", "--\r\n--B"])
     func `a custom boundary that a part contains is refused`(content: String) async throws {
-        let parts: [MultipartPart] = [.text("", name: "a"), .data(Data(content.utf8), name: "b")]
+        let parts: [MultipartBody.Part] = [.text("", name: "a"), .data(Data(content.utf8), name: "b")]
         #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, boundary: "B") }
         #expect(throws: HTTPBodyError.self) { try MultipartBody(parts, uncheckedBoundary: "B").chunks() }
-        let nested: [MultipartPart] = [.body(DataBody(Data(content.utf8)), name: "b")]
+        let nested: [MultipartBody.Part] = [.body(DataBody(Data(content.utf8)), name: "b")]
         #expect(throws: HTTPBodyError.self) { try MultipartBody(nested, boundary: "B").chunks() }
         #expect(throws: HTTPBodyError.self) { try MultipartBody(nested, boundary: "B").encode() }
     }
@@ -63,7 +63,7 @@ import Testing
         let pieces = stride(from: 0, to: content.count, by: size).map {
             Data(content[$0..<min($0 + size, content.count)])
         }
-        let part = MultipartPart.stream(name: "a") {
+        let part = MultipartBody.Part.stream(name: "a") {
             AsyncStream<Data> { continuation in
                 for piece in pieces { continuation.yield(piece) }
                 continuation.finish()

@@ -48,7 +48,7 @@ struct MultipartCorpus {
         var cases: [Case] = []
         for parts in bodies() {
             // What looks like a delimiter must not be one: a boundary of the library's own, or one that is nearly there.
-            let sent = parts.map { MultipartPart.data($0.content, name: $0.name, filename: $0.filename) }
+            let sent = parts.map { MultipartBody.Part.data($0.content, name: $0.name, filename: $0.filename) }
             let body =
                 cases.count % 3 == 0
                 ? try MultipartBody(sent, boundary: "boundary\(cases.count)-nearly") : MultipartBody(sent)

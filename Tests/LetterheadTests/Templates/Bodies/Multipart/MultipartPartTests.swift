@@ -4,7 +4,7 @@ import LetterheadTesting
 import Testing
 
 @Suite struct MultipartPartTests {
-    private func head(_ part: MultipartPart) throws -> Substring {
+    private func head(_ part: MultipartBody.Part) throws -> Substring {
         let text = String(decoding: try MultipartBody([part], boundary: "b").encode(), as: UTF8.self)
         let end = try #require(text.range(of: "\r\n\r\n")).lowerBound
         return text[text.index(text.startIndex, offsetBy: 4)..<end]
@@ -26,20 +26,20 @@ import Testing
     ]) func `a filename is escaped as HTML specifies, with distinct escapes for CR and LF`(
         name: String, escaped: String
     ) throws {
-        let part = MultipartPart.text("x", name: "n", filename: name, contentType: "a/b")
+        let part = MultipartBody.Part.text("x", name: "n", filename: name, contentType: "a/b")
         #expect(
             try head(part)
                 == "Content-Disposition: form-data; name=\"n\"; filename=\"\(escaped)\"\r\nContent-Type: a/b")
     }
 
     @Test func `a text is encoded in the charset of its media type`() throws {
-        let part = MultipartPart.text("é", name: "n", contentType: "text/plain; charset=iso-8859-1")
+        let part = MultipartBody.Part.text("é", name: "n", contentType: "text/plain; charset=iso-8859-1")
         let body = try MultipartBody([part], boundary: "b").encode()
         #expect(body.contains(0xE9) && !body.contains(0xC3))
     }
 
     @Test func `a text that its charset cannot represent is an error`() throws {
-        let part = MultipartPart.text("🌎", name: "n", headers: ["Content-Type": "text/plain; charset=iso-8859-1"])
+        let part = MultipartBody.Part.text("🌎", name: "n", headers: ["Content-Type": "text/plain; charset=iso-8859-1"])
         #expect(throws: HTTPBodyError.self) { try MultipartBody([part], boundary: "b").encode() }
     }
 
@@ -58,7 +58,8 @@ import Testing
             .text("x", headers: ["Content-Disposition": "form-data; name=\"a\"\r\nX-Injected: 1"]),
             .text("x", name: "n", headers: ["Content-Disposition": "form-data; name=\"m\""]), .text("x"),
             .body(DataBody(Data([1]), additionalHeaders: ["X-A": "a\0X-Injected"]), name: "n"),
-        ] as [MultipartPart]) func `a malformed part is refused before anything is sent`(part: MultipartPart) throws
+        ] as [MultipartBody.Part]) func `a malformed part is refused before anything is sent`(part: MultipartBody.Part)
+        throws
     {
         let body = MultipartBody([.text("", name: "first"), part])
         let error = #expect(throws: HTTPBodyError.self) { try body.encode() }
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func `the subtype of a multipart body can be set on the modifier and on the builder`() throws {
-        let parts = [MultipartPart.text("x", name: "a")]
+        let parts = [MultipartBody.Part.text("x", name: "a")]
         let template = Endpoint<HTTPResponse>("a").with {
             $0.method = .post
             $0.baseURL = URL(string: "https://h")
