@@ -42,12 +42,12 @@ public struct ApplyEnvironment: LoaderLink {
     /// Completes the request and sends it.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        let hasOwn = request.options.contains(ServerEnvironmentOption.self)
+        let hasOwn = request.options.contains(ServerEnvironment.self)
         var filled = request
         if !hasOwn {
             try await fill(&filled)
         } else {
-            applyOwn(to: &filled)
+            try applyOwn(to: &filled)
         }
         filled.fillAccept()
         return try await next.load(filled)
@@ -55,9 +55,9 @@ public struct ApplyEnvironment: LoaderLink {
 
     /// Applies the environment of the request. The home origin is still that of this link's environment. It is nil if
     /// the request sets its environment to nil, or if this link has a closure, because the closure is not called.
-    private func applyOwn(to request: inout HTTPRequest) {
+    private func applyOwn(to request: inout HTTPRequest) throws(HTTPError) {
         guard let own = request.serverEnvironment else { return request.homeOrigin = nil }
-        own.apply(to: &request)
+        try own.complete(&request)
         switch source {
         case .own: break
         case .one(_, let home): request.homeOrigin = home
@@ -69,12 +69,12 @@ public struct ApplyEnvironment: LoaderLink {
         switch source {
         case .own: break
         case .one(let environment, let home):
-            environment.apply(to: &request)
+            try environment.complete(&request)
             request.homeOrigin = home
         case .asked(let provide):
             let environment = try await request.mappingErrors { [request] in try await provide(request) }
             request.context.environment?.resolve(environment)
-            environment.apply(to: &request)
+            try environment.complete(&request)
             request.homeOrigin = environment.origin
         }
     }

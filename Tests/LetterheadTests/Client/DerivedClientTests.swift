@@ -28,11 +28,8 @@ import Testing
 
     init() {
         let environment = ServerEnvironment(
-            baseURL: URL(filePath: "/"), headers: ["X-Team": "environment", "X-Only": "environment"])
-        client = HTTPClient(
-            environment: ServerEnvironment(
-                baseURL: URL(string: "https://api.test/v1") ?? environment.baseURL, headers: environment.headers),
-            authentication: .bearer("token"), transport: mock)
+            "https://api.test/v1", headers: ["X-Team": "environment", "X-Only": "environment"])
+        client = HTTPClient(environment: environment, authentication: .bearer("token"), transport: mock)
     }
 
     private var last: HTTPRequest? { mock.requests.last }

@@ -1,6 +1,11 @@
 import Foundation
 import Letterhead
+import LetterheadTesting
 import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 @Suite struct ServerEnvironmentTests {
     private func environment(
@@ -151,5 +156,85 @@ import Testing
             #expect(text.contains("https://h/api"))
             #expect(!text.contains("SECRET"))
         }
+    }
+
+    @Test func `an environment is made from text or from parts, which can be read`() throws {
+        let text = ServerEnvironment("https://api.example.com:8443/v4?key=k", headers: ["X": "1"])
+        let parts = ServerEnvironment(
+            host: "api.example.com", pathPrefix: "v4", port: 8443, headers: ["X": "1"], query: ["key": "k"])
+        #expect(try url("people", in: text) == "https://api.example.com:8443/v4/people?key=k")
+        #expect(try url("people", in: parts) == "https://api.example.com:8443/v4/people?key=k")
+        for environment in [text, parts] {
+            #expect(environment.scheme == "https")
+            #expect(environment.host == "api.example.com")
+            #expect(environment.port == 8443)
+            #expect(environment.pathPrefix == "/v4")
+        }
+        #expect(ServerEnvironment("https://h/v4") == ServerEnvironment(host: "h", pathPrefix: "/v4"))
+        #expect(try url("people", in: ServerEnvironment(host: "[::1]", scheme: "http")) == "http://[::1]/people")
+    }
+
+    @Test(
+        arguments: [
+            (ServerEnvironment("api.example.com/v4"), "has no scheme"),
+            (ServerEnvironment("ftp://api.example.com"), "neither https nor http"),
+            (ServerEnvironment("https:///v4"), "has no host"),
+            (ServerEnvironment(""), "has no scheme"),
+            (ServerEnvironment("https://h/a b"), "no URL contains"),
+            (ServerEnvironment("https://h/\u{E9}"), "no URL contains"),
+            (ServerEnvironment("https://h\r\nX: SECRET/"), "no URL contains"),
+            (ServerEnvironment("https://h/v4#part"), "has a fragment"),
+            (ServerEnvironment(host: "h/SECRET"), "delimiter of another part"),
+            (ServerEnvironment(host: "SECRET@h"), "delimiter of another part"),
+            (ServerEnvironment(host: "h:1", port: 2), "delimiter of another part"),
+            (ServerEnvironment(host: "h", pathPrefix: "/v4?key=SECRET"), "delimiter of another part"),
+            (ServerEnvironment(host: "h", scheme: "https://x"), "delimiter of another part"),
+            (ServerEnvironment(host: ""), "has no host"),
+        ])
+    func `a base URL that is refused fails each request before anything is sent`(
+        environment: ServerEnvironment, rule: String
+    ) async throws {
+        let mock = MockLoader { .ok($0) }
+        for client in [
+            HTTPClient(environment: environment, transport: mock),
+            HTTPClient(environment: { _ in environment }, transport: mock),
+        ] {
+            let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("people")) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains(rule) == true, "\(error?.message ?? "")")
+            #expect(!"\(error.debugDescription)".contains("SECRET"))
+        }
+        let own = Get<Void>("people").environment(environment)
+        let error = await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(own) }
+        #expect(error?.message.contains(rule) == true)
+        #expect(throws: HTTPError.self) { try StandardRequestBuilder(own).urlRequest() }
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test func `the environment is its own option`() {
+        var request = HTTPRequest()
+        #expect(request[option: ServerEnvironment.self] == nil)
+        request[option: ServerEnvironment.self] = ServerEnvironment("https://h")
+        #expect(request.serverEnvironment?.host == "h")
+        request.serverEnvironment = nil
+        #expect(request.options.contains(ServerEnvironment.self))
+    }
+
+    @Test func `a URLRequest is made in an environment or by a client`() throws {
+        let user = Get<Void>("users/\("ada")").header("X", "1")
+        let environment = ServerEnvironment("https://h/v4", headers: ["Y": "2"])
+        let request = try StandardRequestBuilder(user).urlRequest(in: environment)
+        #expect(request.url?.absoluteString == "https://h/v4/users/ada")
+        #expect(request.value(forHTTPHeaderField: "Y") == "2")
+        let own = try StandardRequestBuilder(user.environment(ServerEnvironment("https://own"))).urlRequest(
+            in: environment)
+        #expect(own.url?.absoluteString == "https://own/users/ada")
+        let client = HTTPClient(environment: environment, transport: MockLoader { .ok($0) }).header("Z", "3")
+        let sent = try client.urlRequest(for: user)
+        #expect(sent.url?.absoluteString == "https://h/v4/users/ada")
+        #expect(["X", "Y", "Z"].map { sent.value(forHTTPHeaderField: $0) } == ["1", "2", "3"])
+        let asking = HTTPClient(environment: { _ in environment }, transport: MockLoader { .ok($0) })
+        let error = #expect(throws: HTTPError.self) { try asking.urlRequest(for: user) }
+        #expect(error?.message.contains("closure") == true)
     }
 }

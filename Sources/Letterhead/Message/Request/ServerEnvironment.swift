@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// ```swift
 /// extension ServerEnvironment {
-///     static let production = ServerEnvironment(baseURL: URL(string: "https://api.example.com/v2")!)
+///     static let production = ServerEnvironment("https://api.example.com/v2")
+///     static let staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2", headers: ["X-Trace": "1"])
 /// }
 /// ```
 ///
@@ -14,10 +15,12 @@ import Synchronization
 /// the method. Headers and query items are added if the request has none of the same name, and only to requests to the
 /// origin of the environment. A redirected request receives no query items, and a request that was redirected through
 /// another origin receives no headers either. The environment of a request replaces the client's entirely.
-public struct ServerEnvironment: Sendable, Hashable {
-    /// The scheme, host, port and the prefix of relative paths, for requests without a host. The query items of the URL
-    /// are added after those of the request, except those whose names the request already has.
-    public let baseURL: URL
+///
+/// It is also the option of a request: `request[option: ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``.
+public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
+    /// Not set: the environment of the client applies.
+    public static let defaultOptionValue: ServerEnvironment? = nil
+
     /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
     /// The headers that are added to requests without them.
@@ -27,33 +30,94 @@ public struct ServerEnvironment: Sendable, Hashable {
     private let base: BaseURL
     /// The scheme, host and port of the base URL; nil without a host.
     let origin: HTTPOrigin?
+    /// Why the base URL is refused when a request is sent; nil if it is not.
+    private let defect: String?
 
-    /// Creates an environment.
+    /// Creates an environment from the text of an absolute http or https URL: its scheme, host, port and the prefix of
+    /// relative paths. The query items of the URL are added after those of the request, except those whose names the
+    /// request already has.
+    ///
+    /// If the text is not such a URL, each request fails with `.invalidRequest`, and nothing is sent. The error names the
+    /// rule.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute http or https URL. If it has no host, each request that needs the host of the
-    ///     environment fails with `.invalidRequest`.
+    ///   - baseURL: the text, such as `https://api.example.com/v2`. It must be percent-encoded.
     ///   - method: the method of requests without one. Default: nil.
     ///   - headers: the headers that are added to requests without them. Default: none.
     ///   - query: the query items that are added to requests without them. Default: none.
     public init(
-        baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
+        _ baseURL: String, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
-        self.baseURL = baseURL
-        self.method = method
-        self.headers = headers
-        self.query = query
+        (self.method, self.headers, self.query) = (method, headers, query)
         base = BaseURL(baseURL)
         origin = HTTPOrigin(base)
+        defect = base.defect(in: baseURL)
     }
 
-    /// Completes a request.
+    /// Creates an environment from the parts of a base URL.
+    ///
+    /// - Parameters:
+    ///   - host: the host, without a scheme and a port. An IPv6 address is in brackets.
+    ///   - pathPrefix: the prefix of relative paths, which must be percent-encoded. Default: none.
+    ///   - scheme: `https` or `http`. Default: `https`.
+    ///   - port: the port. Default: nil (443 for https, 80 for http).
+    ///   - method: the method of requests without one. Default: nil.
+    ///   - headers: the headers that are added to requests without them. Default: none.
+    ///   - query: the query items that are added to requests without them. Default: none.
+    public init(
+        host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
+        headers: HTTPHeaders = [:], query: QueryParameters = [:]
+    ) {
+        (self.method, self.headers, self.query) = (method, headers, query)
+        let prefix = pathPrefix.isEmpty || pathPrefix.utf8.first == UInt8(ascii: "/") ? pathPrefix : "/\(pathPrefix)"
+        let text = "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(prefix)"
+        let base = BaseURL(text)
+        self.base = base
+        origin = HTTPOrigin(base)
+        let isRead = base.host?.utf8.elementsEqual(host.utf8) == true && base.port == port && base.path == prefix
+        defect = base.defect(in: text) ?? (isRead ? nil : "a part of the base URL contains a delimiter of another part")
+    }
+
+    /// Creates an environment from a `URL`; see ``init(_:method:headers:query:)``.
+    public init(
+        baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
+    ) {
+        (self.method, self.headers, self.query) = (method, headers, query)
+        base = BaseURL(baseURL.absoluteString)
+        origin = HTTPOrigin(base)
+        defect = nil
+    }
+
+    /// The scheme of the base URL; nil if it has none.
+    public var scheme: String? { base.scheme }
+
+    /// The host of the base URL; nil if it has none.
+    public var host: String? { base.host }
+
+    /// The port of the base URL; nil if it names none.
+    public var port: Int? { base.port }
+
+    /// The prefix of relative paths: the percent-encoded path of the base URL.
+    public var pathPrefix: String { base.path }
+
+    /// Completes a request. An environment whose base URL is refused changes nothing.
     public func apply(to request: inout HTTPRequest) {
+        guard defect == nil else { return }
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
         guard request.origin == origin, request.withheldHeaders.isEmpty else { return }
         request.fill(headers: headers)
         if !request.isRedirected { request.query.fill(from: query) }
+    }
+
+    /// Completes a request that will be sent or converted.
+    ///
+    /// - Throws: `.invalidRequest` if the base URL is refused.
+    func complete(_ request: inout HTTPRequest) throws(HTTPError) {
+        if let defect {
+            throw HTTPError(.invalidRequest, request: request, message: "the environment is refused: \(defect)")
+        }
+        apply(to: &request)
     }
 }
 
@@ -89,16 +153,12 @@ extension HTTPRequest {
     }
 }
 
-enum ServerEnvironmentOption: HTTPRequestOption {
-    static let defaultOptionValue: ServerEnvironment? = nil
-}
-
 extension RequestSettings {
     /// The environment of the request, which replaces the client's entirely. Default: not set (the environment of the
     /// client applies). If it is set to nil, no environment is applied.
     public var serverEnvironment: ServerEnvironment? {
-        get { self[option: ServerEnvironmentOption.self] }
-        set { self[option: ServerEnvironmentOption.self] = newValue }
+        get { self[option: ServerEnvironment.self] }
+        set { self[option: ServerEnvironment.self] = newValue }
     }
 }
 
@@ -123,7 +183,7 @@ final class ClientEnvironment: Sendable {
 extension HTTPRequest {
     /// Whether the URL lacks the client's environment because it has not been resolved.
     var lacksEnvironment: Bool {
-        guard host == nil, !options.contains(ServerEnvironmentOption.self),
+        guard host == nil, !options.contains(ServerEnvironment.self),
             let environment = context.environment
         else { return false }
         return environment.isUnknown
@@ -151,7 +211,7 @@ extension HTTPRequest {
     /// The environment that has not been applied yet.
     private var missingEnvironment: ServerEnvironment? {
         guard host == nil else { return nil }
-        let isSet = options.contains(ServerEnvironmentOption.self)
+        let isSet = options.contains(ServerEnvironment.self)
         return isSet ? serverEnvironment : context.environment?.environment
     }
 }

@@ -11,7 +11,21 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     let path: String
     let query: QueryParameters
 
-    init(_ url: URL) { self = url.absoluteString.withBytes { Self(BaseURLBytes($0)) } }
+    init(_ text: String) { self = text.withBytes { Self(BaseURLBytes($0)) } }
+
+    /// Returns the rule that the text of a base URL breaks; nil if it is an absolute http or https URL.
+    func defect(in text: String) -> String? {
+        let isURL = ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
+        guard isURL else {
+            return "the base URL contains a character that no URL contains; percent-encode it"
+        }
+        guard let scheme else { return "the base URL has no scheme; write it as https://host/path" }
+        guard ["http", "https"].contains(ASCII.lowercased(scheme)) else {
+            return "the scheme of the base URL is neither https nor http"
+        }
+        guard host != nil else { return "the base URL has no host; write it as https://host/path" }
+        return text.utf8.contains(UInt8(ascii: "#")) ? "the base URL has a fragment, which is never sent" : nil
+    }
 
     var hasQuery: Bool { !query.isEmpty }
 

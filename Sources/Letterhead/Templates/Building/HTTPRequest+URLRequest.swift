@@ -20,9 +20,9 @@ extension HTTPRequest {
     /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
     public func urlRequest() throws(HTTPError) -> URLRequest {
         // The option is checked first, because even an empty environment is expensive to copy.
-        guard options.contains(ServerEnvironmentOption.self), let serverEnvironment else { return try lowered() }
+        guard options.contains(ServerEnvironment.self), let serverEnvironment else { return try lowered() }
         var request = self
-        serverEnvironment.apply(to: &request)
+        try serverEnvironment.complete(&request)
         return try request.lowered()
     }
 

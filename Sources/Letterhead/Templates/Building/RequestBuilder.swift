@@ -44,6 +44,16 @@ extension RequestBuilder {
     /// - Throws: `.invalidRequest` if the request cannot be built or converted.
     public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
+    /// Builds the request, completes it with an environment unless the template has its own, and converts it to a
+    /// `URLRequest`: `try StandardRequestBuilder(GetUser(login: "ada")).urlRequest(in: .production)`.
+    ///
+    /// - Throws: `.invalidRequest` if the request cannot be built or converted.
+    public func urlRequest(in environment: ServerEnvironment) throws(HTTPError) -> URLRequest {
+        var request = try checkedRequest()
+        if !request.options.contains(ServerEnvironment.self) { request.serverEnvironment = environment }
+        return try request.urlRequest()
+    }
+
     /// Builds the request, and adds what every request of a template carries: the template and its cookies.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()

@@ -200,7 +200,7 @@ extension RequestTemplate {
     /// Builds the request as the client of another one sends it, in the environment of that one.
     func request(onBehalfOf original: HTTPRequest) throws(HTTPError) -> HTTPRequest {
         var request = try StandardRequestBuilder(self).request()
-        if !request.options.contains(ServerEnvironmentOption.self), let environment = original.serverEnvironment {
+        if !request.options.contains(ServerEnvironment.self), let environment = original.serverEnvironment {
             request.serverEnvironment = environment
         }
         original.context.settings?.apply(&request)
