@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// The base URL of an API, and the defaults for all requests to it: development, staging, production.
+/// The base URL of an API, and the defaults for all requests to it. Declare one for each of development, staging and
+/// production, and pass it to a client; templates then need only a path.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -13,29 +14,21 @@ import Synchronization
 /// the port, and a relative path receives the path of the base URL as its prefix. A request without a method receives
 /// the method. Headers and query items are added if the request has none of the same name, and only to requests to the
 /// origin of the environment. A redirected request receives no query items, and a request that was redirected through
-/// another origin receives no headers either. The environment of a request replaces the client's entirely.
+/// another origin receives no headers either. If a request sets its own environment, that of the client has no effect.
 public struct ServerEnvironment: Sendable, Hashable {
     /// The scheme, host, port and the prefix of relative paths, for requests without a host. The query items of the URL
     /// are added after those of the request, except those whose names the request already has.
     public let baseURL: URL
     /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
-    /// The headers that are added to requests without them.
     public var headers: HTTPHeaders
-    /// The query items that are added to requests without them.
     public var query: QueryParameters
     private let base: BaseURL
     /// The scheme, host and port of the base URL; nil without a host.
     let origin: HTTPOrigin?
 
-    /// Creates an environment.
-    ///
-    /// - Parameters:
-    ///   - baseURL: an absolute http or https URL. If it has no host, each request that needs the host of the
-    ///     environment fails with `.invalidRequest`.
-    ///   - method: the method of requests without one. Default: nil.
-    ///   - headers: the headers that are added to requests without them. Default: none.
-    ///   - query: the query items that are added to requests without them. Default: none.
+    /// - Parameter baseURL: an absolute http or https URL. If it has no host, each request that needs the host of the
+    ///   environment fails with `.invalidRequest`.
     public init(
         baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -47,7 +40,6 @@ public struct ServerEnvironment: Sendable, Hashable {
         origin = HTTPOrigin(base)
     }
 
-    /// Completes a request.
     public func apply(to request: inout HTTPRequest) {
         request.fill(from: base)
         if !request.hasMethod, let method { request.method = method }
@@ -69,7 +61,6 @@ extension HTTPRequest {
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without username, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -102,19 +93,16 @@ extension RequestSettings {
     }
 }
 
-/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied.
-///
-/// This type is a class because the link that resolves the environment shares it with the links above.
+/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied. The
+/// link that resolves the environment shares it with the links above.
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 
     /// - Parameter environment: the environment; nil if it is resolved while the request is loaded.
     init(_ environment: ServerEnvironment?) { state = Mutex(environment) }
 
-    /// The environment; nil if it has not been resolved.
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
-    /// Whether the environment has not been resolved yet.
     var isUnknown: Bool { environment == nil }
 
     func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }
