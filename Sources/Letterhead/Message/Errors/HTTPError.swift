@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The error that a client throws for every failed request. The only other error you need to catch is
+/// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is
 /// `CancellationError`, which tells that your own task was cancelled.
 ///
 /// ```swift
