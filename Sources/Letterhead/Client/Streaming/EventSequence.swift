@@ -48,7 +48,6 @@ extension HTTPClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
     ///   - type: the type of the values. If the data of an event cannot be decoded, the error is
     ///     `.cannotDecodeResponse`, after the values of earlier events.
     ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is
@@ -65,7 +64,6 @@ extension HTTPClient {
     }
 }
 
-/// A template that accepts an event stream.
 private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
@@ -82,7 +80,6 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// The events of a stream.
 struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let reconnection: ServerSentEvent.Reconnection
@@ -97,7 +94,6 @@ struct EventSequence: AsyncSequence, Sendable {
     /// Starts the iteration. Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
 
-    /// Reads the events in order.
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: EventStream
 
@@ -107,7 +103,6 @@ struct EventSequence: AsyncSequence, Sendable {
         ///   an error.
         mutating func next() async throws -> ServerSentEvent? { try await stream.next() }
 
-        /// Returns the next event, as ``next()`` does. A `for` loop calls it.
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 }

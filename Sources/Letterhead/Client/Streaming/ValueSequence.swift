@@ -16,7 +16,6 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called. Its decoder, or that of the client,
     ///     decodes the values.
-    ///   - type: the type of the values.
     ///   - format: the format of the response. Default: determined by its content type.
     ///   - limit: the maximum number of bytes in a value; a larger one is `.responseTooLarge`. Default: 16 MiB.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
@@ -29,7 +28,6 @@ extension HTTPClient {
     }
 }
 
-/// A template that accepts JSON values.
 private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
@@ -51,7 +49,6 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// JSON values that are decoded as they arrive.
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: ClientIdentity
     let format: HTTPResponseBody.JSONFormat

@@ -107,8 +107,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers
-/// of nested modifiers for each member; a stored property is read without a copy.
+// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers
+// of nested modifiers for each member; a stored property is read without a copy.
 extension Modified {
     public var path: RequestPath { base.path }
     public var baseURL: URL? { base.baseURL }
