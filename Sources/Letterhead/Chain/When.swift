@@ -20,8 +20,6 @@ extension LoaderLink {
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
     /// ```
-    ///
-    /// - Parameter otherwise: the link for the other requests. Default: nil (they skip the link).
     public func when<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, otherwise: (any LoaderLink)? = nil
     ) -> some CompositeLink where Option.Value == Bool {

@@ -8,8 +8,9 @@ extension HTTPLoader {
     /// handle.cancel()
     /// ```
     ///
-    /// - Parameter completion: called exactly once, on an arbitrary thread, with the response or the error; with
-    ///   `.cancelled` after a cancellation.
+    /// The completion is called exactly once, on an arbitrary thread, with the response or the error; with `.cancelled`
+    /// after a cancellation.
+    ///
     /// - Returns: a handle that can cancel the request. The request continues if the handle is dropped.
     @discardableResult
     public func start(

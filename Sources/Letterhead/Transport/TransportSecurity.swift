@@ -24,9 +24,8 @@ extension TransportConfiguration {
             let key: Data
             let password: String?
 
-            /// Creates an identity from a certificate and its private key, both in PEM format.
-            ///
-            /// - Parameter certificate: the certificate, with the intermediate certificates up to its root.
+            /// Creates an identity from a certificate, with the intermediate certificates up to its root, and its
+            /// private key, both in PEM format.
             public init(certificate: Data, key: Data, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key

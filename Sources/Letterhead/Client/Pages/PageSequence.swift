@@ -17,11 +17,6 @@ extension HTTPClient {
     ///
     /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
     /// has arrived.
-    ///
-    /// - Parameters:
-    ///   - checkpoint: the page at which the sequence begins. Default: nil (the page of the template).
-    ///   - walk: the limits and the delays of the iteration. Default: all pages without delays, up to the default
-    ///     limits of ``PageWalk``.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Page<Template.Response>> {

@@ -1,12 +1,8 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Returns a pager, which loads one page for each call of ``Pager/next()``. Use it, for example, for a list that
-    /// loads more when the user scrolls.
-    ///
-    /// - Parameters:
-    ///   - checkpoint: the page at which the pager begins. Default: nil (the page of the template).
-    ///   - walk: the limits and the delays of the iteration. Default: see ``PageWalk``.
+    /// Returns a pager, which loads one page for each call of ``Pager/next()``, beginning at a checkpoint if there is
+    /// one. Use it, for example, for a list that loads more when the user scrolls.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> Pager<Template> {

@@ -28,8 +28,6 @@ public struct Pagination<Value: Sendable>: Sendable {
 
     /// Creates a custom pagination. `parameters` returns the parameters for a position, and `next` the continuation
     /// after a page.
-    ///
-    /// - Parameter start: the position of the first page. Default: ``PagePosition/first``.
     public init(
         start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>

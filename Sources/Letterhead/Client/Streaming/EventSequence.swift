@@ -48,6 +48,7 @@ extension HTTPClient {
     /// ```
     ///
     /// - Parameters:
+    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called.
     ///   - type: the type of the values. If the data of an event cannot be decoded, the error is
     ///     `.cannotDecodeResponse`, after the values of earlier events.
     ///   - sentinel: the data of the event that ends the stream. If it is set, a stream that ends without it is

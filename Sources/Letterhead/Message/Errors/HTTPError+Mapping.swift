@@ -5,11 +5,9 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Creates an error from any error. An ``HTTPError`` is kept, and receives the response if it has none, and the
-    /// request if it is that of ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error,
-    /// and determines the code.
-    ///
-    /// - Parameter response: the part of the response that had been received. Default: nil.
+    /// Creates an error from any error, with the part of the response that had been received. An ``HTTPError`` is kept,
+    /// and receives the response if it has none, and the request if it is that of
+    /// ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error, and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             let lacksResponse = error.response == nil && response != nil
@@ -118,14 +116,13 @@ extension HTTPError {
 }
 
 extension HTTPRequest {
-    /// Runs code that may throw any error, and converts its error to an ``HTTPError`` of this request with
-    /// ``HTTPError/init(_:request:response:)``. Use it in links and loaders, which throw ``HTTPError`` only:
+    /// Runs code that may throw any error on the actor of the caller, and converts its error to an ``HTTPError`` of
+    /// this request with ``HTTPError/init(_:request:response:)``. Use it in links and loaders, which throw
+    /// ``HTTPError`` only:
     ///
     /// ```swift
     /// let key = try await request.mappingErrors { try await store.key() }
     /// ```
-    ///
-    /// - Parameter isolation: the actor on which the closure runs. Default: the actor of the caller.
     @inline(__always)
     public func mappingErrors<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value

@@ -44,15 +44,12 @@ public struct HTTPError: Error, Sendable {
     /// call with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
-    /// Creates an error, for example in a custom loader or link.
+    /// Creates an error, for example in a custom loader or link. The message tells the cause and the remedy, without
+    /// secrets; control characters in it are escaped. `response` is the part of the response that had been received,
+    /// and `underlying` the error that another component threw.
     ///
-    /// - Parameters:
-    ///   - response: the part of the response that had been received. Default: nil.
-    ///   - underlying: the error that another component threw. Default: nil.
-    ///   - message: the cause and the remedy, without secrets. Control characters are escaped. Default: empty.
-    ///   - attempts: the attempts of the request. Default: those of the response, if there is one.
-    ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: determined by the
-    ///     code.
+    /// Set `mayHaveBeenSent` to false only if it is certain that no byte of the request was sent; by default, the code
+    /// determines it. By default, the attempts are those of the response, if there is one.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil

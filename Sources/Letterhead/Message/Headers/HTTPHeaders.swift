@@ -21,9 +21,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
         public let isSecret: Bool
 
-        /// Creates a field, and removes whitespace around its value.
-        ///
-        /// - Parameter isSecret: whether the value is always redacted. Default: false (the name of the field decides).
+        /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
+        /// default, the name of the field decides.
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)

@@ -208,13 +208,8 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// Records an event of a custom link. It has no effect, and the closure is not called, if the load is not observed.
-    ///
-    /// ```swift
-    /// request.record(.shardChosen) { $0[.shard] = 3 }
-    /// ```
-    ///
-    /// - Parameter facts: sets the facts. It must not set secrets.
+    /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the
+    /// facts, which must not be secret. If the load is not observed, nothing happens, and the closure is not called.
     @inline(__always)
     public func record(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
         if let observation { observation.record(name, facts) }

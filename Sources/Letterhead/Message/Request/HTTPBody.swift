@@ -89,9 +89,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
     }
 
     /// Creates a sequence whose pieces a closure returns: the next piece, or nil at the end. The closure is not called
-    /// again after nil or an error.
-    ///
-    /// - Parameter length: the number of bytes of all pieces. Default: nil (not known).
+    /// again after nil or an error. The length, if it is known, is the number of bytes of all pieces.
     public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         data = nil
         self.length = length

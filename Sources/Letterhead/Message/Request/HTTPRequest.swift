@@ -65,11 +65,10 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         self.parts = parts
     }
 
-    /// Creates a request to the URL in a string: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
-    /// and escapes are sent unchanged.
+    /// Creates a request to the absolute http or https URL in a string: `try
+    /// HTTPRequest("https://api.example.com/users?page=2")`. Path, query and escapes are sent unchanged. Escape
+    /// characters that a URL cannot contain, such as a space or `é`.
     ///
-    /// - Parameter url: an absolute http or https URL. Escape characters that a URL cannot contain, such as a space or
-    ///   `é`.
     /// - Throws: `.invalidRequest` for any other string. The message names the rule, but does not contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {

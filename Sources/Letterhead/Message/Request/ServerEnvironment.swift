@@ -27,8 +27,8 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// The scheme, host and port of the base URL; nil without a host.
     let origin: HTTPOrigin?
 
-    /// - Parameter baseURL: an absolute http or https URL. If it has no host, each request that needs the host of the
-    ///   environment fails with `.invalidRequest`.
+    /// Creates an environment from an absolute http or https URL. If it has no host, each request that needs the host
+    /// of the environment fails with `.invalidRequest`.
     public init(
         baseURL: URL, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {

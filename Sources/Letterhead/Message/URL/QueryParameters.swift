@@ -24,9 +24,8 @@ public struct QueryParameters: Hashable, Sendable {
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
         public let isSecret: Bool
 
-        /// Creates an item from an unescaped name and value; a value of nil creates a flag.
-        ///
-        /// - Parameter isSecret: whether the value is always redacted. Default: false (the name of the item decides).
+        /// Creates an item from an unescaped name and value; a value of nil creates a flag. The value of a secret item
+        /// is always redacted; by default, the name of the item decides.
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value

@@ -59,13 +59,9 @@ public struct JSONBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     private let make: @Sendable () throws -> Data
 
-    /// Creates a body from a value.
-    ///
-    /// - Parameters:
-    ///   - encoder: determines the names and the order of the keys, and how dates are written. Default: a new
-    ///     `JSONEncoder`.
-    ///   - contentType: the media type. Default: `application/json; charset=utf-8`.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
+    /// Creates a body from a value. The encoder determines the names and the order of the keys, and how dates are
+    /// written; a plain `JSONEncoder` is the default. A Content-Type among the `additionalHeaders` takes precedence
+    /// over `contentType`.
     public init(
         _ value: some Encodable & Sendable, encoder: some HTTPBodyEncoder = JSONEncoder(),
         contentType: MediaType = "application/json; charset=utf-8", additionalHeaders: HTTPHeaders = [:]

@@ -14,12 +14,9 @@ public struct FileBody: HTTPBody {
     public let url: URL
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from a file, which is accessed only when the request is sent.
-    ///
-    /// - Parameters:
-    ///   - contentType: the media type. Default: determined by the extension of the file, or `application/octet-stream`
-    ///     if the extension is unknown.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
+    /// Creates a body from a file, which is accessed only when the request is sent. By default, the extension of the
+    /// file determines the media type, which is `application/octet-stream` if the extension is unknown. A Content-Type
+    /// among the `additionalHeaders` takes precedence.
     public init(at url: URL, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.url = url
         self.additionalHeaders = additionalHeaders.describing(

@@ -12,14 +12,11 @@ public struct TextBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 
-    /// Creates a body from a string. If the charset is unknown or cannot represent a character, the request fails with
-    /// `.invalidRequest`, and the underlying error is ``HTTPBodyError/invalid(_:file:)``.
+    /// Creates a body from a string. If the media type has no `charset`, the text is encoded in UTF-8, and the charset
+    /// is added. A Content-Type among the `additionalHeaders` takes precedence, but does not change the bytes.
     ///
-    /// - Parameters:
-    ///   - contentType: the media type. If it has no `charset`, the text is encoded in UTF-8, and the charset is added.
-    ///     Default: text/plain.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence, but does not change the
-    ///     bytes.
+    /// If the charset is unknown or cannot represent a character, the request fails with `.invalidRequest`, and the
+    /// underlying error is ``HTTPBodyError/invalid(_:file:)``.
     public init(_ text: String, contentType: MediaType = .plainText, additionalHeaders: HTTPHeaders = [:]) {
         self.text = text
         charset = contentType["charset"] ?? "utf-8"

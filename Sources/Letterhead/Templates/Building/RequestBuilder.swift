@@ -140,7 +140,6 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     public let template: Template
     private let decorated: WithBody<Template, MultipartBody>
 
-    /// - Parameter subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)

@@ -14,8 +14,6 @@ extension RequestTemplate {
     ///
     /// The boundary is the ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created
     /// once for the returned template, so that every retry sends the same bytes.
-    ///
-    /// - Parameter subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public func multipart(
         _ parts: [MultipartBody.Part], subtype: String = "form-data"
     ) -> WithBody<Self, MultipartBody> {

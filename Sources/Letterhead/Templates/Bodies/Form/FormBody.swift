@@ -107,12 +107,12 @@ extension QueryParameters {
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
+    /// The encoder determines how values are named and written, and the query how they are escaped. The default is the
+    /// form of a query literal, in which an array has one item for each element, booleans are `true` and `false`, and
+    /// nil is omitted.
+    ///
     /// If the value has no names at its top level, as an array, or if it cannot be encoded, the request is refused with
     /// `.invalidRequest` before anything is sent.
-    ///
-    /// - Parameter encoder: determines how values are named and written; the query determines how they are escaped.
-    ///   Default: the form of a query literal, in which an array has one item for each element, booleans are `true` and
-    ///   `false`, and nil is omitted.
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
     ) {

@@ -40,8 +40,6 @@ public struct MultipartBody: HTTPBody {
     ///
     /// If the subtype or a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before
     /// anything is sent.
-    ///
-    /// - Parameter subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data") {
         // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
         // without stored properties has none.
@@ -61,9 +59,8 @@ public struct MultipartBody: HTTPBody {
         self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
 
-    /// Creates a body with a custom boundary.
-    ///
-    /// - Parameter boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
+    /// Creates a body with a custom boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a
+    /// space.
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
     ///   in memory contains the boundary.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
