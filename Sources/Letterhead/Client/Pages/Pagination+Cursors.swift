@@ -79,7 +79,6 @@ extension Pagination {
 
     /// Uses a value of the last item of each page as the cursor. A page is the last one if its `hasMore` is false, if
     /// it has no items, or if its last item has no value.
-    ///
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable

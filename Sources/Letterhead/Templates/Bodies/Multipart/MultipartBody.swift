@@ -61,6 +61,7 @@ public struct MultipartBody: HTTPBody {
 
     /// Creates a body with a custom boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a
     /// space.
+    ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
     ///   in memory contains the boundary.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
