@@ -32,22 +32,16 @@ struct Around: CompositeLink, CustomStringConvertible {
     private let part: any LoaderLink
     private let body: Body
 
-    /// Creates a closure around a part of a chain.
     init(_ part: any LoaderLink, _ body: @escaping Body) {
         self.part = part
         self.body = body
     }
 
-    /// The part of the chain.
     var parts: [(name: String?, link: any LoaderLink)] { [(nil, part)] }
 
-    /// Returns the response of the closure.
-    ///
-    /// - Throws: the error of the closure.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await request.mappingErrors { try await body(request, part --> next, next) }
     }
 
-    /// The type with its part, such as `Around(Cache)`.
     var description: String { chainName(of: self, parts: parts) }
 }

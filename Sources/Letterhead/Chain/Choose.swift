@@ -1,16 +1,17 @@
 import Synchronization
 
-/// A link that chooses one of several links for each request.
+/// Chooses one of several links for each request. For a single link with a condition, ``LoaderLink/when(otherwise:_:)``
+/// is simpler.
 ///
 /// ```swift
 /// Choose { request in request[option: Lane.self] == "fast" ? nil : careful }
 /// Choose(among: ["fast": fast, "careful": careful]) { request in request[option: Lane.self] }
 /// ```
 ///
-/// If the closure returns nil, the next loader is called. In the first form, the closure can return any link. A link
-/// of the first form can reset and print only the links that its closure has returned. It holds objects weakly, and
-/// keeps the last value of each type. A link of the second form knows its links in advance: prefer it for links with
-/// state. If the closure throws, the request fails with its error, and nothing is sent.
+/// If the closure returns nil, the next loader is called. In the first form, the closure can return any link, but a
+/// reset and a description reach only the links that it has returned: objects are held weakly, and of values the last
+/// one of each type is kept. The second form knows its links in advance: prefer it for links with state. If the closure
+/// throws, the request fails with its error, and nothing is sent.
 public struct Choose: CompositeLink, CustomStringConvertible {
     private enum Choice: Sendable {
         case link(@Sendable (HTTPRequest) async throws -> (any LoaderLink)?)
@@ -39,10 +40,8 @@ public struct Choose: CompositeLink, CustomStringConvertible {
         choice = .name(choose)
     }
 
-    /// The known links.
     public var parts: [(name: String?, link: any LoaderLink)] { named + (seen?.all.map { (nil, $0) } ?? []) }
 
-    /// Calls the chosen link, followed by the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let link = try await link(for: request) else { return try await next.load(request) }
         seen?.note(link)
@@ -65,7 +64,7 @@ public struct Choose: CompositeLink, CustomStringConvertible {
     public var description: String { chainName(of: self, parts: parts) }
 }
 
-/// The links that a closure has returned. It is a class, because copies of the link share one list.
+/// The links that a closure has returned, in one list for all copies of the link.
 ///
 /// Objects are held weakly. Of values, the last one of each type is kept, because values have no identity.
 private final class SeenLinks: Sendable {

@@ -1,8 +1,6 @@
-/// A component that responds to requests: a transport, a mock, or a whole chain.
-///
-/// An `HTTPClient` sends its requests through a loader. You can also call ``load(_:)`` without a client. Use
-/// `HTTPClient.defaultTransport` for the network, and links before it for everything else. Write a loader for responses
-/// that do not come from the network:
+/// Responds to requests: a transport, a mock, or a whole chain. Write a loader for responses that do not come from the
+/// network; use ``HTTPClient/defaultTransport`` for the network, and write a ``LoaderLink`` for everything between a
+/// client and its loader. You can call ``load(_:)`` without a client.
 ///
 /// ```swift
 /// struct Canned: HTTPLoader {
@@ -42,7 +40,6 @@ extension HTTPLoader {
         do throws(HTTPError) { return .success(try await load(request)) } catch { return .failure(error) }
     }
 
-    /// Does nothing, because a loader without state needs no reset.
     public func reset() async {}
 }
 
@@ -77,10 +74,8 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
         description = "AnyLoader"
     }
 
-    /// Returns the response of the closure or the loader.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await answer(request) }
 
-    /// Resets the erased loader.
     public func reset() async { await wipe() }
 }
 

@@ -16,10 +16,8 @@ public func --> (link: (any LoaderLink)?, next: any HTTPLoader) -> any HTTPLoade
     link.map { chain($0, next) } ?? next
 }
 
-/// Returns a chain of a link and a loader.
 public func --> (link: some LoaderLink, next: any HTTPLoader) -> any HTTPLoader { chain(link, next) }
 
-/// Returns a chain of a link and a loader of a known type.
 @inlinable
 public func --> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> some HTTPLoader {
     LoaderChain(link: link, next: next)
@@ -47,7 +45,6 @@ public func --> (first: some LoaderLink, second: (any LoaderLink)?) -> any Loade
     second.map { LinkChain(first: first, second: $0) } ?? first
 }
 
-/// Joins two links into one.
 public func --> (first: some LoaderLink, second: some LoaderLink) -> any LoaderLink {
     LinkChain(first: first, second: second)
 }
@@ -131,12 +128,10 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
     /// Resets both links, and then the next loader once.
     func reset(next: any HTTPLoader) async { await first.reset(next: second --> next) }
 
-    /// The links in order.
     var links: [any LoaderLink] {
         [first, second].flatMap { ($0 as? LinkChain)?.links ?? [$0] }
     }
 
-    /// The links in order, separated by `-->`.
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 

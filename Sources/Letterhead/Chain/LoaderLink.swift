@@ -1,8 +1,12 @@
-/// A link of a chain. It receives a request and the next loader, and may change the request, the response, or both.
+/// Receives each request of a client with the next loader, and may change the request, the response, or both.
 ///
-/// To use links, join them with `-->`, and end the chain with a loader. Each link of this library is named after its
-/// function. To write one, implement ``load(_:next:)``. Set only what is missing, and remove only what the link itself
-/// has added.
+/// Use a link to change every request of a client. Use a decorator to change one endpoint, a validator to accept,
+/// reject or retry the response of an attempt, a transformer (``ModifyResponse``) to change it, an observer only to
+/// watch, and an ``HTTPLoader`` to respond without a network. For a short change, ``ModifyRequest`` and
+/// ``ModifyResponse`` take a closure.
+///
+/// Join links with `-->`, and end the chain with a loader. To write one, implement ``load(_:next:)``. Set only what is
+/// missing, and remove only what the link itself has added.
 ///
 /// ```swift
 /// struct ApplyTenant: LoaderLink {
@@ -30,7 +34,6 @@ public protocol LoaderLink: Sendable {
 }
 
 extension LoaderLink {
-    /// Resets the next loader. The link has no state to reset.
     public func reset(next: any HTTPLoader) async { await next.reset() }
 }
 
@@ -49,7 +52,6 @@ public protocol CompositeLink: LoaderLink {
 }
 
 extension CompositeLink {
-    /// Resets each part, and then the next loader once.
     public func reset(next: any HTTPLoader) async {
         for part in parts { await part.link.reset(next: Nothing()) }
         await next.reset()
@@ -82,22 +84,18 @@ struct LinkGroup: CompositeLink, CustomStringConvertible {
     private let name: String
     private let link: (any LoaderLink)?
 
-    /// Creates a group from links and a name.
     init(_ name: String, _ links: (any LoaderLink)?) {
         self.name = name
         link = links
     }
 
-    /// The links in order.
     var parts: [(name: String?, link: any LoaderLink)] { link.map { [(nil, $0)] } ?? [] }
 
-    /// Calls the links in order, followed by the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let link else { return try await next.load(request) }
         return try await link.load(request, next: next)
     }
 
-    /// Resets the links in order, and then the next loader once.
     func reset(next: any HTTPLoader) async { await (link --> next).reset() }
 
     /// The name with the links, such as `resilience(LimitRate --> Throttle(4))`.

@@ -1,18 +1,17 @@
-/// A link that changes each request before the next loader receives it.
+/// Changes each request before the next loader receives it. To change one endpoint, use a modifier such as
+/// `.header(_:_:)` instead.
 ///
 /// ```swift
 /// ModifyRequest { $0.headers["X-Mark"] = "1" }
 /// ```
 ///
-/// The closure may be async and may throw. If it throws, the request fails with its error, and nothing is sent. Modify
-/// the request that the closure receives: a new one has none of its options, such as its deadline.
+/// The closure may be async and may throw; the request then fails with its error, and nothing is sent. Modify the
+/// request that the closure receives: a new one has none of its options, such as its deadline.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
-    /// Creates the link.
     public init(_ modify: @escaping @Sendable (inout HTTPRequest) async throws -> Void) { self.modify = modify }
 
-    /// Changes the request, and calls the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
         try await request.mappingErrors { try await modify(&modified) }
@@ -20,8 +19,12 @@ public struct ModifyRequest: LoaderLink {
     }
 }
 
-/// A link or a transformer that changes responses. As a link, it changes each response of the next loader. As a
-/// transformer, it changes the response that ends an attempt.
+/// Changes responses, as a transformer or as a link.
+///
+/// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
+/// to one endpoint with ``RequestTemplate/transformed(by:)``. Use it as a link to change every response at its position
+/// in the chain, including those of redirects and of token endpoints. To accept, reject or retry a response, write an
+/// ``HTTPValidator``.
 ///
 /// ```swift
 /// extension ModifyResponse {
@@ -35,15 +38,12 @@ public struct ModifyRequest: LoaderLink {
 /// let chain = ModifyResponse.jsonByName --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
-/// to one endpoint with ``RequestTemplate/transformed(by:)``. Transformers run in order, the client's first, once for
-/// each attempt, on the response after all redirects. If a transformer throws, the request ends with its error: no
-/// later transformer or validator runs, and nothing is retried. Use it as a link to change every response at its
-/// position in the chain, including those of redirects and of token endpoints.
+/// Transformers run in order, the client's first, once for each attempt, on the response after all redirects. If a
+/// transformer throws, the request ends with its error: no later transformer or validator runs, and nothing is retried.
 ///
-/// The closure is not called after an error; use ``result(_:)`` to handle errors as well. The closure may be
-/// async and may throw, which ends the request with its error. The body of a streamed response has not been read yet. The
-/// closure may wrap the body; bytes that the closure reads are not available to the caller.
+/// The closure may be async and may throw. It is not called after an error; use ``result(_:)`` to handle errors as
+/// well. The body of a streamed response has not been read yet: the closure may wrap it, but bytes that it reads are
+/// not available to the caller.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -52,9 +52,7 @@ public struct ModifyResponse: LoaderLink {
 
     private let change: Change
 
-    /// Creates a link or a transformer.
-    ///
-    /// - Parameter modify: changes the response. The request is available as ``HTTPResponse/request``.
+    /// Creates a link or a transformer. The request is available as ``HTTPResponse/request``.
     public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
 
     /// Creates a link that changes the result of each request, which is a response or an error.
@@ -66,8 +64,8 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// - Parameter modify: receives the response or the error. The value that it returns or the error that it throws is
-    ///   the result. In a transformer, the closure receives only responses.
+    /// The value that the closure returns, or the error that it throws, is the result. In a transformer, the closure
+    /// receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -76,7 +74,6 @@ public struct ModifyResponse: LoaderLink {
 
     private init(_ change: Change) { self.change = change }
 
-    /// Calls the next loader, and changes its result.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard case .result(let modify) = change else {
             return try await changed(try await next.load(request), to: request)
@@ -95,9 +92,7 @@ public struct ModifyResponse: LoaderLink {
         }
     }
 
-    /// Changes a response.
-    ///
-    /// - Throws: the error of the closure.
+    /// Changes a response. Throws the error of the closure.
     public func transform(_ response: inout HTTPResponse) async throws {
         switch change {
         case .response(let modify): try await modify(&response)

@@ -20,10 +20,6 @@ extension LoaderLink {
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
     /// ```
-    ///
-    /// - Parameters:
-    ///   - option: the option that is read.
-    ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
     public func when<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, otherwise: (any LoaderLink)? = nil
     ) -> some CompositeLink where Option.Value == Bool {
@@ -37,13 +33,6 @@ struct When: CompositeLink, CustomStringConvertible {
     private let link: any LoaderLink
     private let otherwise: (any LoaderLink)?
 
-    /// Creates a link with a condition.
-    ///
-    /// - Parameters:
-    ///   - condition: called for each request. If the condition throws, the request fails with the thrown error, and
-    ///     nothing is sent.
-    ///   - link: the link for requests that fulfill the condition.
-    ///   - otherwise: the link for the other requests. Default: nil (they skip the link).
     init(
         _ condition: @escaping @Sendable (HTTPRequest) async throws -> Bool, _ link: any LoaderLink,
         otherwise: (any LoaderLink)? = nil
@@ -53,25 +42,21 @@ struct When: CompositeLink, CustomStringConvertible {
         self.otherwise = otherwise
     }
 
-    /// Creates a link with the condition that an option of the request is true.
     init<Option: HTTPRequestOption & SendableMetatype>(
         _ option: Option.Type, _ link: any LoaderLink, otherwise: (any LoaderLink)? = nil
     ) where Option.Value == Bool {
         self.init({ $0[option: Option.self] }, link, otherwise: otherwise)
     }
 
-    /// The link, and the other link if there is one.
     var parts: [(name: String?, link: any LoaderLink)] {
         [(nil, link)] + (otherwise.map { [("otherwise", $0)] } ?? [])
     }
 
-    /// Calls the link if the condition is true. Otherwise it calls the other link, or the next loader.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let holds = try await request.mappingErrors { try await condition(request) }
         guard let link = holds ? link : otherwise else { return try await next.load(request) }
         return try await link.load(request, next: next)
     }
 
-    /// The type with its links, such as `When(Deduplicate)`.
     var description: String { chainName(of: self, parts: parts) }
 }

@@ -4,7 +4,9 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A client that sends templates and plain requests over one chain.
+/// Sends templates and plain requests over one chain of links. Create one client for each API and keep it; derive
+/// others from it with modifiers such as `client.timeout(.seconds(5))`. For a chain that you compose yourself, use a
+/// ``SendableRequest``.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production)
@@ -12,7 +14,7 @@ public import Foundation
 /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { … }
 /// ```
 ///
-/// A client is a value. Its copies share the chain and the connections. The chain contains these parts, the outermost
+/// A client is a value whose copies share the chain and the connections. The chain contains these parts, the outermost
 /// first:
 ///
 /// 1. `links`, which run once for each load
@@ -26,7 +28,7 @@ public import Foundation
 /// 9. `attemptLinks`, which run for each attempt and for each redirect within it, unless the cache has the response
 /// 10. the transport
 ///
-/// `print(client)` prints the chain. To use several links, join them with `-->`:
+/// `print(client)` prints the chain. Join several links of your own with `-->`:
 ///
 /// ```swift
 /// let client = HTTPClient(
@@ -37,8 +39,7 @@ public struct HTTPClient: Sendable {
     /// What the client adds to each load.
     var context: ClientContext
 
-    /// Creates a client and its chain.
-    ///
+    /// Creates a client and its chain. Only the environment is usually needed.
     /// - Parameters:
     ///   - environment: the base URL, headers and query items for all requests. Default: nil (each request must have a
     ///     complete URL).
@@ -50,7 +51,6 @@ public struct HTTPClient: Sendable {
     ///   - cache: the cache that stores responses and reuses them as RFC 9111 allows. Default: nil (every request is
     ///     sent).
     ///   - transformers: change each response before it is validated. They run in order, before those of the request.
-    ///     Default: none.
     ///   - validators: check the result of each attempt. They run in order, after those of the request. Default:
     ///     ``DefaultValidator``.
     ///   - retrying: the settings for retries. Its clock also measures deadlines. Default: only requests that set a
@@ -125,10 +125,9 @@ public struct HTTPClient: Sendable {
     /// The generation to which new requests belong. Sequences detect by it that they belong to the previous user.
     var generation: ClientGeneration { context.generation }
 
-    /// The observers and the trace; nil if the client has neither.
     var observing: ClientObserving? { context.observing }
 
-    /// Sends a template and returns the decoded value of its response.
+    /// Sends a template and returns the decoded value of its response. This is the call for almost every request.
     ///
     /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
     @discardableResult
@@ -136,23 +135,22 @@ public struct HTTPClient: Sendable {
         try await sendable(template).sendWithResponse().value
     }
 
-    /// Sends a template and returns the decoded value with its response.
+    /// Sends a template and returns the decoded value with its response, for headers, metrics and attempts.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    /// - Throws: the errors of ``send(_:)-(Template)``.
     public func sendWithResponse<Template: RequestTemplate>(
         _ template: Template
     ) async throws -> (value: Template.Response, response: HTTPResponse) {
         try await sendable(template).sendWithResponse()
     }
 
-    /// Returns a template with the chain of this client.
     func sendable<Template: RequestTemplate>(_ template: Template) -> SendableRequest<Template> {
         SendableRequest(template, over: chain, for: context)
     }
 
     /// Sends a plain request and returns its response. As with a template, a status that is not accepted is an error.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    /// - Throws: the errors of ``send(_:)-(Template)``.
     @discardableResult
     @concurrent
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -170,16 +168,16 @@ public struct HTTPClient: Sendable {
         observing?.hub.observers.lazy.compactMap { $0 as? StatisticsRecorder }.first?.statistics
     }
 
-    /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is sent
-    /// or received any longer.
+    /// Cancels all requests in flight, removes the state of all links, and returns when nothing of these requests is
+    /// sent or received any longer. Call it when a user signs out.
     ///
-    /// Later requests use new connections. The requests of other clients over the same transport continue. The reset does
-    /// not wait for your own code, such as a validator that is still running; when it returns, its request ends with
-    /// `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which the client uses
-    /// ``Autocancel``, the reset waits until this code has ended as well.
+    /// Later requests use new connections. The requests of other clients over the same transport continue. Page
+    /// sequences whose iteration has begun end with `.cancelled`, and each ``Pager`` starts again at its first page,
+    /// because a cursor may be valid only for the previous user.
     ///
-    /// Call it when a user signs out. Page sequences whose iteration has begun end with `.cancelled`, and each
-    /// ``Pager`` starts again at its first page, because a cursor may be valid only for the previous user.
+    /// The reset does not wait for your own code, such as a validator that is still running; when it returns, its
+    /// request ends with `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which
+    /// the client uses ``Autocancel``, the reset waits until this code has ended as well.
     public func reset() async {
         context.identity.endGeneration()
         await chain.reset()
@@ -187,7 +185,6 @@ public struct HTTPClient: Sendable {
 }
 
 extension HTTPClient: CustomStringConvertible {
-    /// The links and the transport of the chain, in order.
     public var description: String { "HTTPClient(\(chain))" }
 }
 
@@ -234,13 +231,10 @@ extension HTTPClient {
         changing { $0.options.serverEnvironment = environment }
     }
 
-    /// Limits the time of each attempt; see ``RequestTemplate/timeout(_:)``.
     public func timeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.timeout = limit } }
 
-    /// Limits the time without traffic; see ``RequestTemplate/idleTimeout(_:)``.
     public func idleTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.idleTimeout = limit } }
 
-    /// Limits the time for a connection; see ``RequestTemplate/connectTimeout(_:)``.
     public func connectTimeout(_ limit: Duration?) -> HTTPClient { changing { $0.options.connectTimeout = limit } }
 
     /// Limits the total time of a request; see ``RequestTemplate/deadline(in:)``.
@@ -303,10 +297,8 @@ extension HTTPClient {
     /// The default transport: libcurl on Linux, URLSession on Apple platforms. All clients of a process share it, so
     /// they share their connections.
     ///
-    /// A reset of a client ends the requests of this client, and its later requests use new connections; requests of
-    /// other clients continue. A chain without a client needs ``Autocancel`` for its requests to be cancelled by a reset.
-    ///
-    /// Only transports open connections; no other part of the library does.
+    /// A reset of a client ends the requests of this client; requests of other clients continue. A chain without a
+    /// client needs ``Autocancel`` for its requests to be cancelled by a reset.
     public static var defaultTransport: any HTTPLoader {
         #if os(Linux)
             CurlLoader.shared
@@ -343,32 +335,29 @@ extension HTTPClient {
     /// Use it to set proxies, protocol classes, TLS settings or service types. To share the cache, the cookies and the
     /// credentials of an existing session, write `makeTransport(sessionConfiguration: session.configuration)`.
     ///
-    /// The transport creates a separate session, to which all settings of the configuration apply.
-    /// `timeoutIntervalForRequest` is the idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The
-    /// session does not follow redirects, because a link of the chain follows them. The session manages its cache,
-    /// cookies and credentials itself: a response may come from the cache, and ``reset()`` does not remove them.
-    /// <doc:TheTransport> lists what `URLSession` does not support.
-    ///
-    /// - Parameter sessionConfiguration: the configuration. Later changes to it have no effect.
+    /// The transport creates a separate session with a copy of the configuration. `timeoutIntervalForRequest` is the
+    /// idle timeout, unless a request sets ``RequestSettings/idleTimeout``. The session does not follow redirects,
+    /// because a link of the chain follows them. It manages its cache, cookies and credentials itself: a response may
+    /// come from the cache, and ``reset()`` does not remove them. <doc:TheTransport> lists what `URLSession` does not
+    /// support.
     public static func makeTransport(sessionConfiguration: URLSessionConfiguration) -> any HTTPLoader {
         URLSessionLoader(sessionConfiguration: sessionConfiguration)
     }
 }
 
 extension HTTPClient {
-    /// Sends a template and returns the response when its status and headers have arrived. The body is received while
-    /// it is read.
+    /// Sends a template and returns the response when its status and headers have arrived. Use it for a body that is
+    /// too large for memory or that you want to process as it arrives.
     ///
     /// ```swift
     /// let response = try await client.stream(Export())
     /// for try await chunk in response.body { … }
     /// ```
     ///
-    /// The response is not decoded. The body can be iterated once. If it is released before its end, its connection is
-    /// closed.
+    /// The response is not decoded. The body can be iterated once, and is received while you read it. If you release it
+    /// before its end, its connection is closed.
     ///
-    /// - Throws: ``HTTPError``, also for a status that is not accepted; and `CancellationError` if the calling task was
-    ///   cancelled.
+    /// - Throws: the errors of ``send(_:)-(Template)``, also for a status that is not accepted.
     public func stream<Template: RequestTemplate>(_ template: Template) async throws -> HTTPResponse {
         try await sendable(template.option(ResponseDeliveryOption.self, .streamed)).response()
     }
@@ -382,28 +371,20 @@ extension HTTPClient {
     /// empty; see ``HTTPResponse/savedFile``. If the response to a conditional request is 304, the file remains
     /// unchanged and `savedFile` is nil.
     ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the status is not
-    ///   accepted, the error is ``HTTPError/Code/unacceptableStatus`` and the body is not saved. If the file cannot be
-    ///   written, the error is ``HTTPError/Code/cannotSaveResponse``.
+    /// - Throws: the errors of ``send(_:)-(Template)``; ``HTTPError/Code/unacceptableStatus``, in which case the body
+    ///   is not saved; and ``HTTPError/Code/cannotSaveResponse`` if the file cannot be written.
     @discardableResult
     public func download<Template: RequestTemplate>(_ template: Template, to file: URL) async throws -> HTTPResponse {
         try await sendable(template.option(ResponseDeliveryOption.self, .file(file))).response()
     }
 
-    /// Sends a plain request and returns the response when its status and headers have arrived. The body is received
-    /// while it is read.
-    ///
-    /// - Throws: ``HTTPError``, also for a status that is not accepted; and `CancellationError` if the calling task was
-    ///   cancelled.
+    /// Sends a plain request and returns the response when its status and headers have arrived; see
+    /// ``stream(_:)-(Template)``.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await send(request, delivered: .streamed)
     }
 
     /// Sends a plain request and saves the body of its response to a file; see ``download(_:to:)-(Template,_)``.
-    ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled. If the status is not
-    ///   accepted, the error is ``HTTPError/Code/unacceptableStatus`` and the body is not saved. If the file cannot be
-    ///   written, the error is ``HTTPError/Code/cannotSaveResponse``.
     @discardableResult
     public func download(_ request: HTTPRequest, to file: URL) async throws -> HTTPResponse {
         try await send(request, delivered: .file(file))

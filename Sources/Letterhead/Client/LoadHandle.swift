@@ -8,10 +8,9 @@ extension HTTPLoader {
     /// handle.cancel()
     /// ```
     ///
-    /// - Parameters:
-    ///   - request: the request to send.
-    ///   - completion: called exactly once, on an arbitrary thread, with the response or the error; with `.cancelled`
-    ///     after a cancellation.
+    /// The completion is called exactly once, on an arbitrary thread, with the response or the error; with `.cancelled`
+    /// after a cancellation.
+    ///
     /// - Returns: a handle that can cancel the request. The request continues if the handle is dropped.
     @discardableResult
     public func start(
@@ -35,8 +34,6 @@ extension HTTPLoader {
 /// A handle for a request that was started by code that is not async. It cancels the request and calls cancellation
 /// handlers.
 public final class LoadHandle: Sendable {
-    // A class, because the owner of the handle and the request share its state.
-
     private enum State {
         case running([@Sendable () -> Void])
         case cancelled
@@ -59,7 +56,6 @@ public final class LoadHandle: Sendable {
         }
     }
 
-    /// Whether the request was cancelled before it ended.
     public var isCancelled: Bool {
         state.withLock { if case .cancelled = $0 { true } else { false } }
     }

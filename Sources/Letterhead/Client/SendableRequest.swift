@@ -4,7 +4,8 @@
     public import Foundation
 #endif
 
-/// A template with a builder and a loader, ready to be sent.
+/// A template with a builder and a loader, ready to be sent. Use it to send a template over a chain that you have
+/// composed, or with a custom ``RequestBuilder``; an ``HTTPClient`` does the same with a chain of its links.
 ///
 /// ```swift
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
@@ -28,10 +29,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     /// The deadline of the operation that the request belongs to. Default: nil.
     var deadline: DeadlinePoint?
 
-    /// Creates a request from a template, with a ``StandardRequestBuilder``.
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
-    /// Creates a request from a template for a client.
     init(_ template: Template, over loader: any HTTPLoader, for client: ClientContext?) {
         self.template = template
         builder = nil
@@ -53,9 +52,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
     @discardableResult
     public func send() async throws -> Template.Response { try await sendWithResponse().value }
 
-    /// Sends the request and returns the decoded value with its response.
-    ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    /// Sends the request and returns the decoded value with its response. The errors are those of ``send()``.
     @concurrent
     public func sendWithResponse() async throws -> (value: Template.Response, response: HTTPResponse) {
         var load = load
@@ -70,9 +67,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Sends the request and returns the response without decoding it.
-    ///
-    /// - Throws: ``HTTPError``; and `CancellationError` if the calling task was cancelled.
+    /// Sends the request and returns the response without decoding it. The errors are those of ``send()``.
     @concurrent
     public func response() async throws -> HTTPResponse {
         var load = load

@@ -3,7 +3,6 @@ package import Foundation
 /// A buffer for a string of many small pieces, without intermediate strings.
 package struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
-    /// The number of bytes that were appended.
     package private(set) var count = 0
 
     private init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }

@@ -67,10 +67,7 @@ extension Hasher {
 extension Data {
     /// Returns data whose memory is allocated once and filled by a closure. The memory is neither zeroed nor copied.
     ///
-    /// - Parameters:
-    ///   - count: the number of bytes to allocate.
-    ///   - failure: the error that is thrown if there is not enough memory.
-    ///   - fill: writes the bytes, and returns their number. The rest of the memory is not used.
+    /// - Parameter fill: writes the bytes, and returns their number. The rest of the memory is not used.
     package static func filled<Failure: Error>(
         count: Int, orThrow failure: @autoclosure () -> Failure,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -131,7 +128,6 @@ struct GrowingBytes: ~Copyable {
     private var capacity = 0
     private(set) var count = 0
 
-    /// - Parameter capacity: the number of bytes to allocate immediately. Default: 0.
     init(capacity: Int = 0) {
         if capacity > 0 { _ = reserve(capacity) }
     }

@@ -13,7 +13,6 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
 
     private var box: Box
 
-    /// Stores a value.
     init(wrappedValue: Value) { box = Box(wrappedValue) }
 
     /// The value. It is read and changed in place, so that a change of one of its arrays does not copy the array.

@@ -68,10 +68,8 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package init() {}
 
-    /// The number of operations in flight.
     package var running: Int { state.withLock { $0.flights.count } }
 
-    /// The number of waiting tasks.
     package var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
     /// Joins the operation in flight for a key; nil if there is none.

@@ -1,6 +1,5 @@
 /// The links of `Link` fields, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
 package struct LinkHeader: Sendable {
-    /// One link.
     package struct Link: Sendable, Equatable {
         /// The text between the angle brackets.
         package var target: String
@@ -12,7 +11,6 @@ package struct LinkHeader: Sendable {
             (self["rel"] ?? "").split(at: " ").flatMap { $0.split(at: "\t") }.map(ASCII.keyword)
         }
 
-        /// Returns the first value of a parameter.
         package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
         package static func == (left: Link, right: Link) -> Bool {

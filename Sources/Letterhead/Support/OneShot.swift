@@ -2,8 +2,7 @@ import Synchronization
 
 /// A value that is set once and can be awaited by any number of tasks. Only the first call sets it.
 ///
-/// It is a class, because the setter and the waiting tasks share it. It does not observe cancellation: a task that must
-/// not wait forever has to ensure that the value is set.
+/// It does not observe cancellation: a task that must not wait forever has to ensure that the value is set.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open([CheckedContinuation<Value, Never>])
@@ -26,7 +25,6 @@ package final class OneShot<Value: Sendable>: Sendable {
         return waiting != nil
     }
 
-    /// The value; nil if it is not set.
     package var valueNow: Value? {
         state.withLock { if case .set(let value) = $0 { value } else { nil } }
     }
@@ -51,7 +49,6 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// Returns the value. The closures ensure that it is set after a time limit, and when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: the time to wait; nil for no limit.
     ///   - onTimeout: called when the limit is exceeded, unless the value is already set.
     ///   - onCancel: called when the task is cancelled, or immediately if it has already been cancelled.
     package func value(

@@ -2,7 +2,6 @@ import Foundation
 
 /// Unpredictable bytes from the system's random source.
 package enum RandomBytes {
-    /// Returns the given number of random bytes.
     @Sendable package static func system(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -4,7 +4,6 @@
 
 /// The hash of FIPS 180-4 for short inputs. It uses the platform's implementation if there is one.
 package enum SHA256Hash {
-    /// Returns the 32 bytes of the hash.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         #if canImport(CryptoKit)
             Array(CryptoKit.SHA256.hash(data: message))

@@ -9,15 +9,14 @@ public import Foundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves like the wrapped template and can be decorated like any other template. Two properties of the wrapped
-/// template are lost, because they are part of its type:
+/// It behaves like the wrapped template and can be decorated like any other. Two properties are lost, because they are
+/// part of the wrapped type:
 ///
 /// - its ``RequestTemplate/Failure``: use ``HTTPError/failure(as:)``.
 /// - its pages: call `.paginated()` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
 
-    /// Wraps a template.
     public init<Template: RequestTemplate>(_ template: Template) where Template.Response == Response {
         // An AnyTemplate is not wrapped again.
         self = template as? Self ?? AnyTemplate(wrapping: template)
@@ -27,32 +26,22 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
         base = template
     }
 
-    /// The wrapped template.
     var erased: any RequestTemplate { base }
 
-    /// The path of the wrapped template.
     public var path: RequestPath { base.path }
-    /// The base URL of the wrapped template.
     public var baseURL: URL? { base.baseURL }
-    /// The method of the wrapped template.
     public var method: HTTPMethod { base.method }
-    /// The query of the wrapped template.
     public var query: QueryParameters { base.query }
-    /// The headers of the wrapped template.
     public var headers: HTTPHeaders { base.headers }
-    /// The parameters of the wrapped template.
     public var parameters: RequestParameters {
         var parameters = base.parameters
         // The builder cannot see the position of the page, because this type is not a paginated template.
         if (base as? any PaginatedTemplate)?.position == .unknown { parameters.conflict = PagePosition.unknownRule }
         return parameters
     }
-    /// The boundary of the wrapped template.
     public var boundary: String? { base.boundary }
-    /// The accepted statuses of the wrapped template.
     public var acceptedStatuses: HTTPStatusSet? { base.acceptedStatuses }
 
-    /// The body of the wrapped template.
     public var body: any HTTPBody {
         func erased(_ template: some RequestTemplate) -> any HTTPBody {
             let body = template.body
@@ -62,13 +51,10 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
         return erased(base)
     }
 
-    /// The options of the wrapped template.
     public var options: HTTPRequestOptions { base.options }
 
-    /// Calls `decode` of the wrapped template.
     public func decode(_ response: HTTPResponse) async throws -> Response { try await base.decode(response) }
 
-    /// Calls `finish` of the wrapped template.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
         try await base.finish(result)
     }

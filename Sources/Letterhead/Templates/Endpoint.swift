@@ -1,8 +1,6 @@
-/// A template for an endpoint that needs no separate type.
-///
-/// ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` are endpoints with a fixed method. Declare the endpoints of an
-/// API as static functions, and pass their results to a client:
-///
+/// An endpoint that needs no separate type. Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete``, which are
+/// endpoints with a fixed method; use `Endpoint` itself for any other method. Declare the endpoints of an API as static
+/// functions, and pass their results to a client:
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
 ///     static func user(_ login: String) -> Self { Get("users/\(login)") }
@@ -12,32 +10,21 @@
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
 ///
-/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. An endpoint has no ``RequestTemplate/Failure`` type:
-/// use ``HTTPError/failure(as:)``. For custom decoding, or for a `Failure` type, declare a type that conforms to
-/// ``RequestTemplate``.
+/// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, or for a
+/// ``RequestTemplate/Failure`` type, declare a type that conforms to ``RequestTemplate``; an endpoint has none: use
+/// ``HTTPError/failure(as:)``.
 public struct Endpoint<Response: Sendable>: RequestTemplate {
-    /// The method.
     public let method: HTTPMethod
-    /// The path.
     public let path: RequestPath
-    /// The query.
     public let query: QueryParameters
-    /// The headers.
     public let headers: HTTPHeaders
-    /// The body.
     public let body: any HTTPBody
     /// How a response is decoded. The initializers choose it, because only the compiler can see whether a conformance
     /// to `Decodable` is isolated to an actor.
     private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    /// Creates a template whose response is decoded.
-    ///
-    /// - Parameters:
-    ///   - method: the method.
-    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
-    ///   - query: the query. Items with the value nil are omitted. Default: none.
-    ///   - headers: the headers. Default: none.
-    ///   - body: the body. Default: none.
+    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
+    /// the base URL, and query items with the value nil are omitted.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -69,23 +56,18 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
         self.decoding = decoding
     }
 
-    /// Decodes the response type that the initializer has chosen.
     public func decode(_ response: HTTPResponse) async throws -> Response { try await decoding(response) }
 }
 
 // There is a type for each method, so that an API can declare functions for `Get<User>` and for `Post<User>`.
 
-/// A GET request as a value: `Get<User>("users/\(login)")`. See ``Endpoint``.
+/// A GET request as a value: `Get<User>("users/\(login)")`. Use it where you would otherwise declare a type for a
+/// single endpoint; see ``Endpoint``.
 public struct Get<Response: Sendable>: RequestDecorator {
-    /// The endpoint with its method.
     public let base: Endpoint<Response>
 
-    /// Creates a template whose response is decoded.
-    ///
-    /// - Parameters:
-    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
-    ///   - query: the query. Items with the value nil are omitted. Default: none.
-    ///   - headers: the headers. Default: none.
+    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
+    /// the base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response: Decodable {
@@ -129,16 +111,10 @@ public protocol MethodEndpoint<Response>: RequestDecorator where Base == Endpoin
 }
 
 extension MethodEndpoint {
-    /// The method of the type.
     public var method: HTTPMethod { Self.fixedMethod }
 
-    /// Creates a template whose response is decoded.
-    ///
-    /// - Parameters:
-    ///   - path: the path. A path without a slash at its beginning is appended to the path of the base URL.
-    ///   - query: the query. Items with the value nil are omitted. Default: none.
-    ///   - headers: the headers. Default: none.
-    ///   - body: the body. Default: none.
+    /// Creates a template whose response is decoded. A path without a slash at its beginning is appended to the path of
+    /// the base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -165,44 +141,32 @@ extension MethodEndpoint {
 
 /// A POST request as a value: `Post<User>("users", body: JSONBody(user))`. See ``Endpoint``.
 public struct Post<Response: Sendable>: MethodEndpoint {
-    /// The endpoint with its method.
     public let base: Endpoint<Response>
-    /// The method POST.
     public static var fixedMethod: HTTPMethod { .post }
 
-    /// Wraps an endpoint. Its method is replaced by POST.
     public init(base: Endpoint<Response>) { self.base = base }
 }
 
 /// A PUT request as a value: `Put<User>("users/\(login)", body: JSONBody(user))`. See ``Endpoint``.
 public struct Put<Response: Sendable>: MethodEndpoint {
-    /// The endpoint with its method.
     public let base: Endpoint<Response>
-    /// The method PUT.
     public static var fixedMethod: HTTPMethod { .put }
 
-    /// Wraps an endpoint. Its method is replaced by PUT.
     public init(base: Endpoint<Response>) { self.base = base }
 }
 
 /// A PATCH request as a value: `Patch<User>("users/\(login)", body: JSONBody(change))`. See ``Endpoint``.
 public struct Patch<Response: Sendable>: MethodEndpoint {
-    /// The endpoint with its method.
     public let base: Endpoint<Response>
-    /// The method PATCH.
     public static var fixedMethod: HTTPMethod { .patch }
 
-    /// Wraps an endpoint. Its method is replaced by PATCH.
     public init(base: Endpoint<Response>) { self.base = base }
 }
 
 /// A DELETE request as a value: `Delete<Void>("users/\(login)")`. See ``Endpoint``.
 public struct Delete<Response: Sendable>: MethodEndpoint {
-    /// The endpoint with its method.
     public let base: Endpoint<Response>
-    /// The method DELETE.
     public static var fixedMethod: HTTPMethod { .delete }
 
-    /// Wraps an endpoint. Its method is replaced by DELETE.
     public init(base: Endpoint<Response>) { self.base = base }
 }

@@ -32,7 +32,6 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A mirror that contains only ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
@@ -43,12 +42,9 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
 /// client.pages(of: walk, from: try JSONDecoder().decode(PageCheckpoint.self, from: saved))
 /// ```
 public struct PageCheckpoint: Sendable, Hashable, Codable {
-    /// The number of the page.
     public var page: Int
-    /// The position of the page.
     public var position: PagePosition
 
-    /// Creates a checkpoint.
     public init(page: Int, position: PagePosition) {
         self.page = page
         self.position = position

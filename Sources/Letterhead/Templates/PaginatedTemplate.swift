@@ -9,10 +9,8 @@
 /// - ``requestForNextPage()`` returns a new template and does not change this one.
 /// - Every decorator of a paginated template is a paginated template.
 public protocol PaginatedTemplate: RequestTemplate {
-    /// The number of the page.
     var page: Int { get }
 
-    /// The position of the page.
     var position: PagePosition { get }
 
     /// Returns the template for the next page, without using the response of this page.
@@ -27,17 +25,14 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// - Throws: an error if the page does not identify the next page, although it must.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// Returns the template for the page at a checkpoint.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
 /// A page of a sequence: its decoded value, its response and its number.
 public struct Page<Value: Sendable>: Sendable {
-    /// The decoded value.
     public let value: Value
     /// The number of items on the page; nil if unknown.
     public let itemCount: Int?
-    /// The response of the page.
     public let response: HTTPResponse
     /// The number of the page. By default, the first page has the number 1.
     public let number: Int
@@ -48,14 +43,7 @@ public struct Page<Value: Sendable>: Sendable {
     /// checkpoint fails with `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
 
-    /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - value: the decoded value.
-    ///   - itemCount: the number of items. Default: nil (the count of a value that is a collection, otherwise unknown).
-    ///   - response: the response of the page.
-    ///   - number: the number of the page. Default: 1.
-    ///   - checkpoint: the checkpoint of the next page. Default: nil.
+    /// Creates a page. By default, its `itemCount` is the count of a value that is a collection, and otherwise unknown.
     public init(
         _ value: Value, itemCount: Int? = nil, response: HTTPResponse, number: Int = 1,
         checkpoint: PageCheckpoint? = nil
@@ -95,21 +83,16 @@ public enum PageContinuation<Next: Sendable>: Sendable {
 /// extension Traced: PageForwarding, PaginatedTemplate where Base: PaginatedTemplate {}
 /// ```
 public protocol PageForwarding: RequestDecorator, PaginatedTemplate where Base: PaginatedTemplate {
-    /// The wrapped template. It is replaced with the template for its next page.
     var base: Base { get set }
 }
 
 extension PageForwarding {
-    /// The page number of the base.
     public var page: Int { base.page }
 
-    /// The page position of the base.
     public var position: PagePosition { base.position }
 
-    /// Returns this decorator around the next page of the base.
     public func requestForNextPage() -> Self { wrapping(base.requestForNextPage()) }
 
-    /// Returns this decorator around the base for the page at a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self { wrapping(base.resumed(from: checkpoint)) }
 
     private func wrapping(_ base: Base) -> Self {
@@ -122,7 +105,6 @@ extension PageForwarding {
 extension PageContinuation: Equatable where Next: Equatable {}
 
 extension PageForwarding where Response == Base.Response {
-    /// Returns the continuation of the base, with this decorator around the next page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         try await base.requestForNextPage(after: arrival).map { wrapping($0) }
     }

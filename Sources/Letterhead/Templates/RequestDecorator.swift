@@ -1,9 +1,11 @@
 public import Foundation
 
-/// A template that wraps another template, and changes some of its members.
+/// A template that wraps another template, and changes some of its members. The modifiers of ``RequestTemplate``, such
+/// as `.header(_:_:)`, create the decorators of this library.
 ///
-/// The modifiers of ``RequestTemplate``, such as `.header(_:_:)`, create the decorators of this library. Implement a
-/// custom decorator as a generic type with a ``base``, and declare only the members that it changes:
+/// Write a decorator for a change that you want to apply to single endpoints: `GetUser(login: "ada").traced()`. Use a
+/// ``LoaderLink`` to change every request of a client, and a ``RequestBuilder`` to build requests in another way. A
+/// decorator is a generic type with a ``base``, and declares only the members that it changes:
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {
@@ -24,18 +26,13 @@ public import Foundation
 ///
 /// Decorators nest in any order. To keep a paginated template paginated, see ``PageForwarding``.
 public protocol RequestDecorator<Base>: RequestTemplate {
-    /// The type of the wrapped template.
     associatedtype Base: RequestTemplate
 
-    /// The failure type. Default: that of the base.
     associatedtype Failure = Base.Failure
 
-    /// The wrapped template.
     var base: Base { get }
 }
 
-// Each member is that of the base.
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator {
     public var path: RequestPath { base.path }
     public var baseURL: URL? { base.baseURL }
@@ -51,12 +48,10 @@ extension RequestDecorator {
     }
 }
 
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator where Body == Base.Body {
     public var body: Base.Body { base.body }
 }
 
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension RequestDecorator where Response == Base.Response {
     public func decode(_ response: HTTPResponse) async throws -> Base.Response { try await base.decode(response) }
 }
@@ -77,8 +72,6 @@ extension HTTPRequest {
     ///
     /// The template is found inside any number of decorators, and inside an ``AnyTemplate``. The outermost match is
     /// returned, so a decorator can be found as well.
-    ///
-    /// - Parameter type: the type of the endpoint or of a decorator.
     public func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
         var next = template
         while let template = next {

@@ -1,4 +1,5 @@
-/// Named values that are sent as the query of a GET or HEAD, and as a JSON object in the body of any other method.
+/// Named values that are sent as the query of a GET or HEAD, and as a JSON object in the body of any other method. Use
+/// them for an API that takes the same arguments with several methods, or for a short JSON object without a type.
 ///
 /// ```swift
 /// var parameters: RequestParameters { ["name": name, "tags": ["a", "b"], "note": note] }  // nil is left out
@@ -8,16 +9,14 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     /// The reason why the parameters cannot be sent: a decorator could not write a value into them.
     var conflict: String?
 
-    /// No parameters.
     public init() {}
 
-    /// Creates parameters in the order in which they are written. Parameters with the value nil are omitted. If a name
-    /// occurs more than once, the last value is used.
+    /// Creates parameters in order. Those with the value nil are omitted. If a name occurs more than once, the last
+    /// value is used.
     public init(dictionaryLiteral elements: (String, (any ParameterValue)?)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Whether there are no parameters.
     public var isEmpty: Bool { items.isEmpty }
 
     /// The value of a name; nil if there is no such parameter. Setting the value of an existing name does not change
@@ -49,12 +48,10 @@ extension RequestParameters: CustomStringConvertible, CustomReflectable {
         return query.description
     }
 
-    /// A mirror that contains only ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .dictionary) }
 }
 
 extension RequestParameters: Encodable {
-    /// Encodes the parameters as one object, in order.
     public func encode(to encoder: any Encoder) throws {
         if let conflict { throw HTTPBodyError.invalid(conflict) }
         var container = encoder.container(keyedBy: Name.self)

@@ -3,8 +3,8 @@ public import Foundation
 /// A description of one endpoint: an immutable value with the parts of a request and the type of its response. It sends
 /// nothing.
 ///
-/// Declare one type for each endpoint, and pass its values to a client, with or without decorators. Only ``path`` is
-/// required; all other members have defaults.
+/// Declare one type for each endpoint, and pass its values to a client. Only ``path`` is required; all other members
+/// have defaults.
 ///
 /// ```swift
 /// struct CreateUser: RequestTemplate {
@@ -18,13 +18,11 @@ public import Foundation
 /// let user = try await client.send(CreateUser(user: ada).header("X-Trace", "1"))
 /// ```
 ///
-/// ``Get``, ``Post`` and ``Endpoint`` are templates for endpoints without a custom type.
+/// Use ``Get``, ``Post`` and ``Endpoint`` for endpoints without a custom type. To change one endpoint where you send
+/// it, use a modifier or write a ``RequestDecorator``; to change every request of a client, write a ``LoaderLink``; to
+/// accept, reject or retry responses, write an ``HTTPValidator``.
 ///
-/// Laws:
-///
-/// - A template is a value.
-/// - A member returns the same result each time it is read.
-/// - A template contains no client.
+/// Laws: a template is a value without a client, and a member returns the same result each time it is read.
 ///
 /// Declare each member with exactly the type that it has in this protocol, and with a plain getter: a stored or a
 /// computed property, but not a `lazy` one. Otherwise, Swift treats the declaration as an unrelated member and uses the
@@ -109,21 +107,13 @@ public protocol RequestTemplate<Response>: Sendable {
 }
 
 extension RequestTemplate {
-    /// nil, which means the base URL of the environment.
     public var baseURL: URL? { nil }
-    /// The GET method.
     public var method: HTTPMethod { .get }
-    /// An empty query.
     public var query: QueryParameters { [:] }
-    /// No headers.
     public var headers: HTTPHeaders { [:] }
-    /// No parameters.
     public var parameters: RequestParameters { [:] }
-    /// nil, which creates a random boundary.
     public var boundary: String? { nil }
-    /// nil, which accepts 2xx, and 304 if the request is conditional.
     public var acceptedStatuses: HTTPStatusSet? { nil }
-    /// No options.
     public var options: HTTPRequestOptions { HTTPRequestOptions() }
 }
 
@@ -149,11 +139,9 @@ extension RequestTemplate {
         try ResponseDecoding.value(Response.self, withoutDecoding: response)
     }
 
-    /// Returns the response or throws the error.
     public func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { try result.get() }
 }
 
 extension RequestTemplate where Body == EmptyBody {
-    /// An empty body.
     public var body: EmptyBody { EmptyBody() }
 }

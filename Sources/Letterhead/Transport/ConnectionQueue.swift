@@ -5,7 +5,7 @@
 /// take turns. The limits do not apply to an origin whose connections carry several transfers at a time, as with
 /// HTTP/2. The transport calls ``next()`` whenever transfers have ended.
 struct ConnectionQueue<Element> {
-    /// The queue of one origin. It is a class, because all transfers to the origin share it.
+    /// The queue of one origin, shared by all transfers to it.
     final class Lane {
         fileprivate let origin: String
         fileprivate var isExclusive: Bool
@@ -20,7 +20,6 @@ struct ConnectionQueue<Element> {
         }
     }
 
-    /// Identifies a waiting transfer.
     typealias Ticket = UInt64
 
     private let (mostPerOrigin, most): (Int, Int)
@@ -31,14 +30,10 @@ struct ConnectionQueue<Element> {
     private var underWay = 0
     private var lastTicket: Ticket = 0
 
-    /// - Parameters:
-    ///   - mostPerOrigin: the maximum number of simultaneous transfers to one origin.
-    ///   - most: the maximum number of simultaneous transfers to all origins together.
     init(mostPerOrigin: Int, most: Int) {
         (self.mostPerOrigin, self.most) = (mostPerOrigin, most)
     }
 
-    /// The number of lanes.
     var laneCount: Int { lanes.count }
 
     /// Returns the lane of an origin, and creates it if it does not exist.

@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Counts the bytes of one direction of one transfer, and reports them. It is a class, because several iterations of
-/// one body share the count.
+/// Counts the bytes of one direction of one transfer, and reports them. Several iterations of one body share the count.
 final class ProgressMeter: Sendable {
     private let direction: HTTPRequest.Progress.Direction
     private let total: Int?
@@ -28,7 +27,6 @@ final class ProgressMeter: Sendable {
         if isNews { report(HTTPRequest.Progress(direction: direction, completedBytes: count, totalBytes: total)) }
     }
 
-    /// Adds a number of transferred bytes.
     func add(_ count: Int) {
         guard count > 0 else { return }
         let sum = completed.withLock { completed in
@@ -47,7 +45,7 @@ extension BodyChunks {
         return BodyChunks(length: data.count) { cursor.next() }
     }
 
-    /// The position in the bytes. It is a class, because the closure that returns the pieces shares it.
+    /// The position in the bytes, shared with the closure that returns the pieces.
     private final class Cursor: Sendable {
         private let rest: Mutex<Data>
 

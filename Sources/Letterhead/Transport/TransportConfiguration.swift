@@ -1,21 +1,17 @@
 public import Foundation
 
-/// The settings of a transport. They are read once, when the transport is created.
-///
-/// Letterhead reads only the environment variables that specify proxies; libcurl also reads `SSLKEYLOGFILE`. Over
-/// `URLSession`, only some of the settings are supported: if another one is changed, each request fails with
-/// `.invalidRequest`. See <doc:TheTransport>.
+/// The settings of a transport: time limits, connections, proxy, TLS, versions of HTTP. Change what you need, pass it
+/// to ``HTTPClient/makeTransport(_:)``, and share the transport between clients; for one request, set
+/// ``RequestSettings/connectTimeout`` or ``RequestSettings/idleTimeout`` instead. The settings are read once, when the
+/// transport is created.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
 /// configuration.connectTimeout = .seconds(3)
 /// let transport = HTTPClient.makeTransport(configuration)
-/// ```
 public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for
-    /// a connection. Default: 64.
-    ///
-    /// The limit does not apply to requests over HTTP/2, which share connections.
+    /// a connection. It does not apply to HTTP/2, where requests share connections. Default: 64.
     public var maximumConnectionsPerHost = 64
 
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
@@ -40,7 +36,6 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The proxy. Default: the one in the environment variables of the process.
     public var proxy = TransportConfiguration.Proxy.environment
 
-    /// The settings of TLS: trusted certificates, minimum version, pinned keys and the certificate of the client.
     public var security = TransportConfiguration.Security()
 
     /// The path of a Unix-domain socket, to which requests to any host are sent. A request still contains the name of
@@ -78,9 +73,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// a fragment, or if the system's libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
 
-    /// The versions of HTTP that a transport uses.
     public enum HTTPVersions: Sendable, Hashable {
-        /// HTTP/1.1.
         case http1
         /// Over TLS, HTTP/2 if the server negotiates it, and HTTP/1.1 otherwise. Without TLS, HTTP/1.1.
         case http2
@@ -100,13 +93,10 @@ public struct TransportConfiguration: Sendable, Hashable {
         case http3
     }
 
-    /// The versions of IP.
     public enum AddressFamily: Sendable, Hashable {
         /// IPv6 and IPv4. The transport tries both and uses the first connection.
         case any
-        /// IPv4 only.
         case ipv4
-        /// IPv6 only.
         case ipv6
     }
 
@@ -122,7 +112,6 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// those that were received over the connection. Default: 200.
     public var maximumDecodingRatio = 200
 
-    /// Creates the default settings.
     public init() {}
 
     /// The reason that a setting is invalid; nil if all settings are valid.

@@ -1,9 +1,7 @@
 extension Observation {
     /// Records the events of the connection of the last exchange, at the times that the transport has measured.
     ///
-    /// - Parameters:
-    ///   - facts: the facts of a transfer. The transfer has failed, or at least the head of its response has arrived.
-    ///   - redaction: what is redacted in the headers of interim responses.
+    /// - Parameter facts: the facts of a transfer that has failed, or whose response has at least a head.
     func record(_ facts: TransportFacts, _ redaction: Redaction) {
         let (metrics, details) = (facts.metrics, facts.details)
         guard metrics.total > .zero || metrics.firstByte > .zero || metrics.remoteAddress != nil else { return }

@@ -1,7 +1,6 @@
 import Foundation
 
 extension TransportConfiguration {
-    /// The proxy of a transport.
     ///
     /// ```swift
     /// configuration.proxy = .http("proxy.example", port: 3128)

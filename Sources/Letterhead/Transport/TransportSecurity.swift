@@ -4,15 +4,11 @@ extension TransportConfiguration {
     /// The TLS settings of a transport: the trusted authorities, and the certificate of the client. The certificate and
     /// the host name of a server are always verified.
     public struct Security: Sendable, Hashable {
-        /// The versions of TLS.
         public enum Version: Sendable, Hashable, Comparable {
-            /// TLS 1.2.
             case tls12
-            /// TLS 1.3.
             case tls13
         }
 
-        /// The certificate authorities that are trusted.
         public enum Roots: Sendable, Hashable {
             /// The authorities of the system.
             case system
@@ -28,22 +24,16 @@ extension TransportConfiguration {
             let key: Data
             let password: String?
 
-            /// Creates an identity.
-            ///
-            /// - Parameters:
-            ///   - certificate: the certificate in PEM format, with the intermediate certificates up to its root.
-            ///   - key: the private key in PEM format.
-            ///   - password: the password of the key. Default: nil (no password).
+            /// Creates an identity from a certificate, with the intermediate certificates up to its root, and its
+            /// private key, both in PEM format.
             public init(certificate: Data, key: Data, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
                 self.password = password
             }
 
-            /// The name of the type, without the key.
             public var description: String { "Identity" }
 
-            /// A mirror without children, so that `dump` does not print the key.
             public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
         }
 
@@ -71,7 +61,6 @@ extension TransportConfiguration {
         /// The client certificate, which is sent if the server requests one. Default: nil (no certificate).
         public var identity: Identity?
 
-        /// Creates the default settings.
         public init() {}
 
         var brokenRule: String? {

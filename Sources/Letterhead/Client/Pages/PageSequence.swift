@@ -1,5 +1,6 @@
 extension HTTPClient {
-    /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint.
+    /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint. Use it if
+    /// you need the response or the number of each page; for the items alone, use ``items(of:from:walk:)``.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
@@ -16,12 +17,6 @@ extension HTTPClient {
     ///
     /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items of a page that
     /// has arrived.
-    ///
-    /// - Parameters:
-    ///   - template: the template for the first page.
-    ///   - checkpoint: the page at which the sequence begins. Default: nil (the page of the template).
-    ///   - walk: the limits and the delays of the iteration. Default: all pages without delays, up to the default
-    ///     limits of ``PageWalk``.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> PageSequence<Template, Page<Template.Response>> {
@@ -64,21 +59,18 @@ extension HTTPClient {
     }
 }
 
-/// An asynchronous sequence of the pages of a paginated template, or of the items on these pages. Pages are requested
-/// on demand.
-///
-/// ``HTTPClient/pages(of:from:walk:)`` and ``HTTPClient/items(of:from:walk:)`` return it.
+/// An asynchronous sequence of the pages of a paginated template, or of the items on these pages. You receive it from
+/// ``HTTPClient/pages(of:from:walk:)`` or ``HTTPClient/items(of:from:walk:)``. A page is requested when the iteration
+/// needs it.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
     let source: PageSource<Template>
     let maximum: Int
     let elements: @Sendable (Page<Template.Response>) -> [Element]
 
-    /// Returns an iterator that begins at the first page of the sequence.
     public func makeAsyncIterator() -> Iterator {
         Iterator(pages: source.makeAsyncIterator(), elements: elements, left: maximum)
     }
 
-    /// The iterator of a ``PageSequence``.
     public struct Iterator: AsyncIteratorProtocol {
         var pages: PageSource<Template>.Iterator
         let elements: @Sendable (Page<Template.Response>) -> [Element]
@@ -107,7 +99,6 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
             return nil
         }
 
-        /// Returns the next element, as ``next()`` does. A `for` loop calls it.
         public mutating func next(isolation actor: (any Actor)?) async throws -> Element? { try await next() }
     }
 }

@@ -17,10 +17,8 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
         self.itemCount = itemCount
     }
 
-    /// The current generation of the client.
     var generation: ClientGeneration { client.generation }
 
-    /// Starts the iteration.
     func makeAsyncIterator() -> Iterator { iterator(from: template) }
 
     /// Starts an iteration at the first page, regardless of the checkpoint.
@@ -89,13 +87,11 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
             return page
         }
 
-        /// Returns the next page, as ``next()`` does. A `for` loop calls it.
         mutating func next(isolation actor: (any Actor)?) async throws -> Page<Template.Response>? { try await next() }
 
         /// Whether the maximum number of pages was returned.
         var isAtMaximum: Bool { walk.maximumPages.map { walker.pages >= $0 } ?? false }
 
-        /// Whether the client was reset since the iteration began.
         var isStale: Bool { loader.client.generation.hasEnded }
 
         /// Throws `.cancelled` if the client was reset since the iteration began.

@@ -124,10 +124,8 @@ public struct PageWalk: Sendable {
     /// The clock for the delay and the deadline. Default: the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// Creates the settings.
-    ///
-    /// If a number or the delay is negative, or if the deadline is zero or less, the first call of an iterator throws
-    /// `.invalidRequest`, and nothing is sent.
+    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, the first call
+    /// of an iterator throws `.invalidRequest`, and nothing is sent.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
         prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000,
@@ -149,7 +147,6 @@ public struct PageWalk: Sendable {
     }
 }
 
-/// Loads one page and counts its items.
 struct PageLoader<Template: PaginatedTemplate>: Sendable {
     /// The client, in the generation in which the iteration began.
     let client: HTTPClient
@@ -157,7 +154,6 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     /// The deadline of the whole page sequence.
     var deadline: DeadlinePoint?
 
-    /// Loads a page after a delay.
     func load(
         _ template: Template, after delay: Duration, on clock: any Clock<Duration>
     ) async throws -> Page<Template.Response> {
@@ -179,7 +175,7 @@ struct PageLoader<Template: PaginatedTemplate>: Sendable {
     }
 }
 
-/// A page that is loaded in advance. This type is a class so that releasing it cancels the load.
+/// A page that is loaded in advance. Releasing it cancels the load.
 final class PagePrefetch<Template: PaginatedTemplate>: Sendable {
     private let task: Task<Page<Template.Response>, any Error>
 

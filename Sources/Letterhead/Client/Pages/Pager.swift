@@ -1,13 +1,8 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Returns a pager, which loads one page for each call of ``Pager/next()``. Use it, for example, for a list that
-    /// loads more when the user scrolls.
-    ///
-    /// - Parameters:
-    ///   - template: the template for the first page.
-    ///   - checkpoint: the page at which the pager begins. Default: nil (the page of the template).
-    ///   - walk: the limits and the delays of the iteration. Default: see ``PageWalk``.
+    /// Returns a pager, which loads one page for each call of ``Pager/next()``, beginning at a checkpoint if there is
+    /// one. Use it, for example, for a list that loads more when the user scrolls.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, walk: PageWalk = PageWalk()
     ) -> Pager<Template> {
@@ -15,7 +10,8 @@ extension HTTPClient {
     }
 }
 
-/// An object that loads pages one at a time, on demand. ``HTTPClient/pager(of:from:walk:)`` creates a pager.
+/// Loads pages one at a time, on demand, and can be shared by all tasks that show a list.
+/// ``HTTPClient/pager(of:from:walk:)`` creates it.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
@@ -30,8 +26,6 @@ extension HTTPClient {
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
-    // This type is a class because all its users share one iteration.
-
     private typealias Iterator = PageSource<Template>.Iterator
     private typealias Waiter = CheckedContinuation<Page<Template.Response>?, any Error>
 
@@ -41,7 +35,6 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         /// The load for the first call in the queue.
         var load: Task<Void, Never>?
         var generation = 0
-        /// The waiting calls, in order.
         var waiters: [(number: Int, waiter: Waiter)] = []
         var left: Set<Int> = []
         var lastWaiter = 0

@@ -22,12 +22,9 @@ extension RequestTemplate {
 
 /// A template that requests one of several pages.
 public struct Paginated<Base: RequestTemplate>: RequestDecorator {
-    /// The wrapped template.
     public var base: Base
     let pagination: Pagination<Base.Response>
-    /// The number of the page.
     public let page: Int
-    /// The position of the page.
     public let position: PagePosition
 
     /// The path of the base. If the position is a URL, the path of that URL.

@@ -67,10 +67,7 @@ extension Pagination {
     /// Uses a value of the last item of each page as the cursor. A page without items, or whose last item has no
     /// value, is the last one.
     ///
-    /// - Parameters:
-    ///   - items: the key path of the items in the decoded page.
-    ///   - key: the key path, in an item, of the value that identifies the next page.
-    ///   - parameter: the parameter for this value in the next request.
+    /// For example, `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter
@@ -82,10 +79,6 @@ extension Pagination {
 
     /// Uses a value of the last item of each page as the cursor. A page is the last one if its `hasMore` is false, if
     /// it has no items, or if its last item has no value.
-    ///
-    /// ```swift
-    /// .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.hasMore)
-    /// ```
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
         parameter: PageParameter, hasMore: any KeyPath<Value, Bool> & Sendable

@@ -1,9 +1,10 @@
-/// A description of how an API paginates: the parameters that contain the position of a page, and how the position of
-/// the next page is found in a page.
+/// Describes how an API paginates: the parameters that contain the position of a page, and how the position of the next
+/// page is found in a page. Pass it to ``RequestTemplate/paginated(by:)``.
 ///
-/// Use one of the static members: ``page(start:step:parameter:size:totalPagesHeader:)``,
-/// ``offset(limit:start:parameter:limitParameter:)``, ``cursor(_:parameter:)``, ``lastItem(of:_:parameter:)``,
-/// ``linkHeader``, ``nextURL(_:)``, ``header(_:parameter:)``. For other APIs, create a pagination from two closures:
+/// Choose by what the API sends: page numbers (``page(start:step:parameter:size:totalPagesHeader:)``), offsets
+/// (``offset(limit:start:parameter:limitParameter:)``), a cursor (``cursor(_:parameter:)``, ``header(_:parameter:)``),
+/// the key of the last item (``lastItem(of:_:parameter:)``), or a link (``linkHeader``, ``nextURL(_:)``). For other
+/// APIs, create a pagination from two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -11,10 +12,7 @@
 /// }, next: { _, page in page.value.previousWeek.map { .next(.cursor(.string($0))) } ?? .last })
 /// ```
 ///
-/// Laws:
-///
-/// - For the same position, `parameters` always returns the same parameters.
-/// - For the same page, `next` always returns the same continuation.
+/// Law: `parameters` always returns the same for the same position, and `next` for the same page.
 public struct Pagination<Value: Sendable>: Sendable {
     /// The parameters for a page, each with its value. The value null removes a query parameter.
     public typealias Parameters = [(parameter: PageParameter, value: JSONValue)]
@@ -28,12 +26,8 @@ public struct Pagination<Value: Sendable>: Sendable {
     /// Returns whether a position belongs to this pagination. A checkpoint may come from another one.
     let isOwn: @Sendable (PagePosition) -> Bool
 
-    /// Creates a custom pagination.
-    ///
-    /// - Parameters:
-    ///   - start: the position of the first page. Default: ``PagePosition/first``.
-    ///   - parameters: returns the parameters for a position.
-    ///   - next: returns the continuation after a page, from the position of the page and the page.
+    /// Creates a custom pagination. `parameters` returns the parameters for a position, and `next` the continuation
+    /// after a page.
     public init(
         start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
@@ -83,13 +77,8 @@ extension Pagination {
 
     /// Uses page numbers. The sequence ends when the value at `hasMore` is false: `.page(hasMore: \.hasMore)`.
     ///
-    /// An empty page is returned like any other page. It does not end the sequence.
-    ///
-    /// - Parameters:
-    ///   - start: the number of the first page. Default: 1.
-    ///   - step: the difference between the numbers of consecutive pages; 0 is `.invalidRequest`. Default: 1.
-    ///   - parameter: the parameter for the number. Default: `page`.
-    ///   - hasMore: the key path of the value that is true if another page follows.
+    /// An empty page is returned like any other page. It does not end the sequence. `start`, `step` and `parameter` are
+    /// those of ``page(start:step:parameter:size:totalPagesHeader:)``.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page",
         hasMore: any KeyPath<Value, Bool> & Sendable
@@ -147,7 +136,6 @@ extension Pagination {
 }
 
 extension PagePosition {
-    /// The number or the offset.
     fileprivate var count: Int? {
         switch self {
         case .number(let count), .offset(let count): count
@@ -155,7 +143,6 @@ extension PagePosition {
         }
     }
 
-    /// Returns whether the position is of the same kind as the start.
     fileprivate func isCounted(as start: PagePosition) -> Bool {
         switch (self, start) {
         case (.number, .number), (.offset, .offset): true

@@ -16,15 +16,12 @@ extension HTTPResponseBody {
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
-    /// The lines of a body. Created by ``HTTPResponseBody/lines``.
     public struct Lines: AsyncSequence, Sendable {
         fileprivate let body: HTTPResponseBody
         fileprivate let limit: Int
 
-        /// Starts the iteration. A streamed body can be iterated only once.
         public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
-        /// Reads the lines in order.
         public struct Iterator: AsyncIteratorProtocol, Sendable {
             /// The next lines of the chunk, in reverse order. They are split in batches, so that most calls of `next` need
             /// neither another function call nor an access to the chunk.
@@ -48,7 +45,6 @@ extension HTTPResponseBody {
                 return try await nextOfBatch()
             }
 
-            /// Returns the next line, as ``next()`` does. A `for` loop calls it.
             @inlinable
             public mutating func next(isolation actor: (any Actor)?) async throws -> String? { try await next() }
 

@@ -65,7 +65,6 @@ extension HTTPClient {
     }
 }
 
-/// A template that accepts an event stream.
 private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
@@ -82,7 +81,6 @@ private struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// The events of a stream.
 struct EventSequence: AsyncSequence, Sendable {
     let client: HTTPClient
     let reconnection: ServerSentEvent.Reconnection
@@ -97,7 +95,6 @@ struct EventSequence: AsyncSequence, Sendable {
     /// Starts the iteration. Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }
 
-    /// Reads the events in order.
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var stream: EventStream
 
@@ -107,7 +104,6 @@ struct EventSequence: AsyncSequence, Sendable {
         ///   an error.
         mutating func next() async throws -> ServerSentEvent? { try await stream.next() }
 
-        /// Returns the next event, as ``next()`` does. A `for` loop calls it.
         mutating func next(isolation actor: (any Actor)?) async throws -> ServerSentEvent? { try await next() }
     }
 }

@@ -23,12 +23,9 @@ public struct ServerSentEvent: Sendable, Hashable {
         (self.event, self.data, self.id, self.retry) = (event, data, id, retry)
     }
 
-    /// Decodes the data.
+    /// Decodes the data, with the decoder of the template or the client by default. For an event that you created
+    /// yourself, the default is a plain `JSONDecoder`.
     ///
-    /// - Parameters:
-    ///   - type: the type of the value. Default: the inferred type.
-    ///   - decoder: the decoder. Default: nil (the decoder of the template or the client, or a plain `JSONDecoder` for
-    ///     an event that was created by a caller).
     /// - Throws: ``HTTPError/Code/cannotDecodeResponse`` with the `DecodingError` as the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: (any HTTPBodyDecoder)? = nil
@@ -41,13 +38,11 @@ public struct ServerSentEvent: Sendable, Hashable {
         }
     }
 
-    /// Whether type, data, identifier and reconnection time are equal.
     public static func == (left: ServerSentEvent, right: ServerSentEvent) -> Bool {
         left.event.isSame(as: right.event) && left.data.isSame(as: right.data) && left.id.bytes == right.id.bytes
             && left.retry == right.retry
     }
 
-    /// Hashes the type, the data, the identifier and the reconnection time.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(bytesOf: event)
         hasher.combine(bytesOf: data)
@@ -62,6 +57,5 @@ extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
         "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
     }
 
-    /// A mirror that contains only the description, so that `dump` does not print the data.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description], displayStyle: .struct) }
 }

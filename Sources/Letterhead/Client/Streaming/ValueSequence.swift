@@ -7,18 +7,13 @@ extension HTTPClient {
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// The request is sent when the first value is requested. At most one value and one chunk of the body are kept in
-    /// memory. If a value cannot be decoded, all earlier values are delivered first; the error is then
+    /// The request is sent when the first value is requested. Its ``RequestTemplate/decode(_:)`` is not called: its
+    /// decoder, or that of the client, decodes each value. By default, the content type determines the format. At most
+    /// one value and one chunk of the body are kept in memory; a value of more than `limit` bytes is
+    /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first; the error is then
     /// `.cannotDecodeResponse` and contains the number of the value. A truncated array or text sequence is
     /// `.invalidResponse`. Leaving the loop closes the connection. After ``reset()``, the next call of an iterator that
     /// has begun throws `.cancelled`.
-    ///
-    /// - Parameters:
-    ///   - template: the request. Its ``RequestTemplate/decode(_:)`` is not called. Its decoder, or that of the client,
-    ///     decodes the values.
-    ///   - type: the type of the values.
-    ///   - format: the format of the response. Default: determined by its content type.
-    ///   - limit: the maximum number of bytes in a value; a larger one is `.responseTooLarge`. Default: 16 MiB.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20
@@ -29,7 +24,6 @@ extension HTTPClient {
     }
 }
 
-/// A template that accepts JSON values.
 private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Response = Base.Response
     typealias Body = Base.Body
@@ -51,7 +45,6 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-/// JSON values that are decoded as they arrive.
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: ClientIdentity
     let format: HTTPResponseBody.JSONFormat

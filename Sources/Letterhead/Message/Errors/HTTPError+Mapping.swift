@@ -5,14 +5,9 @@ import Foundation
 #endif
 
 extension HTTPError {
-    /// Creates an error from any error. An ``HTTPError`` is kept, and receives the response if it has none, and the
-    /// request if it is that of ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error,
-    /// and determines the code.
-    ///
-    /// - Parameters:
-    ///   - error: the error that was thrown.
-    ///   - request: the request that failed.
-    ///   - response: the part of the response that had been received. Default: nil.
+    /// Creates an error from any error, with the part of the response that had been received. An ``HTTPError`` is kept,
+    /// and receives the response if it has none, and the request if it is that of
+    /// ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error, and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             let lacksResponse = error.response == nil && response != nil
@@ -32,7 +27,6 @@ extension HTTPError {
         }
     }
 
-    /// Creates the error of a response that could not be decoded.
     init(ofDecoding error: any Error, response: HTTPResponse) {
         if error is HTTPError || error is CancellationError {
             self.init(error, request: response.request, response: response)
@@ -107,7 +101,6 @@ extension HTTPError {
         self.init(code, request: request, message: message)
     }
 
-    /// Whether the request has not been filled in.
     fileprivate var lacksRequest: Bool { request.options.contains(MissingRequestOption.self) }
 
     /// Returns the error with the request of a result. A failure becomes the underlying error.
@@ -123,16 +116,13 @@ extension HTTPError {
 }
 
 extension HTTPRequest {
-    /// Calls a closure that may throw any error, and converts its error to an ``HTTPError`` of this request.
-    ///
-    /// Use it in links and loaders, which throw ``HTTPError`` only:
+    /// Runs code that may throw any error on the actor of the caller, and converts its error to an ``HTTPError`` of
+    /// this request with ``HTTPError/init(_:request:response:)``. Use it in links and loaders, which throw
+    /// ``HTTPError`` only:
     ///
     /// ```swift
     /// let key = try await request.mappingErrors { try await store.key() }
     /// ```
-    ///
-    /// - Parameter isolation: the actor on which the closure runs. Default: the actor of the caller.
-    /// - Throws: the error of the closure, as ``HTTPError/init(_:request:response:)`` converts it.
     @inline(__always)
     public func mappingErrors<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
@@ -142,7 +132,6 @@ extension HTTPRequest {
 }
 
 extension HTTPBodyError {
-    /// The code of the ``HTTPError`` that contains this error.
     fileprivate var code: HTTPError.Code {
         switch self {
         case .invalid, .notInMemory: .invalidRequest

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The error of a failed request. A client throws no other error type, except `CancellationError`.
+/// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is
+/// `CancellationError`, which tells that your own task was cancelled.
 ///
 /// ```swift
 /// do {
@@ -14,12 +15,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A client and ``SendableRequest`` throw it for every failure except the cancellation of the calling task, which is
-/// `CancellationError`. Loaders and links throw no other error.
-///
-/// It carries the request, the response if one was received, all attempts, and the underlying error if another
-/// component threw one. Its description states what failed, where, and what to do. It contains no secrets, no body and
-/// no query values.
+/// Look at ``code`` to decide what to do, and log the description: it states on one line what failed, where, and what
+/// to do, and contains no secrets, no body and no query values. The error carries the request, the response if one was
+/// received, all attempts, and the underlying error if another component threw one. Loaders and links throw no other
+/// type; for them, a cancellation is ``Code/cancelled``.
 public struct HTTPError: Error, Sendable {
     /// The contents are stored in a class, so that an error is cheap to rethrow along a chain.
     private final class Contents: HTTPErrorContents {
@@ -45,17 +44,12 @@ public struct HTTPError: Error, Sendable {
     /// call with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
-    /// Creates an error.
+    /// Creates an error, for example in a custom loader or link. The message tells the cause and the remedy, without
+    /// secrets; control characters in it are escaped. `response` is the part of the response that had been received,
+    /// and `underlying` the error that another component threw.
     ///
-    /// - Parameters:
-    ///   - code: the kind of the error.
-    ///   - request: the request that failed.
-    ///   - response: the part of the response that had been received. Default: nil.
-    ///   - underlying: the error that another component threw. Default: nil.
-    ///   - message: the cause and the remedy, without secrets. Control characters are escaped. Default: empty.
-    ///   - attempts: the attempts of the request. Default: those of the response, if there is one.
-    ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: determined by the
-    ///     code.
+    /// Set `mayHaveBeenSent` to false only if it is certain that no byte of the request was sent; by default, the code
+    /// determines it. By default, the attempts are those of the response, if there is one.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil
@@ -66,10 +60,8 @@ public struct HTTPError: Error, Sendable {
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 
-    /// The kind of the error.
     public var code: Code { contents.code }
 
-    /// The request that failed.
     public var request: HTTPRequest { contents.request }
 
     /// The response, or the part of it that had been received. Its body is in memory and limited in size.
@@ -81,13 +73,12 @@ public struct HTTPError: Error, Sendable {
     /// The cause and the remedy, without secrets.
     public var message: String { contents.message }
 
-    /// All attempts of the request, in order.
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
-    /// False if it is certain that no byte of the request was sent. A request with any method can then be retried.
+    /// False if it is certain that no byte of the request was sent, so that you can retry a request with any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// Returns the same error with changes. Arguments that are nil change nothing.
+    /// Arguments that are nil change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil
@@ -99,7 +90,6 @@ public struct HTTPError: Error, Sendable {
     }
 }
 
-/// The properties of an error.
 private protocol HTTPErrorContents: Sendable {
     var code: HTTPError.Code { get }
     var request: HTTPRequest { get }
@@ -111,13 +101,13 @@ private protocol HTTPErrorContents: Sendable {
 }
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A description on one line: the code, the method, the URL with the names of its query items, the status, the
-    /// ``requestID``, the number of attempts if there are several, the message, and a summary of the underlying error.
+    /// The code, the method, the URL with the names of its query items, the status, the ``requestID``, the number of
+    /// attempts if there are several, the message, and a summary of the underlying error, on one line.
     ///
     /// A coding error is described by its path and its reason, without values. A `URLError`, a `POSIXError` or a
     /// `CocoaError` is described by its code. The errors of other components are described by
-    /// `LocalizedError.errorDescription`, which must not contain secrets. An error without it is described by the name
-    /// of its type and, for an enum, of its case.
+    /// `LocalizedError.errorDescription`, which must not contain secrets; without it, by the name of the type and, for
+    /// an enum, of the case.
     public var description: String {
         let shown = request.inItsEnvironment
         var text = "\(code): \(shown.method.printable) \(request.redaction.outline(of: shown))"
@@ -130,13 +120,10 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         return message.holds(summary) ? text : text + ": \(summary)"
     }
 
-    /// The same as ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -152,12 +139,12 @@ extension HTTPError {
         "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",
     ]
 
-    /// The identifier that the server assigned to the request. Quote it when you contact the operator of the server. It
-    /// is nil if the response has none.
+    /// The identifier that the server assigned to the request; nil if the response has none. Quote it when you contact
+    /// the operator of the server.
     ///
-    /// The property returns the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`,
-    /// `X-GitHub-Request-Id`, `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` whose value
-    /// consists of 1 to 128 visible ASCII characters.
+    /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
+    /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` whose value consists of 1 to 128 visible
+    /// ASCII characters.
     public var requestID: String? {
         guard let headers = response?.headers else { return nil }
         return Self.requestIDNames.lazy.compactMap { headers[$0] }
@@ -166,15 +153,23 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    /// The kind of an error. The set is open: custom loaders can define further codes.
+    /// What kind of failure an error is, by the phase in which it occurs:
+    ///
+    /// ```
+    /// before sending     invalidRequest   cannotAuthenticate   resetInProgress
+    /// connecting         cannotConnect   insecureConnection
+    /// exchanging         connectionLost   invalidResponse   responseTooLarge
+    /// judging            tooManyRedirects   unacceptableStatus   validationFailed   retriesExhausted
+    /// using the body     emptyResponse   cannotDecodeResponse   cannotSaveResponse   paginationLoop
+    /// at any time        timedOut   cancelled   unknown
+    /// ```
+    ///
+    /// The set is open: define further codes for your own loaders, and write a `default` when you switch over a code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The name of the code.
         public let rawValue: String
 
-        /// Creates a custom code.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The name of the code.
         public var description: String { rawValue }
     }
 }
@@ -200,9 +195,9 @@ extension HTTPError.Code {
     public static let timedOut = Self(rawValue: "timedOut")
     /// The response violates HTTP or is truncated.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// The response is larger than its limit.
+    /// The response is larger than its limit; see ``RequestSettings/responseLimit``.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-    /// The body could not be decoded.
+    /// The body could not be decoded. The underlying error names the place and the reason.
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
     /// The status is not one of the accepted statuses. The error carries the response.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")

@@ -9,8 +9,7 @@ extension HTTPHeaders {
     /// which some APIs send in addition, is in milliseconds, may have a fraction, and takes precedence. If a field has
     /// several values, the longest wait applies. The wait may be very long, so limit it.
     ///
-    /// - Parameter now: the current date, from which a wait until a date is calculated. Default: the date of the
-    ///   system.
+    /// - Parameter now: the date from which a wait until a date is calculated. Default: the date of the system.
     public func retryAfter(now: Date = Date()) -> Duration? {
         let milliseconds = values(for: .retryAfterMilliseconds).compactMap { Self.milliseconds($0) }.max()
         return milliseconds

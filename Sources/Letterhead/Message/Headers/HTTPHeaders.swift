@@ -1,6 +1,6 @@
-/// The header fields of a message, in order (RFC 9110, 5).
-///
-/// Names are case-insensitive and keep their spelling. Several fields may have the same name. Fields are sent in order.
+/// The header fields of a message, in order (RFC 9110, 5). Use the subscript for a field with one value, and
+/// ``append(_:_:)`` and ``values(for:)`` for a field that may occur several times. Names are case-insensitive and keep
+/// their spelling.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -10,60 +10,48 @@
 /// headers["Accept"] = nil                // none
 /// ```
 ///
-/// Leading and trailing whitespace is not part of a value (RFC 9110, 5.5) and is removed. A request is refused before
-/// anything is sent if a name is not a token, or if a value contains a control character other than the tab, such as
-/// CR, LF or NUL.
+/// Whitespace around a value is removed (RFC 9110, 5.5). A request is refused before anything is sent if a name is not
+/// a token, or if a value contains a control character other than the tab, such as CR, LF or NUL.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
-    /// One header field.
     public struct Field: Hashable, Sendable {
-        /// The name of the field.
         public let name: Name
-        /// The value, without leading and trailing whitespace.
         public let value: String
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the field.
         public let isSecret: Bool
 
-        /// Creates a field. Leading and trailing whitespace of the value is removed.
-        ///
-        /// - Parameters:
-        ///   - name: the name of the field.
-        ///   - value: the value of the field.
-        ///   - isSecret: whether the value is always redacted. Default: false (the name of the field decides).
+        /// Creates a field, and removes whitespace around its value. The value of a secret field is always redacted; by
+        /// default, the name of the field decides.
         public init(_ name: Name, _ value: String, isSecret: Bool = false) {
             self.name = name
             self.value = ASCII.trimmed(value)
             self.isSecret = isSecret
         }
 
-        /// Creates a field whose value has no leading or trailing whitespace.
         init(_ name: Name, trimmed value: String) {
             self.name = name
             self.value = value
             isSecret = false
         }
 
-        /// Returns whether name and value are equal. ``isSecret`` is not compared.
+        /// Compares names and values, but not ``isSecret``.
         public static func == (first: Field, second: Field) -> Bool {
             first.name == second.name && first.value.isSame(as: second.value)
         }
 
-        /// Hashes name and value.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(bytesOf: value)
         }
     }
 
-    /// Creates headers without fields.
     public init() { fields = [] }
 
     /// Creates headers with the given fields, in order. Fields may have the same name.
     public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
-    /// Creates headers from a dictionary. The fields are sorted by name, so that equal dictionaries create equal
-    /// headers.
+    /// Creates headers from a dictionary, sorted by name, so that equal dictionaries create equal headers.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
@@ -71,7 +59,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// The value of a name; nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), those of
     /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` cannot be joined, so only the first one is returned.
     ///
-    /// Setting a value replaces all fields of the name by one field, at the position of the first. Setting nil removes
+    /// Set a value to replace all fields of the name by one field, at the position of the first; set nil to remove
     /// them.
     public subscript(name: Name) -> String? {
         get {
@@ -83,22 +71,19 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in the descriptions of the field, the headers and
-    /// the message.
+    /// Replaces all values of a name by one value, which is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
 
-    /// Returns all values of a name, in order.
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// Returns whether there is a field with that name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Appends a field. Fields with the same name are kept.
+    /// Appends a field, and keeps those with the same name.
     public mutating func append(_ name: Name, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Appends the fields of `other` whose names are not present yet.
+    /// Appends the fields of `other` whose names are missing here.
     public mutating func fill(from other: HTTPHeaders) {
         guard !fields.isEmpty else { return fields = other.fields }
         let names = names(for: other.fields.count)
@@ -120,16 +105,12 @@ public struct HTTPHeaders: Hashable, Sendable {
 }
 
 extension HTTPHeaders: RandomAccessCollection {
-    /// The position of the first field.
     public var startIndex: Int { 0 }
-    /// The position after the last field.
     public var endIndex: Int { fields.count }
-    /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates headers from fields, in order. Fields may have the same name.
     public init(dictionaryLiteral elements: (Name, String)...) {
         fields = []
         fields.reserveCapacity(elements.count)
@@ -144,16 +125,13 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line for each field. The values of secret fields are redacted.
     public var description: String { Redaction.standard.text(of: self) }
-    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror with the redacted lines, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
     /// `Name: value`, with the value of a secret field redacted.
     public var description: String { Redaction.standard.text(of: self) }
-    /// A mirror with the redacted line, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -170,28 +148,22 @@ extension HTTPHeaders {
         /// before anything is sent.
         public init(_ text: String) { rawValue = text }
 
-        /// Creates a name from a literal.
         public init(stringLiteral value: String) { rawValue = value }
 
-        /// The name with its original spelling.
         public var description: String { rawValue }
     }
 }
 
 extension HTTPHeaders.Name: Hashable {
-    /// Returns whether two names are equal, ignoring the case of ASCII letters.
     public static func == (left: HTTPHeaders.Name, right: HTTPHeaders.Name) -> Bool {
         ASCII.equalIgnoringCase(left.rawValue, right.rawValue)
     }
 
-    /// Hashes the name in lower case.
     public func hash(into hasher: inout Hasher) {
         for byte in rawValue.utf8 { hasher.combine(ASCII.lowercased(byte)) }
     }
 }
 
-// The name of a constant is the name of its field.
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension HTTPHeaders.Name {
     public static let accept = HTTPHeaders.Name("Accept")
     public static let acceptEncoding = HTTPHeaders.Name("Accept-Encoding")

@@ -1,4 +1,4 @@
-/// A media type, as in `Content-Type` and `Accept` (RFC 9110, 8.3.1): a type, a subtype and parameters.
+/// A media type, as in `Content-Type` and `Accept` (RFC 9110, 8.3.1).
 ///
 /// ```swift
 /// let type: MediaType = "text/plain; charset=utf-8"
@@ -6,7 +6,7 @@
 /// type["charset"]         // "utf-8"
 /// ```
 ///
-/// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling. A request with a
+/// Types, subtypes and names of parameters are case-insensitive. A literal keeps its spelling, and a request with a
 /// malformed literal is refused before anything is sent.
 public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The media type with its parameters, as in a header.
@@ -31,7 +31,6 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         self.init(description: text, parsed: parsed)
     }
 
-    /// Creates a media type from a literal.
     public init(stringLiteral value: String) {
         self.init(description: value, parsed: Self.parse(value) ?? ("", []))
     }
@@ -50,7 +49,6 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
     /// Whether the media type is JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
     public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.ends(with: "+json") }
 
-    /// Whether the media type is that of a body with parts.
     package var isMultipart: Bool { essence.begins(with: "multipart/") }
 
     /// Returns the same media type with a parameter added or replaced. The value is quoted if necessary.
@@ -151,31 +149,26 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
 }
 
 extension MediaType: Hashable {
-    /// Returns whether essence and parameters are equal. The order of the parameters counts.
+    /// Compares the essence and the parameters, whose order counts.
     public static func == (left: MediaType, right: MediaType) -> Bool {
         left.essence == right.essence && left.parameters.elementsEqual(right.parameters) { $0 == $1 }
             && (!left.essence.isEmpty || left.description == right.description)
     }
 
-    /// Hashes the essence.
     public func hash(into hasher: inout Hasher) { hasher.combine(essence) }
 }
 
 extension MediaType {
-    /// `application/json`.
     public static let json: MediaType = "application/json"
-    /// `text/plain`.
     public static let plainText: MediaType = "text/plain"
     /// `application/octet-stream`: bytes of an unknown type.
     public static let octetStream: MediaType = "application/octet-stream"
-    /// `application/x-www-form-urlencoded`.
     public static let form: MediaType = "application/x-www-form-urlencoded"
     /// `application/problem+json` (RFC 9457).
     public static let problemJSON: MediaType = "application/problem+json"
 }
 
 extension HTTPHeaders {
-    /// The media type in `Content-Type`; nil if it is missing or malformed.
     var mediaType: MediaType? { self[.contentType].flatMap { MediaType($0) } }
 }
 
@@ -186,7 +179,6 @@ extension MediaType {
     /// the content of the file is not inspected.
     public init(filename: String) { self.init(stringLiteral: Self.name(ofFile: filename)) }
 
-    /// Returns the name of the media type that belongs to a filename.
     static func name(ofFile filename: String) -> String {
         let dot = filename.utf8.lastIndex(of: UInt8(ascii: "."))
         guard let dot, let last = filename.utf8[..<dot].last, last != UInt8(ascii: "/") else { return octetStreamName }

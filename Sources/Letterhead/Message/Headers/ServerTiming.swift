@@ -5,9 +5,7 @@ extension HTTPHeaders {
     public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
         /// The name of the metric, such as `db`.
         public let name: String
-        /// The duration; nil if the server did not send one.
         public let duration: Duration?
-        /// The description; nil if the server did not send one.
         public let text: String?
 
         /// The name, the description and the duration. Control characters are escaped.

@@ -9,7 +9,7 @@
 /// Later versions of the library can add names and facts. A custom link records its own events with
 /// ``HTTPRequest/record(_:_:)``.
 public struct HTTPEvent: Sendable, CustomStringConvertible {
-    /// The name, such as ``Name/exchangeEnd``. <doc:ObservingAClient> lists the names and their facts.
+    /// <doc:ObservingAClient> lists the names and their facts.
     public let name: Name
     /// The number of the load, which is unique in the process.
     public let load: Int
@@ -28,7 +28,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     /// The facts in the order in which they were set.
     public private(set) var facts: [(name: String, value: any Sendable)] = []
 
-    /// Creates an event without facts, for tests of observers.
+    /// Creates an event, for tests of observers.
     public init(
         _ name: Name, load: Int = 1, parent: Int? = nil, attempt: Int = 0, time: Duration = .zero,
         template: String? = nil, route: String? = nil
@@ -37,7 +37,6 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
         (self.time, self.template, self.route) = (time, template, route)
     }
 
-    /// The value of a fact; nil if the event does not have it.
     public subscript<Value: Sendable>(fact: Fact<Value>) -> Value? {
         get { facts.first { $0.name == fact.name }?.value as? Value }
         set {
@@ -46,7 +45,6 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The numbers of the load and the attempt, the time, the name, the route and the facts, on one line.
     public var description: String {
         var text = "\(time.milliseconds) load \(load)" + (parent.map { " of \($0)" } ?? "")
         if attempt > 0 { text += " attempt \(attempt)" }
@@ -75,10 +73,8 @@ extension HTTPEvent {
     /// }
     /// ```
     public struct Fact<Value: Sendable>: Sendable {
-        /// The name of the fact, as it is written in descriptions.
         public let name: String
 
-        /// Creates a fact.
         public init(_ name: String) { self.name = name }
     }
 }
@@ -92,33 +88,26 @@ extension Duration {
 }
 
 extension HTTPEvent.Fact where Value == String {
-    /// The method of the request.
     public static var method: Self { Self("method") }
     /// The URL. The user, the password, and query values with secret names are redacted.
     public static var url: Self { Self("url") }
     /// The scheme and the host, with the port if it is not the default one, such as `https://example.com`.
     public static var origin: Self { Self("origin") }
-    /// The host of the request.
     public static var host: Self { Self("host") }
     /// The reason for a decision.
     public static var reason: Self { Self("reason") }
-    /// The description of an error, without secrets.
     public static var error: Self { Self("error") }
     /// The code of an ``HTTPError``, the type of another error, or the status of a response if it is 400 or more.
     public static var errorType: Self { Self("error.type") }
     /// The kind of a queue: `throttle`, `rate limit` or `connection`.
     public static var queue: Self { Self("queue") }
-    /// The version of HTTP, such as `HTTP/1.1`.
     public static var httpVersion: Self { Self("http.version") }
     /// The address and port of the server, or of the proxy if one is used.
     public static var address: Self { Self("address") }
-    /// The version of TLS, such as `TLSv1.3`.
     public static var tlsVersion: Self { Self("tls.version") }
-    /// The cipher suite of TLS.
     public static var tlsCipher: Self { Self("tls.cipher") }
     /// The name of a type: of a validator, or of a decoded value.
     public static var type: Self { Self("type") }
-    /// The name of a cookie.
     public static var name: Self { Self("name") }
     /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
@@ -128,18 +117,13 @@ extension HTTPEvent.Fact where Value == String {
     public static var traceID: Self { Self("trace.id") }
     /// The identifier of the span of this exchange: 16 hexadecimal digits.
     public static var spanID: Self { Self("span.id") }
-    /// The `Server-Timing` header.
     public static var serverTiming: Self { Self("server.timing") }
-    /// The `Deprecation` header (RFC 9745).
     public static var deprecation: Self { Self("deprecation") }
-    /// The `Sunset` header (RFC 8594).
     public static var sunset: Self { Self("sunset") }
 }
 
 extension HTTPEvent.Fact where Value == Int {
-    /// The status of a response.
     public static var status: Self { Self("status") }
-    /// The port of the request.
     public static var port: Self { Self("port") }
     /// The number of the exchange in its load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
@@ -149,7 +133,6 @@ extension HTTPEvent.Fact where Value == Int {
     public static var bytes: Self { Self("bytes") }
     /// The number of bytes that were transferred: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
-    /// The number of cookies.
     public static var count: Self { Self("count") }
     /// The number of the load whose response is shared.
     public static var sharedLoad: Self { Self("shared.load") }
@@ -161,9 +144,7 @@ extension HTTPEvent.Fact where Value == Double {
 }
 
 extension HTTPEvent.Fact where Value == Bool {
-    /// Whether a retry follows.
     public static var isRetried: Self { Self("retried") }
-    /// Whether a redirect is followed.
     public static var isFollowed: Self { Self("followed") }
     /// Whether a body was read to its end.
     public static var isComplete: Self { Self("complete") }
@@ -172,7 +153,6 @@ extension HTTPEvent.Fact where Value == Bool {
 extension HTTPEvent.Fact where Value == Duration {
     /// The time that has passed since the matching start event.
     public static var duration: Self { Self("duration") }
-    /// The wait before a retry.
     public static var wait: Self { Self("wait") }
     /// The time until the deadline of the load.
     public static var timeLeft: Self { Self("time.left") }
@@ -181,18 +161,15 @@ extension HTTPEvent.Fact where Value == Duration {
 extension HTTPEvent.Fact where Value == [String] {
     /// The names of the headers that a redirect to another origin does not receive.
     public static var withheld: Self { Self("withheld") }
-    /// The names of trailer fields.
     public static var names: Self { Self("names") }
     /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
 }
 
 extension HTTPEvent {
-    /// The name of an event. The constants are the events of the library.
-    ///
-    /// A literal is a name as well, so `event.name == "exchange.end"` is the same as `event.name == .exchangeEnd`. A
-    /// custom event can have a constant as well:
-    ///
+    /// The name of an event. The constants are the events of the library. A literal is a name as well: `event.name ==
+    /// "exchange.end"` is the same as `event.name == .exchangeEnd`. To have a constant for a custom event, extend the
+    /// type:
     /// ```swift
     /// extension HTTPEvent.Name {
     ///     static let shardChosen: Self = "shard.chosen"
@@ -217,16 +194,12 @@ extension HTTPEvent {
     /// load.end | failed | cancelled
     /// ```
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name, such as `exchange.end`.
         public let rawValue: String
 
-        /// Creates a name from a string that is not a literal.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Creates a name from a literal.
         public init(stringLiteral value: String) { rawValue = value }
 
-        /// The name, such as `exchange.end`.
         public var description: String { rawValue }
     }
 }
@@ -239,13 +212,10 @@ extension CustomStringConvertible where Self == HTTPEvent {
 
 extension HTTPEvent.Name {
     // Loads.
-    /// A load starts.
     public static let loadStart: Self = "load.start"
     /// The value or the response was returned, or a streamed body has ended or been dropped.
     public static let loadEnd: Self = "load.end"
-    /// The load has thrown an error.
     public static let loadFailed: Self = "load.failed"
-    /// The load was cancelled.
     public static let loadCancelled: Self = "load.cancelled"
 
     // Attempts, and what precedes an exchange.
@@ -255,11 +225,9 @@ extension HTTPEvent.Name {
     public static let attemptEnd: Self = "attempt.end"
     /// A request waits for a throttle, a rate limit or a connection.
     public static let queueEntered: Self = "queue.entered"
-    /// The wait in a queue is over.
     public static let queueLeft: Self = "queue.left"
     /// A request waits for credentials.
     public static let credentialsNeeded: Self = "credentials.needed"
-    /// The credentials have arrived.
     public static let credentialsObtained: Self = "credentials.obtained"
     /// No credentials could be obtained.
     public static let credentialsFailed: Self = "credentials.failed"
@@ -285,7 +253,6 @@ extension HTTPEvent.Name {
     public static let cacheStale: Self = "cache.stale"
     /// The server has confirmed a stored response.
     public static let cacheRevalidated: Self = "cache.revalidated"
-    /// A response was stored.
     public static let cacheStored: Self = "cache.stored"
     /// A response was not stored.
     public static let cacheMissed: Self = "cache.missed"
@@ -297,15 +264,10 @@ extension HTTPEvent.Name {
     public static let exchangeStart: Self = "exchange.start"
     /// The name of the host is looked up.
     public static let lookupStart: Self = "lookup.start"
-    /// The address of the host is known.
     public static let lookupEnd: Self = "lookup.end"
-    /// A connection is being opened.
     public static let connectStart: Self = "connect.start"
-    /// The connection is open.
     public static let connectEnd: Self = "connect.end"
-    /// TLS is being negotiated.
     public static let tlsStart: Self = "tls.start"
-    /// TLS has been negotiated.
     public static let tlsEnd: Self = "tls.end"
     /// A new connection is ready for the request.
     public static let connectionOpened: Self = "connection.opened"
@@ -325,9 +287,7 @@ extension HTTPEvent.Name {
     public static let bodyEnd: Self = "body.end"
     /// Trailer fields have arrived.
     public static let responseTrailers: Self = "response.trailers"
-    /// The exchange has ended.
     public static let exchangeEnd: Self = "exchange.end"
-    /// The exchange has failed.
     public static let exchangeFailed: Self = "exchange.failed"
 
     // Decisions about a response.
@@ -339,8 +299,6 @@ extension HTTPEvent.Name {
     public static let retryDecided: Self = "retry.decided"
     /// The body is about to be decoded.
     public static let decodingStart: Self = "decoding.start"
-    /// The body was decoded.
     public static let decodingEnd: Self = "decoding.end"
-    /// The body could not be decoded.
     public static let decodingFailed: Self = "decoding.failed"
 }

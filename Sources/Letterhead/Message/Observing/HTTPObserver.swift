@@ -4,15 +4,15 @@ import Synchronization
 /// Receives the events of a client: the start and the end of each load, its attempts, the decisions of the links, and
 /// the times of the connection.
 ///
-/// ## Use an observer
+/// Use an observer to see what a client does without taking part in it: to log, to measure or to trace. Use a link to
+/// change requests or responses, and a validator to accept, reject or retry them.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall), HARRecorder()])
 /// ```
 ///
-/// ## Implement an observer
-///
-/// ```swift
+/// Implement ``record(_:)`` to write one, and ignore the events and facts that you do not know, because later versions
+/// of the library can add new ones:
 /// struct CountRetries: HTTPObserver {
 ///     func record(_ event: HTTPEvent) {
 ///         if event.name == .retryDecided, event[.isRetried] == true { retries.increment() }
@@ -20,10 +20,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Laws: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. An observer
-/// therefore returns quickly, does not wait for a lock that is held for long, and does not send a request with the same
-/// client from this method. It ignores events and facts that it does not know, because later versions of the library
-/// can add new ones. <doc:ObservingAClient> lists all events, their facts and their order.
+/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. Return
+/// quickly, do not wait for a lock that is held for long, and do not send a request with the same client from this
+/// method. <doc:ObservingAClient> lists all events, their facts and their order.
 public protocol HTTPObserver: Sendable {
     /// Receives an event. It can be called by several loads at the same time.
     func record(_ event: HTTPEvent)
@@ -44,8 +43,6 @@ enum ObservedMessage: Sendable {
 }
 
 /// The events of the loads in progress, for an observer that shows a load after the load has ended.
-///
-/// This type is a class because all loads add events.
 final class EventCollector: Sendable {
     /// The maximum numbers of loads and of events of a load. The events of further loads are not collected.
     private static let (mostLoads, mostEvents) = (1_000, 1_000)
@@ -67,6 +64,5 @@ final class EventCollector: Sendable {
 }
 
 extension HTTPEvent {
-    /// Whether no event of the load follows.
     var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 }

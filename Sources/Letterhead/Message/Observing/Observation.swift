@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The observers of a client. This type is a class because all loads of the client share it.
+/// The observers of a client, shared by all its loads.
 final class ObservationHub: Sendable {
     let observers: [any HTTPObserver]
     private let messageObservers: [any MessageObserver]
@@ -21,9 +21,8 @@ final class ObservationHub: Sendable {
     }
 }
 
-/// One observed load, which its request carries to the links. It creates the events and delivers them in order.
-///
-/// This type is a class because the links of the load and the reader of its response share its state.
+/// One observed load, which its request carries to the links. It creates the events and delivers them in order. The
+/// links of the load and the reader of its response share it.
 final class Observation: Sendable {
     private struct State {
         var attempt = 0
@@ -58,13 +57,9 @@ final class Observation: Sendable {
         start = hub.now
     }
 
-    /// Records an event, unless the load has ended.
+    /// Records an event, unless the load has ended. The recorded time is never before that of the previous event.
     ///
-    /// - Parameters:
-    ///   - time: the time of the event, if the event happened before this call. The recorded time is never before the
-    ///     time of the previous event. Default: now.
-    ///   - message: the message that the event belongs to. Default: nil.
-    ///   - facts: sets the facts.
+    /// - Parameter time: the time of the event, if the event happened before this call. Default: now.
     func record(
         _ name: HTTPEvent.Name, at time: Duration? = nil, message: ObservedMessage? = nil,
         _ facts: (inout HTTPEvent) -> Void = { _ in }
@@ -177,7 +172,6 @@ extension Observation {
     /// The number and the start of the last exchange.
     var exchange: (number: Int, start: Duration) { state.withLock { ($0.exchange, $0.exchangeStart) } }
 
-    /// Begins an exchange, and returns its number.
     func beginExchange(_ request: HTTPRequest, _ facts: (inout HTTPEvent) -> Void) -> (number: Int, start: Duration) {
         let now = hub.now
         let number = state.withLock { state in
@@ -196,7 +190,6 @@ extension Observation {
 }
 
 extension HTTPEvent {
-    /// Sets the method, the URL and the origin of a request.
     mutating func describe(_ request: HTTPRequest) {
         let shown = request.inItsEnvironment
         self[.method] = shown.method.printable
@@ -207,7 +200,6 @@ extension HTTPEvent {
         self[.port] = origin.port
     }
 
-    /// Sets the code and the description of an error.
     mutating func describe(_ error: any Error) {
         let own = error as? HTTPError
         self[.errorType] = error is CancellationError ? "cancelled" : own?.code.rawValue ?? "\(Swift.type(of: error))"
@@ -216,32 +208,22 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// Records an event of a custom link. It has no effect, and the closure is not called, if the load is not observed.
-    ///
-    /// ```swift
-    /// request.record(.shardChosen) { $0[.shard] = 3 }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - name: the name of the event, a constant or a literal such as `shard.chosen`.
-    ///   - facts: sets the facts. It must not set secrets.
+    /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the
+    /// facts, which must not be secret. If the load is not observed, nothing happens, and the closure is not called.
     @inline(__always)
     public func record(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
         if let observation { observation.record(name, facts) }
     }
 }
 
-/// The loads of one page sequence: the first of them is the parent of the others. This type is a class because all pages
-/// share it.
+/// The loads of one page sequence: the first of them is the parent of the others. All pages share it.
 final class PageFamily: Sendable {
     private let first = Atomic<Int>(0)
 
-    /// The load of the first page; nil before it.
     var parent: Int? {
         let load = first.load(ordering: .relaxed)
         return load == 0 ? nil : load
     }
 
-    /// Notes the load of a page.
     func join(_ load: Int) { _ = first.compareExchange(expected: 0, desired: load, ordering: .relaxed) }
 }

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// ``TraceContextPropagation`` sends the context.
 public struct TraceContext: Hashable, Sendable {
-    /// The context that the requests of the current task belong to. Default: nil.
+    /// The context of the requests of the current task. Default: nil.
     @TaskLocal public static var current: TraceContext?
 
     /// The identifier of the trace: 32 hexadecimal digits in lower case, not all of them zero.
@@ -74,7 +74,6 @@ public struct TraceContext: Hashable, Sendable {
         return header.isEmpty ? nil : header
     }
 
-    /// Returns the context with the span of one attempt.
     func with(spanID: UInt64) -> TraceContext { TraceContext(self, spanID: Self.hex(spanID)) }
 
     /// Creates the context of a new trace. Zeros are replaced, because identifiers must not be zero.
@@ -140,8 +139,6 @@ public struct TraceContextPropagation: Sendable {
     private let random: @Sendable () -> UInt64
     let brokenRule: String?
 
-    /// Creates the settings.
-    ///
     /// - Parameters:
     ///   - allowedOrigins: the origins that receive the headers. If one of the URLs has no host, each load fails with
     ///     `.invalidRequest`. Default: nil (every origin).

@@ -1,10 +1,8 @@
-/// A typed value that is attached to a request or a response, and is never sent.
+/// A typed value that is attached to a request or a response, and is never sent. With it, a template tells a link or a
+/// loader what to do, and a loader or a validator hands values to the caller: `response[option: Envelope.self]`.
 ///
-/// A request carries settings to the loaders that read them. A response carries values of a loader or a validator to
-/// the caller: `response[option: Envelope.self]`.
-///
-/// To use an option, read and write `request[option: Tenant.self]`. To define an option, declare a type, usually an
-/// empty enumeration, with a default value, and a property for it in ``RequestSettings``:
+/// To define an option, declare a type, usually an empty enumeration, with a default value, and a property for it in
+/// ``RequestSettings``:
 ///
 /// ```swift
 /// enum Tenant: HTTPRequestOption {
@@ -21,19 +19,16 @@
 ///
 /// Law: the default never changes. An option whose value is optional distinguishes an explicit nil from an unset value.
 public protocol HTTPRequestOption {
-    /// The type of the option's value.
     associatedtype Value: Sendable
 
     /// The value of a request that does not set the option.
     static var defaultOptionValue: Value { get }
 }
 
-/// The settings of a request: properties that an ``HTTPRequest`` and the ``HTTPRequestOptions`` of a template have in
-/// common.
+/// Properties that an ``HTTPRequest`` and the ``HTTPRequestOptions`` of a template have in common.
 ///
-/// Each property is declared once, in an extension of this protocol, beside the link that reads it. Declare the property
-/// of a custom ``HTTPRequestOption`` in the same way, so that links can read it in a request, and templates can set it in
-/// their options.
+/// Declare the property of a custom ``HTTPRequestOption`` in an extension of this protocol, so that links can read it
+/// in a request, and templates can set it in their options.
 public protocol RequestSettings: Sendable {
     /// The value of an option; its default if it is not set.
     subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value { get set }
@@ -49,10 +44,8 @@ public struct HTTPRequestOptions: RequestSettings {
     /// An array, because there are few options: a linear search is faster than a single hash.
     private var entries: [Entry] = []
 
-    /// Whether no option is set.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Creates options of which none is set.
     public init() {}
 
     /// The value of an option; its default if it is not set.
@@ -144,7 +137,6 @@ extension RequestSettings {
 
     /// The time limit of one attempt, from its start to the last byte of the response body. It has a precision of one
     /// millisecond.
-    ///
     /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines the
     /// pace of the body. The body of any other status is part of an error, so the limit includes it. Default: nil (no
     /// limit). An attempt that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
@@ -158,8 +150,8 @@ extension RequestSettings {
     ///
     /// Time during which the reader of a streamed body requests no bytes is not counted. Default: nil (the
     /// ``TransportConfiguration/idleTimeout`` of the transport). A request that exceeds the limit fails with
-    /// `.timedOut`. A limit of zero or less is `.invalidRequest`. The transport over `URLSession` rounds the limit up
-    /// to whole seconds, at most one day.
+    /// `.timedOut`; a limit of zero or less is `.invalidRequest`. `URLSession` rounds the limit up to whole seconds, at
+    /// most one day.
     public var idleTimeout: Duration? {
         get { self[option: IdleTimeoutOption.self] }
         set { self[option: IdleTimeoutOption.self] = newValue }
@@ -168,9 +160,8 @@ extension RequestSettings {
     /// The time limit for the name lookup, the connection and the TLS handshake of this request together, with a
     /// precision of one millisecond. Default: nil (the ``TransportConfiguration/connectTimeout`` of the transport).
     ///
-    /// Waiting for a free connection does not count. A request that exceeds the limit fails with `.timedOut`. If the
-    /// limit is zero or less, the request fails with `.invalidRequest`. `URLSession` does not support this limit: with
-    /// that transport, a request that sets the limit fails with `.invalidRequest`.
+    /// Waiting for a free connection does not count. A request that exceeds the limit fails with `.timedOut`; a limit
+    /// of zero or less is `.invalidRequest`, and so is any limit with `URLSession`, which does not support it.
     public var connectTimeout: Duration? {
         get { self[option: ConnectTimeoutOption.self] }
         set { self[option: ConnectTimeoutOption.self] = newValue }
@@ -218,7 +209,6 @@ extension HTTPRequest {
 }
 
 enum RedirectedOption: HTTPRequestOption {
-    /// The request is not the result of a redirect.
     static let defaultOptionValue: Set<HTTPHeaders.Name>? = nil
 }
 
@@ -239,7 +229,6 @@ extension HTTPRequest {
 }
 
 enum RequiredOriginOption: HTTPRequestOption {
-    /// The request may be sent to any origin.
     static let defaultOptionValue: HTTPOrigin? = nil
 }
 

@@ -8,7 +8,6 @@ struct DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
 
-    /// Creates a point at a distance from the current time.
     init(in limit: Duration, on timeline: Timeline) {
         point = timeline.now + min(limit, .seconds(Int64.max))
         self.timeline = timeline
@@ -21,9 +20,8 @@ struct DeadlinePoint: Sendable {
 extension RequestSettings {
     /// The limit of the total time of the request, beginning at the link ``Deadline``.
     ///
-    /// Default: not set (the default of that link). If it is set to nil, the request has no deadline, even if the link
-    /// has a default. A request that exceeds the limit fails with `.timedOut`. A request with a limit of zero or less
-    /// fails with `.invalidRequest`.
+    /// Default: not set (the default of that link). Set it to nil for no deadline, even if the link has a default. A
+    /// request that exceeds the limit fails with `.timedOut`; a limit of zero or less is `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
@@ -51,7 +49,6 @@ extension HTTPRequest {
             mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// Whether the load has a deadline.
     var hasDeadline: Bool { context.deadline != nil }
 
     /// The request without a deadline, for a shared load whose waiters have their own.

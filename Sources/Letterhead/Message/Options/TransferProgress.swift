@@ -1,22 +1,17 @@
 extension HTTPRequest {
     /// The progress of one direction of a transfer.
     public struct Progress: Sendable, Hashable {
-        /// The direction of a transfer.
         public enum Direction: Sendable, Hashable {
-            /// The body of the request.
             case upload
-            /// The body of the response.
             case download
         }
 
-        /// The direction of the transfer.
         public let direction: Direction
         /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new transfer.
         public let completedBytes: Int
         /// The total number of bytes; nil if it is not known, for example for a compressed body.
         public let totalBytes: Int?
 
-        /// Creates a progress value.
         public init(direction: Direction, completedBytes: Int, totalBytes: Int?) {
             self.direction = direction
             self.completedBytes = completedBytes
@@ -88,7 +83,6 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// The identity of the updates, by which a request recognizes updates that it already reports to.
     fileprivate final class Identity: Sendable {}
 
-    /// Creates the sequence for one request.
     public init() {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
@@ -100,10 +94,8 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// The receiving end.
     var sink: Report { Report(receivers: [Report.Receiver(identity: identity, continuation: continuation)]) }
 
-    /// Ends the sequence.
     public func finish() { continuation.finish() }
 
-    /// Starts the iteration.
     public func makeAsyncIterator() -> AsyncStream<HTTPRequest.Progress>.Iterator { stream.makeAsyncIterator() }
 
     /// The receiving ends of one or more ``ProgressUpdates``.
@@ -115,7 +107,6 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
         fileprivate var receivers: [Receiver]
 
-        /// Reports a step.
         func callAsFunction(_ progress: HTTPRequest.Progress) {
             for receiver in receivers { receiver.continuation.yield(progress) }
         }
@@ -126,7 +117,6 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
             if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
         }
 
-        /// Ends the sequences.
         func finish() { for receiver in receivers { receiver.continuation.finish() } }
     }
 }
@@ -163,10 +153,8 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Whether the progress of this request is reported to updates.
     var reportsProgress: Bool { options.contains(ProgressReportOption.self) || context.progress != nil }
 
-    /// Reports a step to the updates.
     func report(_ progress: HTTPRequest.Progress) {
         context.progress?(progress)
         progressReport?.report(progress)

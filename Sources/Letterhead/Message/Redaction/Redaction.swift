@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
 /// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` the first 512 bytes
-/// of a text. The description of an ``HTTPError`` contains no headers, body or query values. It includes the
+/// of a text. The description of an ``HTTPError`` contains no headers, body or query values, but the
 /// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. Other values are not
 /// redacted, so add your names to a request:
 ///
@@ -84,15 +84,12 @@ extension Redaction {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    /// Returns the value of a header.
     func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
 
-    /// Returns one line for each field.
     func text(of headers: HTTPHeaders) -> String { headers.map { text(of: $0) }.joined(separator: "\n") }
 
-    /// Returns the escaped query.
     func text(of query: QueryParameters) -> String {
         query.map { item in
             guard item.value != nil, item.isSecret || item.name.isEmpty || isSecret(parameter: item.name) else {

@@ -9,7 +9,6 @@ final class ClientIdentity: Sendable {
         var running: [Int: Sleep] = [:]
     }
 
-    /// The number of the current generation.
     fileprivate let number = Atomic(0)
     fileprivate let sleeps = Mutex(Sleeps())
 

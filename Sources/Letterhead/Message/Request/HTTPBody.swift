@@ -1,9 +1,8 @@
 public import Foundation
 
-/// The body of a request.
-///
-/// Use one of the bodies of the library: `JSONBody`, `FormBody`, `MultipartBody`, `DataBody`, `FileBody` and others. To
-/// write one, implement ``encode()`` for a body that fits in memory, or ``chunks()`` for one that does not.
+/// The body of a request. Use one of the bodies of the library: ``JSONBody``, ``FormBody``, ``MultipartBody``,
+/// ``DataBody``, ``FileBody`` or ``StreamBody``. Write your own for another format: implement ``encode()`` for a body
+/// that fits in memory, or ``chunks()`` for one that does not.
 ///
 /// ```swift
 /// struct LinesBody: HTTPBody {
@@ -18,13 +17,13 @@ public import Foundation
 /// - The bytes are the same each time.
 /// - A ``contentLength`` that is not nil is the exact number of bytes.
 ///
-/// ``encode()`` or ``chunks()`` is called before anything is sent. If it throws, nothing is sent, and the request fails
-/// with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError`
-/// becomes `.cancelled`.
+/// The client calls ``encode()`` or ``chunks()`` before anything is sent. If it throws, nothing is sent, and the
+/// request fails with `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a
+/// `CancellationError` becomes `.cancelled`.
 ///
-/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration as
-/// an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be sent.
-/// The compiler warns about such a member if the conformance is declared in an extension: `extension LinesBody: HTTPBody`.
+/// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats the declaration
+/// as an unrelated member and uses the default: the headers of an `additionalHeaders: [String: String]` would not be
+/// sent. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler warns about such a member.
 public protocol HTTPBody: Sendable {
     /// Whether the request has no body: neither bytes nor headers of a body. Default: false.
     var isEmpty: Bool { get }
@@ -46,37 +45,27 @@ public protocol HTTPBody: Sendable {
 }
 
 extension HTTPBody {
-    /// Returns false: the body is not empty.
     public var isEmpty: Bool { false }
 
-    /// Returns no headers.
     public var additionalHeaders: HTTPHeaders { [:] }
 
-    /// Returns nil: the length is not known.
     public var contentLength: Int? { nil }
 
-    /// Returns true: the body can be sent again.
     public var isReplayable: Bool { true }
 
-    /// Throws ``HTTPBodyError/notInMemory(type:)``.
     public func encode() throws -> Data { throw HTTPBodyError.notInMemory(type: String(describing: type(of: self))) }
 
-    /// Returns the result of ``encode()`` in one piece.
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
 }
 
 /// The absence of a body: no bytes, and no headers of a body.
 public struct EmptyBody: HTTPBody {
-    /// Creates the empty body.
     public init() {}
 
-    /// Returns true.
     public var isEmpty: Bool { true }
 
-    /// Returns zero.
     public var contentLength: Int? { 0 }
 
-    /// Returns no bytes.
     public func encode() -> Data { Data() }
 }
 
@@ -93,18 +82,14 @@ public struct BodyChunks: AsyncSequence, Sendable {
     public let length: Int?
     private let pull: @Sendable () async throws -> Data?
 
-    /// Creates a sequence that has all bytes in one piece.
     public init(_ data: Data) {
         self.data = data
         length = data.count
         pull = { nil }
     }
 
-    /// Creates a sequence whose pieces a closure returns.
-    ///
-    /// - Parameters:
-    ///   - length: the number of bytes of all pieces. Default: nil (not known).
-    ///   - pull: returns the next piece, or nil at the end of the body. It is not called again after nil or an error.
+    /// Creates a sequence whose pieces a closure returns: the next piece, or nil at the end. The closure is not called
+    /// again after nil or an error. The length, if it is known, is the number of bytes of all pieces.
     public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         data = nil
         self.length = length
@@ -124,10 +109,8 @@ public struct BodyChunks: AsyncSequence, Sendable {
         return self
     }
 
-    /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(first: data, length: length, pull: pull) }
 
-    /// The iterator of ``BodyChunks``.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var first: Data?
         private var missing: Int?
@@ -216,12 +199,10 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// No decoder reads this media type. It is nil for a response without a media type.
     case unreadable(mediaType: String?)
 
-    /// The file that the error is about; nil for other errors.
     public var file: URL? { if case .invalid(_, let file) = self { file } else { nil } }
 }
 
 extension HTTPBodyError: CustomStringConvertible {
-    /// The rule, and the remedy if there is one.
     public var description: String {
         switch self {
         case .invalid(let message, _): message

@@ -4,16 +4,12 @@
 /// method that is not a token (RFC 9110, 5.6.2) is refused with ``HTTPError/Code/invalidRequest`` before anything is
 /// sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name of the method.
     public let rawValue: String
 
-    /// Creates a method from any string.
     public init(_ text: String) { rawValue = text }
 
-    /// Creates a method from any string, like ``init(_:)``.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Creates a method from a literal.
     public init(stringLiteral value: String) { rawValue = value }
 
     /// Whether the method only reads (RFC 9110, 9.2.1): GET, HEAD, OPTIONS, TRACE and QUERY.
@@ -28,7 +24,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// PUT and DELETE.
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-    /// The name of the method.
     public var description: String { rawValue }
 
     /// The method for descriptions and messages. A malformed method is not shown.

@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// A request as a value. A builder creates it from a template, and a chain of loaders processes it.
+/// A request as a value. Write one for a URL that has no template, or change the one that a link receives; for the
+/// endpoints of an API, declare a ``RequestTemplate`` instead.
 ///
 /// ```swift
 /// var request = try HTTPRequest(method: .post, "https://api.example.com/users")
@@ -10,12 +11,11 @@ import Synchronization
 /// request.body = JSONBody(user)
 /// ```
 ///
-/// By default, a request is a GET over https without host, path, query, headers or body. An environment fills in what
-/// is not set. Setting a property checks nothing: ``validate()`` is called before the request is sent, and refuses
-/// malformed parts. All copies of a request have the same ``id``, even after changes, so that a chain can recognize a
-/// request.
+/// By default, a request is a GET over https without host, path, query, headers or body, and an environment fills in
+/// what you do not set. Setting a property checks nothing: ``validate()`` is called before the request is sent, and
+/// refuses malformed parts. All copies of a request have the same ``id``, even after changes, so that a chain can
+/// recognize a request.
 public struct HTTPRequest: RequestSettings, Identifiable {
-    /// The identity of a request. Copies share it.
     public struct ID: Hashable, Sendable {
         private let number: UInt64
         private static let last = Atomic<UInt64>(0)
@@ -46,11 +46,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// Creates a GET request over https in which nothing else is set.
     public init() { parts = Parts() }
 
-    /// Creates a request to a URL. Path, query and escapes are sent unchanged.
-    ///
-    /// - Parameters:
-    ///   - method: the method. Default: GET.
-    ///   - url: an http or https URL. An environment fills in missing parts.
+    /// Creates a request to an http or https URL. Path, query and escapes are sent unchanged, and an environment fills
+    /// in missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
         var parts = Parts()
         parts.method = method
@@ -68,13 +65,10 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         self.parts = parts
     }
 
-    /// Creates a request to the URL in a string: `try HTTPRequest("https://api.example.com/users?page=2")`. Path, query
-    /// and escapes are sent unchanged.
+    /// Creates a request to the absolute http or https URL in a string: `try
+    /// HTTPRequest("https://api.example.com/users?page=2")`. Path, query and escapes are sent unchanged. Escape
+    /// characters that a URL cannot contain, such as a space or `é`.
     ///
-    /// - Parameters:
-    ///   - method: the method. Default: GET.
-    ///   - url: an absolute http or https URL. Characters that a URL cannot contain, such as a space or `é`, must be
-    ///     escaped.
     /// - Throws: `.invalidRequest` for any other string. The message names the rule, but does not contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         guard let parsed = URL(string: url, encodingInvalidCharacters: false) else {
@@ -99,7 +93,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         parts = Parts(method: method, path: path, query: query, headers: headers, options: options)
     }
 
-    /// The identity of the request. Copies share it; two requests that were created independently differ.
+    /// The identity of the request. Copies share it.
     public var id: ID { parts.id }
 
     /// The method. Default: GET, unless an environment sets another.
@@ -139,7 +133,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.path }
     }
 
-    /// The query items.
     public var query: QueryParameters {
         get { parts.query }
         _modify { yield &parts.query }
@@ -151,7 +144,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.fragment }
     }
 
-    /// The header fields.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
@@ -163,7 +155,6 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.body }
     }
 
-    /// The settings for the loaders.
     public var options: HTTPRequestOptions {
         get { parts.options }
         _modify { yield &parts.options }
@@ -175,13 +166,12 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.context }
     }
 
-    /// The first value of a query name. Setting a value replaces all values of the name. Setting nil removes them.
+    /// The first value of a query name. Set a value to replace all values of the name, or nil to remove them.
     public subscript(query name: String) -> String? {
         get { query[name] }
         set { query[name] = newValue }
     }
 
-    /// The value of an option; its default if it is not set.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option: option] }
         set { options[option: option] = newValue }
@@ -236,10 +226,8 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
         return lines.joined(separator: "\n")
     }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -327,7 +315,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns the URL. The percent-encoding of the request is not changed.
+    /// The percent-encoding of the request is not changed.
     ///
     /// - Throws: `.invalidRequest` if the request has no host, or contains characters that a URL cannot contain.
     public func url() throws(HTTPError) -> URL {

@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// The base URL of an API, and the defaults for all requests to it: development, staging, production.
+/// The base URL of an API, and the defaults for all requests to it. Declare one for each of development, staging and
+/// production, and pass it to a client; templates then need only a path.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -23,9 +24,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     /// The method of requests without one; nil means GET.
     public var method: HTTPMethod?
-    /// The headers that are added to requests without them.
     public var headers: HTTPHeaders
-    /// The query items that are added to requests without them.
     public var query: QueryParameters
     private let base: BaseURL
     /// The scheme, host and port of the base URL; nil without a host.
@@ -33,18 +32,11 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// Why the base URL is refused when a request is sent; nil if it is not.
     private let defect: String?
 
-    /// Creates an environment from the text of an absolute http or https URL: its scheme, host, port and the prefix of
-    /// relative paths. The query items of the URL are added after those of the request, except those whose names the
-    /// request already has.
+    /// Creates an environment from the text of an absolute http or https URL, such as `https://api.example.com/v2`, which
+    /// must be percent-encoded. Query items of the URL are added after those of the request, except those whose names
+    /// the request already has.
     ///
-    /// If the text is not such a URL, each request fails with `.invalidRequest`, and nothing is sent. The error names the
-    /// rule.
-    ///
-    /// - Parameters:
-    ///   - baseURL: the text, such as `https://api.example.com/v2`. It must be percent-encoded.
-    ///   - method: the method of requests without one. Default: nil.
-    ///   - headers: the headers that are added to requests without them. Default: none.
-    ///   - query: the query items that are added to requests without them. Default: none.
+    /// If the text is not such a URL, each request fails with `.invalidRequest`, and nothing is sent.
     public init(
         _ baseURL: String, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -61,9 +53,6 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ///   - pathPrefix: the prefix of relative paths, which must be percent-encoded. Default: none.
     ///   - scheme: `https` or `http`. Default: `https`.
     ///   - port: the port. Default: nil (443 for https, 80 for http).
-    ///   - method: the method of requests without one. Default: nil.
-    ///   - headers: the headers that are added to requests without them. Default: none.
-    ///   - query: the query items that are added to requests without them. Default: none.
     public init(
         host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
         headers: HTTPHeaders = [:], query: QueryParameters = [:]
@@ -88,13 +77,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         defect = nil
     }
 
-    /// The scheme of the base URL; nil if it has none.
     public var scheme: String? { base.scheme }
-
-    /// The host of the base URL; nil if it has none.
     public var host: String? { base.host }
-
-    /// The port of the base URL; nil if it names none.
     public var port: Int? { base.port }
 
     /// The prefix of relative paths: the percent-encoded path of the base URL.
@@ -133,7 +117,6 @@ extension HTTPRequest {
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
     /// The base URL without username, password and query.
     public var description: String { "\(origin?.description ?? "no host")\(base.path)" }
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -162,19 +145,16 @@ extension RequestSettings {
     }
 }
 
-/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied.
-///
-/// This type is a class because the link that resolves the environment shares it with the links above.
+/// The environment that a client will apply to a request. Descriptions of the request use it until it is applied. The
+/// link that resolves the environment shares it with the links above.
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 
     /// - Parameter environment: the environment; nil if it is resolved while the request is loaded.
     init(_ environment: ServerEnvironment?) { state = Mutex(environment) }
 
-    /// The environment; nil if it has not been resolved.
     var environment: ServerEnvironment? { state.withLock { $0 } }
 
-    /// Whether the environment has not been resolved yet.
     var isUnknown: Bool { environment == nil }
 
     func resolve(_ environment: ServerEnvironment) { state.withLock { $0 = environment } }

@@ -1,6 +1,9 @@
 import Foundation
 
-/// The response of a server. Loaders return a response with any status; only the client treats a status as an error.
+/// The response of a server. You receive it from ``HTTPClient/sendWithResponse(_:)``,
+/// ``HTTPClient/stream(_:)-(Template)`` and ``HTTPClient/download(_:to:)-(Template,_)``, in validators, transformers
+/// and links, and in ``HTTPError/response``. Loaders return a response with any status; only the client treats a status
+/// as an error.
 public struct HTTPResponse: Sendable {
     /// The parts of a response. Copies of the response share them until one is changed, because a chain copies
     /// responses often.
@@ -15,13 +18,7 @@ public struct HTTPResponse: Sendable {
 
     @CopyOnWrite private var parts: Parts
 
-    /// Creates a response.
-    ///
-    /// - Parameters:
-    ///   - request: the request that the response belongs to.
-    ///   - status: the status.
-    ///   - headers: the headers. Default: empty.
-    ///   - body: the body. Default: empty.
+    /// Creates a response, for a custom loader or a test.
     public init(
         request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:],
         body: HTTPResponseBody = HTTPResponseBody()
@@ -35,19 +32,17 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.request }
     }
 
-    /// The status.
     public var status: HTTPStatus {
         get { parts.status }
         _modify { yield &parts.status }
     }
 
-    /// The headers in order. Several fields may have the same name.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
     }
 
-    /// The body; empty if the response has none.
+    /// The body; empty if there is none.
     public var body: HTTPResponseBody {
         get { parts.body }
         _modify { yield &parts.body }
@@ -77,10 +72,8 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return lines.joined(separator: "\n")
     }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror with the redacted text, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -131,7 +124,6 @@ extension HTTPResponseBody {
 extension HTTPRequest {
     /// A record of one attempt to send a request. The response and the error of a request contain all attempts.
     public struct Attempt: Sendable, Hashable, CustomStringConvertible {
-        /// The number of the attempt, starting at 1.
         public var number: Int
         /// The status of the response; nil if the attempt failed.
         public var status: HTTPStatus?
@@ -142,7 +134,6 @@ extension HTTPRequest {
         /// The reason for retrying or not retrying.
         public var reason: String
 
-        /// Creates a record of an attempt.
         public init(
             number: Int, status: HTTPStatus? = nil, errorCode: HTTPError.Code? = nil, delay: Duration? = nil,
             reason: String = ""

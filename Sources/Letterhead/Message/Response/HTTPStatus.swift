@@ -3,13 +3,10 @@
 /// The set is open: any number is kept. The first digit of a number from 100 to 599 determines its class; other numbers
 /// have no class. Two statuses are equal if their codes are equal.
 public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The status code.
     public let code: Int
 
-    /// Creates a status from any number.
     public init(_ code: Int) { self.code = code }
 
-    /// Creates a status from a literal.
     public init(integerLiteral value: Int) { code = value }
 
     /// Whether the response is interim: 100 to 199.
@@ -26,10 +23,8 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
     /// The registered phrase, such as `Not Found`; empty for a code that is not registered.
     public var reasonPhrase: String { Self.phrases[code] ?? "" }
 
-    /// The number and its phrase: `404 Not Found`.
     public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
 
-    /// Compares the codes.
     public static func < (left: HTTPStatus, right: HTTPStatus) -> Bool { left.code < right.code }
 }
 
@@ -72,8 +67,6 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 }
 
-// The name of a constant is the registered phrase of its code (the registry that RFC 9110, 16.2 describes).
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension HTTPStatus {
     public static let `continue` = HTTPStatus(100)
     public static let switchingProtocols = HTTPStatus(101)

@@ -28,12 +28,10 @@ extension HTTPResponse {
 }
 
 enum ResponseDeliveryOption: HTTPRequestOption {
-    /// In memory.
     static let defaultOptionValue = HTTPResponse.Delivery.buffered
 }
 
 enum ResponseLimitOption: HTTPRequestOption {
-    /// The limit of the delivery.
     static let defaultOptionValue: Int? = nil
 }
 
@@ -88,7 +86,6 @@ extension HTTPResponse {
     /// The body is limited by ``RequestSettings/responseLimit``. A response whose status is not accepted is not saved
     /// to the file: its body is in memory, for the error. A 304 has no body and leaves the file unchanged.
     ///
-    /// - Parameter request: the request that was sent.
     /// - Throws: `.responseTooLarge`; `.cannotSaveResponse` if the file cannot be written; and the errors of the body.
     public func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
@@ -141,7 +138,7 @@ extension HTTPResponseBody {
     }
 }
 
-/// The number of bytes that a body may still have. It is a class, because the closure that counts shares it.
+/// The number of bytes that a body may still have, shared by the copies of a counting closure.
 private final class ByteAllowance: Sendable {
     private let left: Mutex<Int>
 

@@ -1,22 +1,19 @@
 public import Foundation
 import Synchronization
 
-/// A complete download that has not replaced its file yet. Its bytes are in a hidden file in the same folder.
-///
-/// It is a class, because the hidden file must be removed if the download is refused or dropped.
+/// A complete download that has not replaced its file yet. Its bytes are in a hidden file in the same folder, which is
+/// removed if the download is refused or dropped.
 final class ResponseDraft: Sendable {
     private enum State {
         case pending, placed, discarded
     }
 
-    /// The number of bytes that were saved.
     let count: Int
     private let place: URL
     private let draft: URL
     private let state = Mutex(State.pending)
     private let lease: ResourceLease?
 
-    /// Creates a draft from a complete hidden file.
     init(_ draft: URL, for place: URL, count: Int) {
         (self.draft, self.place, self.count) = (draft, place, count)
         lease = ResourceLedger.lease("the hidden file of the download to \(place.lastPathComponent)")
@@ -61,7 +58,6 @@ final class ResponseDraft: Sendable {
     }
 }
 
-/// The draft of a download.
 private enum ResponseDraftValue: HTTPRequestOption {
     static let defaultOptionValue: ResponseDraft? = nil
 }

@@ -37,10 +37,8 @@ extension HTTPResponse {
         /// close_notify is then an error. Default: false.
         public var hasUnauthenticatedEnd = false
 
-        /// Creates metrics with the default values.
         public init() {}
 
-        /// All metrics on one line.
         public var description: String {
             var parts = ["total \(total)", "first byte \(firstByte)"]
             if isReusedConnection {
@@ -120,7 +118,6 @@ extension HTTPResponse {
     var facts: TransportFacts? { self[option: LateValues.self]?.facts }
 }
 
-/// The interim responses before a response.
 private enum InterimResponses: HTTPRequestOption {
     static let defaultOptionValue: [HTTPResponse] = []
 }

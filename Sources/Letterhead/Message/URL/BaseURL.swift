@@ -79,11 +79,8 @@ protocol BaseURLParts {
 ///
 /// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case.
     public let host: String
-    /// The port. Default: the default port of the scheme.
     public let port: Int
 
     /// Creates an origin. A port of nil is the default port of the scheme.

@@ -1,18 +1,17 @@
-/// The query of a request: names and values in order (RFC 3986, 3.4). Several items may have the same name.
+/// The query of a request: names and values in order (RFC 3986, 3.4). Write it as a literal, and do not escape
+/// anything: values are escaped once, when the request is sent. Several items may have the same name.
 ///
 /// ```swift
 /// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryParameters.flag]
 /// // per_page=2&tag=a&tag=b&verbose
 /// ```
 ///
-/// In a literal, a value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone. Do
-/// not escape values: they are escaped once, when the request is sent. Everything except letters, digits and `-._~` is
-/// escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are case-sensitive. The query of a URL keeps its bytes,
-/// including its escapes.
+/// In a literal, a value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone.
+/// Everything except letters, digits and `-._~` is escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are
+/// case-sensitive. The query of a URL keeps its bytes, including its escapes.
 public struct QueryParameters: Hashable, Sendable {
     private(set) var items: [Item]
 
-    /// A name and its value.
     public struct Item: Hashable, Sendable {
         /// The name, unescaped.
         public let name: String
@@ -25,12 +24,8 @@ public struct QueryParameters: Hashable, Sendable {
         /// Whether the value is redacted in descriptions, errors and logs, regardless of the name of the item.
         public let isSecret: Bool
 
-        /// Creates an item from an unescaped name and value.
-        ///
-        /// - Parameters:
-        ///   - name: the name.
-        ///   - value: the value; nil for a flag.
-        ///   - isSecret: whether the value is always redacted. Default: false (the name of the item decides).
+        /// Creates an item from an unescaped name and value; a value of nil creates a flag. The value of a secret item
+        /// is always redacted; by default, the name of the item decides.
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
@@ -45,13 +40,12 @@ public struct QueryParameters: Hashable, Sendable {
             isSecret = false
         }
 
-        /// Returns whether both items are written the same way. ``isSecret`` is not compared.
+        /// Compares how the items are written, but not ``isSecret``.
         public static func == (first: Item, second: Item) -> Bool {
             first.name.isSame(as: second.name) && first.value.bytes == second.value.bytes
                 && first.original.bytes == second.original.bytes && first.refusal == second.refusal
         }
 
-        /// Hashes name and value.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(bytesOf: name)
             hasher.combine(value.bytes)
@@ -68,10 +62,8 @@ public struct QueryParameters: Hashable, Sendable {
         }
     }
 
-    /// Creates an empty query.
     public init() { items = [] }
 
-    /// Creates a query with the given items, in order.
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
 
     /// Creates the items of an escaped query: the text after the `?` of a URL. Its bytes are kept.
@@ -81,34 +73,29 @@ public struct QueryParameters: Hashable, Sendable {
         items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }
 
-    /// The first value of a name; nil if the name is missing or a flag.
-    ///
-    /// Setting a value replaces all items of the name by one item, at the position of the first. Setting nil removes
-    /// them.
+    /// The first value of a name; nil if the name is missing or a flag. Set a value to replace all items of the name by
+    /// one item, at the position of the first; set nil to remove them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name.isSame(as: name) }?.value }
         set { items.replace(with: newValue.map { Item(name, $0) }) { $0.name.isSame(as: name) } }
     }
 
-    /// Replaces all values of a name by one value, which is redacted in the descriptions of the query, the item and the
-    /// request.
+    /// Replaces all values of a name by one value, which is redacted in all descriptions.
     public mutating func setSecret(_ value: String, for name: String) {
         items.replace(with: Item(name, value, isSecret: true)) { $0.name.isSame(as: name) }
     }
 
-    /// Returns all values of a name, in order; nil for each flag.
+    /// The values of a name, in order; nil for each flag.
     public func values(for name: String) -> [String?] { items.filter { $0.name.isSame(as: name) }.map(\.value) }
 
-    /// Returns whether there is an item with that name.
     public func contains(_ name: String) -> Bool { items.contains { $0.name.isSame(as: name) } }
 
     /// Appends an item. A value of nil creates a flag.
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name, value)) }
 
-    /// Appends an item.
     public mutating func append(_ item: Item) { items.append(item) }
 
-    /// Appends the items of `other` whose names are not present yet.
+    /// Appends the items of `other` whose names are missing here.
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
         let names = names(for: other.items.count)
@@ -135,11 +122,8 @@ public struct QueryParameters: Hashable, Sendable {
 }
 
 extension QueryParameters: RandomAccessCollection {
-    /// The position of the first item.
     public var startIndex: Int { 0 }
-    /// The position after the last item.
     public var endIndex: Int { items.count }
-    /// Returns the item at a position.
     public subscript(position: Int) -> Item { items[position] }
 }
 
@@ -162,14 +146,12 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
 extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
     /// The escaped item. The value of a secret name is redacted.
     public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
-    /// A mirror with the redacted item, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters: CustomStringConvertible, CustomReflectable {
     /// The escaped query. The values of secret names are redacted.
     public var description: String { Redaction.standard.text(of: self) }
-    /// A mirror with the redacted query, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 
@@ -205,7 +187,6 @@ extension QueryParameters {
 }
 
 extension QueryParameters.Item {
-    /// The escaped item.
     var escaped: String {
         if let original { return original }
         return ByteText.text(atMost: escapedCapacity) { text in

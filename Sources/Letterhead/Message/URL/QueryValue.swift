@@ -3,8 +3,8 @@ public import Foundation
 /// A value that can be written in a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and
 /// flags.
 ///
-/// To use such values, write them in a ``QueryParameters`` literal. To make your type a query value, conform it to the
-/// protocol. An enumeration with raw values needs no further code. Any other type implements ``append(to:name:)``:
+/// Write such values in a ``QueryParameters`` literal. To make your type a query value, conform it to the protocol: an
+/// enumeration with raw values needs no further code, and any other type implements ``append(to:name:)``:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
@@ -32,22 +32,18 @@ struct QueryFlag: QueryValue, Hashable {
 }
 
 extension String: QueryValue {
-    /// Appends the string.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, self) }
 }
 
 extension Substring: QueryValue {
-    /// Appends the string.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, String(self)) }
 }
 
 extension Bool: QueryValue {
-    /// Appends `true` or `false`.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, self ? "true" : "false") }
 }
 
 extension QueryValue where Self: BinaryInteger {
-    /// Appends the decimal digits.
     public func append(to query: inout QueryParameters, name: String) { query.append(name, description) }
 }
 
@@ -57,7 +53,6 @@ extension QueryValue where Self: BinaryFloatingPoint & LosslessStringConvertible
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// Appends the raw value.
     public func append(to query: inout QueryParameters, name: String) { rawValue.append(to: &query, name: name) }
 }
 

@@ -1,9 +1,7 @@
 public import Foundation
 
-/// The path of a request. Interpolated values cannot change its route.
-///
-/// Literals keep their slashes and escapes. Each interpolated value is escaped as one segment (RFC 3986, 3.3), so it
-/// cannot add a slash, a query or a host:
+/// The path of a request. Write it as a literal with interpolated values: each value is escaped as one segment (RFC
+/// 3986, 3.3), so it cannot add a slash, a query or a host. Literals keep their slashes and escapes.
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
@@ -13,7 +11,7 @@ public import Foundation
 ///
 /// A request is refused before anything is sent if a value is empty, `.` or `..`, if the path begins with a host
 /// (`//host`, `https://host`), or if it contains a `?` or a `#`, which belong in the query. The error names the rule,
-/// but not the value. Escapes in a literal are kept, and characters that a path cannot contain are escaped.
+/// but not the value. Characters that a path cannot contain are escaped.
 public struct RequestPath: Hashable, Sendable {
     /// The escaped path, relative or absolute.
     public let string: String
@@ -60,7 +58,7 @@ public struct RequestPath: Hashable, Sendable {
     /// Whether the path is refused because it contains other parts of a URL. Descriptions do not show such a path.
     var namesOtherParts: Bool { defect == .host || defect == .query }
 
-    /// The path as it was written, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
+    /// The path as you wrote it, with `{}` in place of each value: `users/{}/followers`. A value that is interpolated
     /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
     ///
     /// The route identifies the endpoint in metrics and logs, because it has a low cardinality. It does not contain the
@@ -78,25 +76,20 @@ public struct RequestPath: Hashable, Sendable {
 }
 
 extension RequestPath: ExpressibleByStringInterpolation {
-    /// Creates a path without values.
     public init(stringLiteral value: String) { self.init(written: value, holes: .literal, defect: nil) }
 
-    /// Creates a path with values.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
             written: stringInterpolation.text, holes: stringInterpolation.holes, defect: stringInterpolation.defect)
     }
 
-    /// Collects literals unchanged, and values as escaped segments.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
         fileprivate var holes = RequestRoute.literal
 
-        /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
 
-        /// Appends a literal unchanged.
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// Appends a string or a number as one segment.
@@ -159,12 +152,10 @@ extension RequestPath {
         left.string == right.string && left.defect == right.defect
     }
 
-    /// Hashes the string.
     public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }
 
 extension RequestPath: CustomStringConvertible {
-    /// The escaped path.
     public var description: String { string }
 }
 
@@ -193,7 +184,6 @@ extension RequestPath {
             }, holes: holes, ownCount: string.utf8.count)
     }
 
-    /// Whether the path begins with a slash.
     var isAbsolute: Bool { Self.isAbsolute(string) }
 
     private static func isAbsolute(_ path: String) -> Bool { path.withBytes { $0.first == UInt8(ascii: "/") } }

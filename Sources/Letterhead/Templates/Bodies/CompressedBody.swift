@@ -25,7 +25,6 @@ struct CompressedBody: HTTPBody {
         (self.body, self.level) = (body, level)
     }
 
-    /// Whether the uncompressed body is empty.
     var isEmpty: Bool { body.isEmpty }
 
     /// The headers of the body, with `gzip` as the last of its Content-Encodings (RFC 9110, 8.4).
@@ -35,17 +34,10 @@ struct CompressedBody: HTTPBody {
         return headers
     }
 
-    /// Whether the uncompressed body can be sent again.
     var isReplayable: Bool { body.isReplayable }
 
-    /// Returns the compressed bytes in memory.
-    ///
-    /// - Throws: the error of the body, and ``HTTPBodyError/invalid(_:file:)`` for an invalid level.
     func encode() throws -> Data { try Deflater(level: level).finish(try body.encode()) }
 
-    /// Returns the compressed bytes in pieces.
-    ///
-    /// - Throws: the error of the body, and ``HTTPBodyError/invalid(_:file:)`` for an invalid level.
     func chunks() throws -> BodyChunks {
         let chunks = try body.chunks().held(to: body.contentLength)
         if let data = chunks.data { return BodyChunks(try Deflater(level: level).finish(data)) }

@@ -1,34 +1,25 @@
 public import Foundation
 
-/// A body that consists of the given bytes.
+/// A body that consists of bytes you already have.
 ///
 /// ```swift
 /// DataBody(png, contentType: "image/png")
 /// ```
 public struct DataBody: HTTPBody {
-    /// The bytes.
     public let data: Data
-    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from bytes.
-    ///
-    /// - Parameters:
-    ///   - data: the bytes.
-    ///   - contentType: the media type. Default: nil (no Content-Type).
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    /// Creates a body from bytes. Without a `contentType`, it has no Content-Type, unless there is one among the
+    /// `additionalHeaders`, which takes precedence.
     public init(_ data: Data, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.data = data
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    /// Whether the body has no bytes.
     public var isEmpty: Bool { data.isEmpty }
 
-    /// The number of bytes.
     public var contentLength: Int? { data.count }
 
-    /// Returns the bytes.
     public func encode() -> Data { data }
 }
 

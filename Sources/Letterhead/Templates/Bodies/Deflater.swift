@@ -1,8 +1,8 @@
 import CLetterheadZlib
 import Foundation
 
-/// Compresses bytes in the gzip format with the system's zlib. This type is a class because it owns the state of zlib,
-/// which must not move and must be freed.
+/// Compresses bytes in the gzip format with the system's zlib. A class, because the state of zlib must not move and
+/// must be freed.
 final class Deflater {
     private static let pieceSize = 64 << 10
     /// The largest input of one call, because zlib counts the bytes in 32 bits.
@@ -73,7 +73,7 @@ final class Deflater {
     }
 }
 
-/// Compresses a body while it is read. This type is an actor because it stores the state of the compression.
+/// Compresses a body while it is read.
 actor DeflateWalk {
     private let deflater: Deflater
     private var walk: BodyChunks.Iterator

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A body that sends a file. The file is read in pieces while the request is sent. It is held in memory as a whole only
-/// by ``encode()``. A transport over `URLSession` copies it to a private file before it sends the request.
+/// A body that sends a file, which is read in pieces while the request is sent. Only ``encode()`` holds it in memory as
+/// a whole. A transport over `URLSession` copies it to a private file before it sends the request.
 ///
 /// ```swift
 /// FileBody(at: url)                       // the extension determines the media type
@@ -11,18 +11,12 @@ public import Foundation
 /// ``HTTPBodyError/invalid(_:file:)``, and nothing is sent. If the size of the file changes while it is sent, the
 /// upload is aborted.
 public struct FileBody: HTTPBody {
-    /// The URL of the file.
     public let url: URL
-    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from a file. The file is accessed only when the request is sent.
-    ///
-    /// - Parameters:
-    ///   - url: the URL of the file.
-    ///   - contentType: the media type. Default: determined by the extension of the file, or
-    ///     `application/octet-stream` if the extension is unknown.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    /// Creates a body from a file, which is accessed only when the request is sent. By default, the extension of the
+    /// file determines the media type, which is `application/octet-stream` if the extension is unknown. A Content-Type
+    /// among the `additionalHeaders` takes precedence.
     public init(at url: URL, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]) {
         self.url = url
         self.additionalHeaders = additionalHeaders.describing(
@@ -33,8 +27,6 @@ public struct FileBody: HTTPBody {
     public var contentLength: Int? { try? RegularFile(url).size }
 
     /// Reads the whole file into memory. To read it in pieces, use ``chunks()``.
-    ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func encode() throws -> Data {
         let file = try RegularFile(url)
         return try file.open().all()
@@ -42,16 +34,13 @@ public struct FileBody: HTTPBody {
 
     /// Returns the bytes of the file in pieces of at most 64 KiB. Each call starts at the first byte. The file is
     /// opened when the first piece is requested.
-    ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be sent.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
     }
 }
 
-/// Reads a file in pieces. This type is an actor because it stores the position in the file, and so that reading does
-/// not block the actor of the caller.
+/// Reads a file in pieces. An actor, so that reading does not block the actor of the caller.
 actor FileWalk {
     /// The maximum number of bytes that one read returns.
     static let pieceSize = 64 << 10

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A body that sends values as newline-delimited JSON, and encodes them one at a time.
+/// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it to upload more values
+/// than fit in memory.
 ///
 /// ```swift
 /// NDJSONBody(once: measurements)                       // any AsyncSequence of Encodable values
@@ -20,7 +21,7 @@ public struct NDJSONBody: HTTPBody {
     /// - Parameters:
     ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
     ///   - contentType: the media type. Default: `application/x-ndjson`.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
     ///   - make: creates the sequence when its first value is needed. If this closure throws, the request fails.
     public init<Values: AsyncSequence & SendableMetatype>(
         encoder: any HTTPBodyEncoder = JSONEncoder(), contentType: MediaType = "application/x-ndjson",
@@ -31,14 +32,8 @@ public struct NDJSONBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a sequence that can be iterated only once. The body is sent only once: not again for
-    /// a retry, a redirect or a refresh of credentials.
-    ///
-    /// - Parameters:
-    ///   - values: the values.
-    ///   - encoder: encodes each value. Default: a plain `JSONEncoder`.
-    ///   - contentType: the media type. Default: `application/x-ndjson`.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    /// Creates a body from a sequence that can be iterated only once, and is not sent again for a retry, a redirect or
+    /// a refresh of credentials. The defaults are those of ``init(encoder:contentType:additionalHeaders:_:)``.
     public init<Values: AsyncSequence & Sendable>(
         once values: Values, encoder: any HTTPBodyEncoder = JSONEncoder(),
         contentType: MediaType = "application/x-ndjson", additionalHeaders: HTTPHeaders = [:]
@@ -48,10 +43,8 @@ public struct NDJSONBody: HTTPBody {
             additionalHeaders: additionalHeaders)
     }
 
-    /// The content type and further headers.
     public var additionalHeaders: HTTPHeaders { stream.additionalHeaders }
 
-    /// Whether the sequence can be created anew.
     public var isReplayable: Bool { stream.isReplayable }
 
     /// Returns the lines. The iteration of the values begins when the first line is read.

@@ -56,7 +56,7 @@ struct RegularFile: Sendable {
     }
 }
 
-/// An open file. This type is a class because the file descriptor must be closed when the last reference is released.
+/// An open file, which is closed when the last reference is released.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     private let file: RegularFile
@@ -91,7 +91,6 @@ final class OpenFile: Sendable {
         try Data.filled(count: count, orThrow: tooLarge) { buffer throws(HTTPBodyError) in try read(into: buffer) }
     }
 
-    /// Returns the whole file.
     func all() throws(HTTPBodyError) -> Data {
         let data = try Data.filled(count: file.size, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
             var written = 0

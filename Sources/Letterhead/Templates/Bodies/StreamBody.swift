@@ -8,13 +8,11 @@ import Synchronization
 /// StreamBody(once: camera.live)                                                   // can be sent only once
 /// ```
 ///
-/// If a length is specified, it is sent as the Content-Length, and a longer or shorter stream fails with
-/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is sent
-/// only once: not again for a retry, a redirect or a refresh of credentials.
+/// Set a length if you know it: it is sent as the Content-Length, and a longer or shorter stream fails with
+/// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the body is sent without a Content-Length. A one-shot stream is not
+/// sent again for a retry, a redirect or a refresh of credentials.
 public struct StreamBody: HTTPBody {
-    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
-    /// The number of bytes; nil if it was not specified.
     public let contentLength: Int?
     /// Whether the stream can be created anew.
     public let isReplayable: Bool
@@ -26,7 +24,7 @@ public struct StreamBody: HTTPBody {
     ///   - length: the number of bytes. A negative number is refused when the request is sent. Default: nil (not
     ///     known).
     ///   - contentType: the media type. Default: nil (no Content-Type).
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence.
     ///   - make: creates the stream when its first bytes are requested. If this closure throws, the request fails.
     public init<Stream: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:],
@@ -41,14 +39,8 @@ public struct StreamBody: HTTPBody {
         }
     }
 
-    /// Creates a body from a stream that can be iterated only once.
-    ///
-    /// - Parameters:
-    ///   - stream: the bytes.
-    ///   - length: the number of bytes. A negative number is refused when the request is sent. Default: nil (not
-    ///     known).
-    ///   - contentType: the media type. Default: nil (no Content-Type).
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence. Default: empty.
+    /// Creates a body from a stream that can be iterated only once. The other parameters are those of a stream that is
+    /// created anew.
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Stream.Element == Data {
@@ -71,8 +63,7 @@ public struct StreamBody: HTTPBody {
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// Iterates over an asynchronous sequence. This type is an actor because a sendable closure of ``BodyChunks`` uses the
-/// iterator, which is mutable state.
+/// Iterates over an asynchronous sequence, whose iterator is mutable state.
 actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     private let make: @Sendable () async throws -> Stream
     private var iterator: Stream.AsyncIterator?
@@ -88,7 +79,7 @@ actor StreamWalk<Stream: AsyncSequence> where Stream.Element == Data {
     }
 }
 
-/// Ensures that a stream is used only once. This type is a class because all copies of a body share one stream.
+/// Ensures that a stream is used only once, by all copies of a body.
 final class OneTimeTicket: Sendable {
     private let isTaken = Mutex(false)
 

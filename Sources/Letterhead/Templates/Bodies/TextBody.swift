@@ -8,23 +8,15 @@ public import Foundation
 /// TextBody(old, contentType: "text/plain; charset=iso-8859-1")
 /// ```
 public struct TextBody: HTTPBody {
-    /// The text.
     public let text: String
-    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 
-    /// Creates a body from a string.
+    /// Creates a body from a string. If the media type has no `charset`, the text is encoded in UTF-8, and the charset
+    /// is added. A Content-Type among the `additionalHeaders` takes precedence, but does not change the bytes.
     ///
-    /// If the charset is unknown or cannot represent a character, the request fails with `.invalidRequest`. The
+    /// If the charset is unknown or cannot represent a character, the request fails with `.invalidRequest`, and the
     /// underlying error is ``HTTPBodyError/invalid(_:file:)``.
-    ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - contentType: the media type. If it has no `charset`, the text is encoded in UTF-8, and the charset is added.
-    ///     Default: text/plain.
-    ///   - additionalHeaders: further headers. A Content-Type among them takes precedence, but does not change the
-    ///     bytes. Default: empty.
     public init(_ text: String, contentType: MediaType = .plainText, additionalHeaders: HTTPHeaders = [:]) {
         self.text = text
         charset = contentType["charset"] ?? "utf-8"
@@ -34,15 +26,11 @@ public struct TextBody: HTTPBody {
         self.additionalHeaders = additionalHeaders.describing(type)
     }
 
-    /// Whether the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 
     /// The number of bytes of the text in its charset; nil if it cannot be encoded.
     public var contentLength: Int? { isUTF8 ? text.utf8.count : try? encode().count }
 
-    /// Returns the text in its charset.
-    ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the charset is unknown or cannot represent a character.
     public func encode() throws -> Data {
         if isUTF8 { return Data(text.utf8) }
         guard let encoding = TextEncoding.encoding(of: charset) else {
@@ -60,8 +48,6 @@ public struct TextBody: HTTPBody {
 extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The media type and the length.
     public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
-    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror that contains only the description, so that `dump` prints no content.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

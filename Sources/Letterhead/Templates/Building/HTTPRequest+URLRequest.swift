@@ -103,7 +103,7 @@ extension HTTPHeaders {
             })
     }
 
-    /// Whether a name occurs more than once. Comparing up to 16 names with each other is faster than hashing them.
+    /// Comparing up to 16 names with each other is faster than hashing them.
     private var hasRepeatedName: Bool {
         guard fields.count <= 16 else { return Set(fields.lazy.map(\.name)).count < fields.count }
         return fields.indices.contains { index in

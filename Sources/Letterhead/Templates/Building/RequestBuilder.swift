@@ -5,10 +5,9 @@
     public import Foundation
 #endif
 
-/// A type that creates a request from a template.
-///
-/// A client uses ``StandardRequestBuilder``. Implement the protocol if some requests must be built differently, and
-/// pass the builder to `SendableRequest(builder, over: chain)`:
+/// Creates a request from a template. Write a builder only if all requests of a kind must be built in another way, and
+/// pass it to `SendableRequest(builder, over: chain)`; a client always uses ``StandardRequestBuilder``. To change one
+/// endpoint, write a ``RequestDecorator``; to change every request of a client, a ``LoaderLink``.
 ///
 /// ```swift
 /// struct SignedBuilder<Template: RequestTemplate>: RequestBuilder {
@@ -23,18 +22,13 @@
 ///
 /// A builder that creates a `URLRequest` returns `try HTTPRequest(urlRequest)`.
 ///
-/// Laws:
-///
-/// - A builder sends nothing.
-/// - It throws `.invalidRequest` if it cannot build a request.
+/// Law: a builder sends nothing, and throws `.invalidRequest` if it cannot build a request.
 public protocol RequestBuilder<Template>: Sendable {
-    /// The type of the template.
     associatedtype Template: RequestTemplate
 
     /// The template. It is the same each time.
     var template: Template { get }
 
-    /// Builds the request.
     func request() throws(HTTPError) -> HTTPRequest
 }
 
@@ -54,7 +48,7 @@ extension RequestBuilder {
         return try request.urlRequest()
     }
 
-    /// Builds the request, and adds what every request of a template carries: the template and its cookies.
+    /// Adds what every request of a template carries: the template and its cookies.
     func checkedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         request.originate(from: template)
@@ -63,17 +57,16 @@ extension RequestBuilder {
     }
 }
 
-/// Builds a request from the members of a template.
+/// Builds a request from the members of a template, as a client does. Use it in a custom ``RequestBuilder`` for all
+/// parts that you do not change, or in a test to inspect a request without sending it.
 ///
-/// The URL consists of the base URL, if there is one, and the path. A path that begins with a slash replaces the path
-/// of the base URL. Any other path is appended to it, with exactly one slash between them. The query consists of the
-/// query of the template, then the parameters if the method is GET or HEAD, then those query items of the base URL
-/// whose names have not occurred. For other methods, the parameters are sent as a JSON body.
+/// The URL is the base URL, if there is one, followed by the path with exactly one slash between them; a path that
+/// begins with a slash replaces the path of the base URL. The query consists of the query of the template, then the
+/// parameters if the method is GET or HEAD, then those query items of the base URL whose names have not occurred. For
+/// other methods, the parameters are sent as a JSON body.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
-    /// The template.
     public let template: Template
 
-    /// Creates a builder.
     public init(_ template: Template) { self.template = template }
 
     /// Builds the request.
@@ -150,27 +143,18 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
     }
 }
 
-/// Builds the request of a template, with a multipart body (RFC 7578) in place of the body of the template.
-///
-/// The request is the one that ``StandardRequestBuilder`` builds for `template.multipart(parts)`. The boundary is the
-/// ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created once for the builder.
+/// Builds the request that ``StandardRequestBuilder`` builds for `template.multipart(parts)`: with a multipart body
+/// (RFC 7578) in place of the body of the template. The boundary is the ``RequestTemplate/boundary`` of the template.
+/// If that is nil, a random boundary is created once for the builder.
 public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
-    /// The template.
     public let template: Template
     private let decorated: WithBody<Template, MultipartBody>
 
-    /// Creates a builder.
-    ///
-    /// - Parameters:
-    ///   - template: the template for all parts of the request except the body.
-    ///   - parts: the parts of the body.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)
     }
 
-    /// Builds the request.
     public func request() throws(HTTPError) -> HTTPRequest {
         try StandardRequestBuilder(decorated).request()
     }

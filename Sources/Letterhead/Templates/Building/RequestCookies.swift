@@ -52,7 +52,6 @@ struct RequestCookie: Sendable {
     }
 }
 
-/// The cookies that a template sets for its own request.
 enum RequestCookies: HTTPRequestOption {
     static let defaultOptionValue: [RequestCookie] = []
 }

@@ -1,9 +1,7 @@
 public import Foundation
 
-/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
-///
-/// Pass a decoder to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``. Date and key strategies are
-/// settings of the decoder:
+/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder. Set date and
+/// key strategies on the decoder, and pass it to a client, or to one endpoint with ``RequestTemplate/decoder(_:)``:
 ///
 /// ```swift
 /// let decoder = JSONDecoder()
@@ -12,13 +10,13 @@ public import Foundation
 /// ```
 ///
 /// ``RequestTemplate/decode(_:)`` calls the decoder after the status was accepted, never on the main actor. To support
-/// another format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
+/// another format, implement ``decode(_:from:)``; to choose by the media type of the response, use
+/// ``MediaTypeDecoder``. Law: a decoder keeps no state between calls.
 public protocol HTTPBodyDecoder: Sendable {
     /// The media types that the decoder supports. They are sent in `Accept` if the request does not set it. Default:
     /// none.
     var mediaTypes: [MediaType] { get }
 
-    /// Decodes a value of a type.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 
     /// Returns the decoder for a body of a media type. Default: this decoder, for every type.
@@ -26,22 +24,17 @@ public protocol HTTPBodyDecoder: Sendable {
 }
 
 extension HTTPBodyDecoder {
-    /// An empty list.
     public var mediaTypes: [MediaType] { [] }
 
-    /// Returns this decoder.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder { self }
 }
 
 extension JSONDecoder: HTTPBodyDecoder {
-    /// The types `application/json` and `application/problem+json`.
-    ///
     /// Set `allowsJSON5` only for servers that you trust, because a malformed JSON5 text can end the process.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
-    /// The type `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 }
 
@@ -99,15 +92,12 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
     /// Creates a decoder from several decoders, the preferred one first.
     public init(_ decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]) { self.decoders = decoders }
 
-    /// The types of all decoders, in order.
     public var mediaTypes: [MediaType] { decoders.map(\.type) }
 
-    /// Decodes with the first decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decoder(for: nil).decode(type, from: data)
     }
 
-    /// Returns the decoder for a media type.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         guard let mediaType else {
             guard let first = decoders.first?.decoder else { throw HTTPBodyError.unreadable(mediaType: nil) }

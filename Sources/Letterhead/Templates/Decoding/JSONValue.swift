@@ -1,4 +1,5 @@
-/// Any JSON value, for documents without a fixed type: cursors, sort keys, filters.
+/// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters; if you know the
+/// members, declare a `Decodable` type instead.
 ///
 /// Read a document with subscripts and accessors, which are nil for a value of another kind:
 ///
@@ -7,12 +8,10 @@
 /// let id = json["items"]?[0]?["id"]?.int
 /// ```
 ///
-/// Signed and unsigned 64-bit integers are represented exactly. Literals create values: `["after": nil, "size": 20]`. A
+/// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are represented exactly. A
 /// decoded document may be nested 64 levels deep.
 public enum JSONValue: Sendable, Hashable {
-    /// The value `null`.
     case null
-    /// The value `true` or `false`.
     case bool(Bool)
     /// A whole number.
     case int(Int64)
@@ -20,9 +19,7 @@ public enum JSONValue: Sendable, Hashable {
     case uint(UInt64)
     /// Any other number.
     case double(Double)
-    /// A string.
     case string(String)
-    /// An array.
     case array([JSONValue])
     /// An object. Its members are not ordered.
     case object([String: JSONValue])
@@ -54,7 +51,6 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The text of a string; nil for other kinds of values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// A whole number; nil for other kinds of values, and for a number that an `Int` cannot represent.
@@ -76,13 +72,10 @@ extension JSONValue {
         }
     }
 
-    /// A boolean; nil for other kinds of values.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The elements of an array; nil for other kinds of values.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// The members of an object; nil for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 }
 
@@ -100,8 +93,6 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Decodes any JSON value.
-    ///
     /// The kind of a value inside another type is found by attempts. A response that is a `JSONValue` itself is parsed
     /// without them.
     ///
@@ -141,7 +132,6 @@ extension JSONValue: Codable {
             .init(codingPath: path, debugDescription: rule, underlyingError: InvalidDocument(rule)))
     }
 
-    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -160,17 +150,11 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// Creates a number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// Creates an object. If a name occurs more than once, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {

@@ -94,7 +94,6 @@ extension ProblemDetails: Decodable {
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 
-    /// Creates the details from the members of a JSON object.
     init(members: [String: JSONValue]) {
         var members = members
         type = members.removeValue(forKey: "type")?.string ?? "about:blank"

@@ -2,7 +2,6 @@ public import Foundation
 
 extension RequestTemplate {
     /// Sets a header. The value replaces all values of that name in the template; nil removes them.
-    ///
     /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body or the environment
     /// may still add a header that was removed.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
@@ -59,7 +58,6 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         case options(HTTPRequestOptions)
     }
 
-    /// The wrapped template.
     public var base: Base
     private let change: Change
 
@@ -109,9 +107,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers of
-// nested modifiers for each member; a stored property is read without a copy.
-// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers
+// of nested modifiers for each member; a stored property is read without a copy.
 extension Modified {
     public var path: RequestPath { base.path }
     public var baseURL: URL? { base.baseURL }
@@ -137,21 +134,19 @@ extension RequestTemplate {
         settings { $0.serverEnvironment = environment }
     }
 
-    /// Limits the time of each attempt, with a precision of one millisecond; nil means no limit. An attempt that
-    /// exceeds the limit fails with `.timedOut`. See ``RequestSettings/timeout``.
+    /// Limits the time of each attempt; nil means no limit. See ``RequestSettings/timeout``.
     public func timeout(_ timeout: Duration?) -> Modified<Self> {
         settings { $0.timeout = timeout }
     }
 
-    /// Limits the time during which no byte is sent or received; nil means the limit of the transport. A request that
-    /// exceeds the limit fails with `.timedOut`. See ``RequestSettings/idleTimeout``.
+    /// Limits the time during which no byte is sent or received; nil means the limit of the transport. See
+    /// ``RequestSettings/idleTimeout``.
     public func idleTimeout(_ limit: Duration?) -> Modified<Self> {
         settings { $0.idleTimeout = limit }
     }
 
-    /// Limits the time for the name lookup, the connection and the TLS handshake together. A request that exceeds the
-    /// limit fails with `.timedOut`. If the limit is nil, the limit of the transport applies. See
-    /// ``RequestSettings/connectTimeout``.
+    /// Limits the time for the name lookup, the connection and the TLS handshake together; nil means the limit of the
+    /// transport. See ``RequestSettings/connectTimeout``.
     public func connectTimeout(_ limit: Duration?) -> Modified<Self> { settings { $0.connectTimeout = limit } }
 
     /// Sets the decoder for the response. It replaces the decoder of the client.
@@ -178,8 +173,7 @@ extension RequestTemplate {
         settings { $0.responseDelivery = delivery }
     }
 
-    /// Limits the number of bytes in the body of the response after decompression. The limit applies to buffered,
-    /// streamed and downloaded bodies. A larger body causes a `.responseTooLarge` error. Default: see
+    /// Limits the number of bytes in the body of the response after decompression; see
     /// ``RequestSettings/responseLimit``.
     public func responseLimit(_ bytes: Int) -> Modified<Self> {
         settings { $0.responseLimit = bytes }
@@ -199,8 +193,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the progress of the request to ``ProgressUpdates``, which end when the request ends. The progress is
-    /// also reported to all ``ProgressUpdates`` that were added earlier.
+    /// Reports the progress of the request to ``ProgressUpdates``, in addition to those that were added earlier.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         settings { $0.progressReport = options.progressReport.adding(updates) }
     }

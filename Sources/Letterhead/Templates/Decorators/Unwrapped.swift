@@ -10,24 +10,19 @@ extension RequestTemplate {
 
 /// A template whose response is a part of another template's response.
 public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorator {
-    /// The wrapped template.
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
 
-    /// Decodes the response of the base, and returns a part of it.
     public func decode(_ response: HTTPResponse) async throws -> Value {
         try await base.decode(response)[keyPath: value]
     }
 }
 
 extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
-    /// The page number of the base.
     public var page: Int { base.page }
 
-    /// The page position of the base.
     public var position: PagePosition { base.position }
 
-    /// Returns this template for the next page of the base.
     public func requestForNextPage() -> Self { Unwrapped(base: base.requestForNextPage(), value: value) }
 
     /// Returns the continuation of the base. The base requires its complete value, so the response is decoded again.
@@ -38,7 +33,6 @@ extension Unwrapped: PaginatedTemplate where Base: PaginatedTemplate {
         return try await base.requestForNextPage(after: whole).map { Unwrapped(base: $0, value: value) }
     }
 
-    /// Returns this template for the page at a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         Unwrapped(base: base.resumed(from: checkpoint), value: value)
     }

@@ -14,10 +14,6 @@ extension RequestTemplate {
     ///
     /// The boundary is the ``RequestTemplate/boundary`` of the template. If that is nil, a random boundary is created
     /// once for the returned template, so that every retry sends the same bytes.
-    ///
-    /// - Parameters:
-    ///   - parts: the parts, in order.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public func multipart(
         _ parts: [MultipartBody.Part], subtype: String = "form-data"
     ) -> WithBody<Self, MultipartBody> {
@@ -25,17 +21,10 @@ extension RequestTemplate {
         return WithBody(base: self) { $0.placed(body) }
     }
 
-    /// Adds parts at the end of the multipart body of the template. The multipart type and the boundary do not
-    /// change.
-    ///
-    /// ```swift
-    /// upload.multipart(adding: [.text("beta", name: "channel")])
-    /// ```
+    /// Adds parts at the end of the multipart body of the template. The multipart type and the boundary do not change.
     ///
     /// If the template has no body, the parts are sent as a form. If the body of the template is not a
     /// ``MultipartBody``, sending the template fails with `.invalidRequest`.
-    ///
-    /// - Parameter parts: the parts, in order.
     public func multipart(adding parts: [MultipartBody.Part]) -> WithBody<Self, any HTTPBody> {
         let added = MultipartBody(parts)
         return WithBody(base: self) { base in
@@ -53,11 +42,9 @@ extension RequestTemplate {
 
 /// A template with another body.
 public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator {
-    /// The wrapped template.
     public var base: Base
     let make: @Sendable (Base) -> Body
 
-    /// The body.
     public var body: Body { make(base) }
 }
 

@@ -6,7 +6,7 @@
     import Synchronization
 
     /// Owns the thread that uses libcurl. Starts the thread before the first transfer, and stops it when the engine is
-    /// released. It is a class, because its `deinit` stops the thread.
+    /// released.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
         /// The mailbox of the thread; nil if no thread was started.
@@ -86,7 +86,7 @@
         }
     }
 
-    /// The commands from callers to the thread that owns libcurl. It is a class, because both sides share it.
+    /// The commands from callers to the thread that owns libcurl.
     ///
     /// A command wakes the thread only if it sleeps. While the thread is busy, posting a command needs no system call.
     final class CurlMailbox: Sendable {

@@ -5,13 +5,8 @@
     /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
     ///
     /// By default, all clients share one transport and therefore its connections. For a different configuration, create
-    /// another transport and keep it: its connections are closed when it is released.
-    ///
-    /// ```swift
-    /// var configuration = TransportConfiguration()
-    /// configuration.connectTimeout = .seconds(3)
-    /// let client = HTTPClient(environment: environment, transport: HTTPClient.makeTransport(configuration))
-    /// ```
+    /// another transport with ``HTTPClient/makeTransport(_:)`` and keep it: its connections are closed when it is
+    /// released.
     ///
     /// The transport adds only these header fields to a request: those that frame the message (RFC 9112, 6), `Host`,
     /// and an `Accept-Encoding` for the encodings that it decompresses. It does not follow redirects or store cookies.
@@ -48,11 +43,8 @@
 
         /// Creates a transport. Its thread starts with its first request.
         ///
-        /// - Parameters:
-        ///   - configuration: how to connect. Default: see ``TransportConfiguration``. If a setting is out of its
-        ///     range, each load throws `.invalidRequest`.
-        ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the transfers
-        ///     without a client. Default: false.
+        /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the
+        ///   transfers without a client. Default: false.
         package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
             self.configuration = configuration
             self.isShared = isShared
@@ -61,8 +53,7 @@
             engines = Mutex(Engines(current: CurlEngine(configuration)))
         }
 
-        /// Sends a request, and returns when the response has arrived: the whole response, or the head of a streamed
-        /// one.
+        /// Sends a request, and returns when the whole response, or the head of a streamed one, has arrived.
         ///
         /// - Throws: `.invalidRequest` before anything is sent; `.cannotConnect`, `.insecureConnection`,
         ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails;

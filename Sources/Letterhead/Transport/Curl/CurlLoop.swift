@@ -4,8 +4,8 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// It is a class, because libcurl's callbacks store its address. Only its thread uses it. Its arrays use unchecked
-    /// exclusivity, because libcurl calls no callback while one of them changes.
+    /// libcurl's callbacks store its address. Only its thread uses it. Its arrays use unchecked exclusivity, because
+    /// libcurl calls no callback while one of them changes.
     final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
@@ -165,7 +165,6 @@
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
 
-        /// Resumes a paused transfer.
         ///
         /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
         /// refuses to resume them. Only a transfer that is still unfinished then fails with the error of its request

@@ -119,7 +119,6 @@
         var mayShareConnections: Bool {
             httpVersion != .http1 && (httpVersion != .http2 || CurlQuirks.reusesHTTP2WithoutTLS)
         }
-        /// Path and query.
         var target: UnsafePointer<CChar> { text.string(at: targetPosition) }
         var methodName: UnsafePointer<CChar> { text.string(at: methodPosition) }
         var headerLines: UnsafePointer<curl_slist>? { text.lines }
@@ -128,7 +127,7 @@
 
     /// C strings, a list of lines and the bytes of a body, in one block of memory.
     ///
-    /// It is a class, because it owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
+    /// It owns the memory that libcurl reads. `@unchecked`: nothing is written after `init`.
     final class CurlText: @unchecked Sendable {
         private let block: UnsafeMutableRawPointer
         private let strings: UnsafeMutableRawPointer

@@ -2,7 +2,7 @@
     import Foundation
     import Synchronization
 
-    /// One transfer, shared by its caller and the thread that owns libcurl. It is a class, because both sides share it.
+    /// One transfer, shared by its caller and the thread that owns libcurl.
     ///
     /// It completes exactly once: by the thread or by a cancellation, whichever is first. The body of a streamed
     /// response arrives after the completion.
@@ -18,7 +18,6 @@
             case completed(Outcome)
         }
 
-        /// The request that is sent.
         let request: HTTPRequest
         let plan: CurlPlan
         /// The maximum number of bytes of a buffered body.
@@ -124,7 +123,6 @@
             engine.post(.cancel(self))
         }
 
-        /// Completes the transfer unless it has already completed.
         func complete(_ outcome: Outcome) {
             let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard case .pending(let continuation) = state else { return nil }

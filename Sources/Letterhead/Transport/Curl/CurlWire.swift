@@ -5,7 +5,7 @@
 
     /// One of libcurl's easy handles and the state of its transfer. It is used for one transfer after another.
     ///
-    /// It is a class, because libcurl's callbacks store its address. Only the thread of its ``CurlLoop`` uses it.
+    /// libcurl's callbacks store its address. Only the thread of its ``CurlLoop`` uses it.
     final class CurlWire {
         let easy: OpaquePointer
         /// The loop that owns this object and outlives it.
@@ -275,7 +275,7 @@
     /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same
     /// origin as the previous one.
     ///
-    /// It is a class, because it owns the parsed URL.
+    /// It owns the parsed URL.
     final class CurlOrigin {
         let parsed: OpaquePointer
         /// The text of the origin, with a zero byte at its end.

@@ -2,7 +2,7 @@
     import CLibcurl
     import Glibc
 
-    /// Waits for many sockets on one thread, with epoll. It is a class, because it owns a descriptor.
+    /// Waits for many sockets on one thread, with epoll.
     ///
     /// Its collections use unchecked exclusivity: ``report(_:_:)`` does not change them while it calls its closure.
     final class SocketPoller {

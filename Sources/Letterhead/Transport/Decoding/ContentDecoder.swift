@@ -95,7 +95,7 @@ struct ContentDecoder: Sendable {
     }
 }
 
-/// The decoders of a body whose reader may move between tasks. It is a class, because the reader's closure shares it.
+/// The decoders of a body whose reader may move between tasks.
 private final class LockedStack: Sendable {
     private let stack: Mutex<DecompressorStack>
 
@@ -130,9 +130,7 @@ extension HTTPHeaders {
 enum ContentCoding: String, CaseIterable, Sendable {
     case gzip
     case deflate
-    /// Brotli (RFC 7932).
     case brotli = "br"
-    /// Zstandard (RFC 8878).
     case zstd
 
     /// Returns nil for an unknown coding, and for one that this process cannot decompress.

@@ -34,7 +34,7 @@ enum DecompressionFault: Error {
 /// The output of each coding is compared with the bytes that were received over the connection, so that nested codings
 /// cannot multiply the allowed ratio.
 ///
-/// It is a class, because its decompressors are classes. It is not `Sendable`: if it is shared, the owner must lock it.
+/// It is not `Sendable`: if it is shared, the owner must lock it.
 final class DecompressorStack {
     private let decompressors: [any Decompressor]
     private let maximumRatio: Int
@@ -42,9 +42,7 @@ final class DecompressorStack {
     /// The ratio is checked only above this size, because a small body of spaces is not an attack.
     private static let harmlessSize = 16 << 20
 
-    /// - Parameters:
-    ///   - codings: the codings in the order in which they were applied.
-    ///   - maximumRatio: the largest allowed ratio of decompressed to compressed bytes.
+    /// - Parameter codings: the codings in the order in which they were applied.
     init(_ codings: [ContentCoding], maximumRatio: Int) {
         decompressors = codings.reversed().map { $0.makeDecompressor() }
         self.maximumRatio = maximumRatio
@@ -80,8 +78,7 @@ final class DecompressorStack {
 
 /// Decompresses one content coding of one body with the system's zlib (RFC 1950, 1951, 1952).
 ///
-/// It is a class, because zlib's state must not move in memory. It is not `Sendable`: if it is shared, the owner must
-/// lock it.
+/// zlib's state must not move in memory. The type is not `Sendable`: if it is shared, the owner must lock it.
 final class Inflater: Decompressor {
     private let isGzip: Bool
     private let stream: UnsafeMutablePointer<CZlibStream>
@@ -91,9 +88,7 @@ final class Inflater: Decompressor {
     private var isAtEnd = false
     /// Whether zlib has consumed bytes whose output did not fit into the last piece.
     private var hasMore = false
-    /// The number of compressed bytes that were consumed.
     private(set) var consumed = 0
-    /// The number of decompressed bytes that were produced.
     private(set) var produced = 0
 
     private static let pieceSize = 64 << 10
@@ -109,10 +104,8 @@ final class Inflater: Decompressor {
         stream.deallocate()
     }
 
-    /// Sets the next compressed bytes. The previous ones must have been consumed.
     func feed(_ bytes: Data) { input = bytes }
 
-    /// Returns the next piece, at most 64 KiB; nil if more compressed bytes are needed.
     func next() throws(DecompressionFault) -> Data? {
         while !input.isEmpty || hasMore {
             if !isOpen { try open() }
@@ -123,7 +116,6 @@ final class Inflater: Decompressor {
         return nil
     }
 
-    /// Checks that the compressed bytes are complete. Zero compressed bytes are accepted as an empty body.
     func finish() throws(DecompressionFault) {
         if isOpen, !isAtEnd { throw .cutShort }
     }

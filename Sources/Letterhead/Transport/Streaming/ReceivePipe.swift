@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A bounded buffer for the body of a response, between the thread that receives it and the task that reads it. Because
-/// of the bound, a slow reader also slows the server down. This type is a class, because both sides share it.
+/// of the bound, a slow reader also slows the server down.
 ///
 /// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
 /// merge blocks, and to return a small piece.
@@ -37,10 +37,8 @@ final class ReceivePipe: Sendable {
     }
 
     fileprivate struct State {
-        /// The blocks that can be read.
         var blocks: [Block] = []
         var spares: [Block] = []
-        /// The number of bytes that can be read.
         var count = 0
         var end: End?
         /// The waiting readers. There is more than one if a body's iterator was copied and several tasks use it.

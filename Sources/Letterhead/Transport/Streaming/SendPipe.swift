@@ -2,9 +2,8 @@ import Foundation
 import Synchronization
 
 /// A bounded buffer for the body of a request, between the task that produces it and the thread that sends it. While
-/// the buffer is full, the task waits. It is a class, because both sides share it. It owns the task.
+/// the buffer is full, the task waits. The pipe owns the task.
 final class SendPipe: Sendable {
-    /// The result of reading bytes.
     enum Step {
         case bytes(Int)
         case end
@@ -28,7 +27,6 @@ final class SendPipe: Sendable {
         var walk = 0
     }
 
-    /// The number of bytes; nil if it is not known.
     let length: Int?
     private let first: Mutex<BodyChunks?>
     private let isReplayable: Bool
@@ -37,11 +35,7 @@ final class SendPipe: Sendable {
     private let state = Mutex(State())
     private static let capacity = 256 << 10
 
-    /// - Parameters:
-    ///   - first: the chunks of the first iteration.
-    ///   - isReplayable: whether the body can be iterated again.
-    ///   - meter: receives the number of produced bytes.
-    ///   - makeChunks: returns the chunks of a further iteration.
+    /// - Parameter isReplayable: whether the body can be iterated again, with the chunks that `makeChunks` returns.
     init(
         _ first: BodyChunks, isReplayable: Bool, meter: ProgressMeter? = nil,
         makeChunks: @escaping @Sendable () throws -> BodyChunks
@@ -91,7 +85,6 @@ final class SendPipe: Sendable {
         return step
     }
 
-    /// The error of the body; nil if it has not failed.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Returns whether the whole body was read, and had at most `count` bytes.
@@ -99,7 +92,6 @@ final class SendPipe: Sendable {
         state.withLock { $0.isEnded && $0.chunks.isEmpty && $0.givenCount <= count }
     }
 
-    /// Ends the task that produces the body.
     func close() { abandon(isClosing: true) }
 
     private func abandon(isClosing: Bool) {

@@ -6,8 +6,8 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One request in a session. It is a class, because the loader, the delegate, the timers and the reader of the body
-/// share it. The first of them to settle it determines its result.
+/// One request in a session, shared by the loader, the delegate, the timers and the reader of the body. The first of
+/// them to settle it determines its result.
 final class URLSessionExchange: Sendable {
     typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
@@ -29,7 +29,6 @@ final class URLSessionExchange: Sendable {
     private let upload: URLSessionUpload
     private let uploadMeter: ProgressMeter?
     let facts = TransportFacts()
-    /// Set when the task has ended.
     let ended = OneShot<Void>()
     private let startedAt = ContinuousClock.now
     let state = Mutex(State())
@@ -79,7 +78,6 @@ final class URLSessionExchange: Sendable {
         settle { _ in self.response(head, body: self.streamedBody(length: length)) }
     }
 
-    /// Receives a piece of the body.
     func receive(_ data: Data) {
         let limit = heldLimit
         let (meter, arrival) = state.withLock { state in
@@ -136,7 +134,6 @@ final class URLSessionExchange: Sendable {
                     : HTTPError(endOf: request, error, head: head, receivedBytes: received)))
     }
 
-    /// Ends the request with `.cancelled`.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         fail(HTTPError(.cancelled, request: request))
@@ -213,7 +210,6 @@ final class URLSessionExchange: Sendable {
 private let heldBytes = 1 << 20
 
 extension URLSessionExchange {
-    /// Creates a streamed body.
     func streamedBody(length: Int?) -> HTTPResponseBody {
         // The first closure has no capture list, because with one it would not run on the reader's actor.
         .received(length: length) {

@@ -35,8 +35,6 @@ import Synchronization
 /// - The certificate store is the system's, and TLS failures have no separate code.
 /// - A reset does not close the idle connections of the session.
 package final class URLSessionLoader: HTTPLoader {
-    // A class, because it owns the session's connections and closes them when it is released.
-
     /// The default loader of all clients on Apple platforms.
     package static let shared = URLSessionLoader(isShared: true)
 
@@ -50,10 +48,8 @@ package final class URLSessionLoader: HTTPLoader {
 
     /// Creates a loader with a new session.
     ///
-    /// - Parameters:
-    ///   - configuration: the limits of connections and time. Default: the documented defaults.
-    ///   - isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests without
-    ///     a client. Default: false.
+    /// - Parameter isShared: whether unrelated clients share the transport. If so, a reset does not cancel the requests
+    ///   without a client. Default: false.
     package init(_ configuration: TransportConfiguration = TransportConfiguration(), isShared: Bool = false) {
         self.configuration = configuration
         self.isShared = isShared
@@ -63,16 +59,8 @@ package final class URLSessionLoader: HTTPLoader {
         cachePolicy = .reloadIgnoringLocalCacheData
     }
 
-    /// Creates a loader whose session has a Foundation configuration. Use it for its proxies, protocol classes, TLS
-    /// settings or service type, or to use the cache, the cookies and the credentials of an existing session:
-    /// `URLSessionLoader(sessionConfiguration: session.configuration)`.
-    ///
-    /// The whole configuration is applied to a new session. `timeoutIntervalForRequest` is the idle limit, unless a
-    /// request sets ``RequestSettings/idleTimeout``. Redirects are responses, as with every transport. The library does
-    /// not see the session's cache, cookies and credentials: a response may come from the cache, and
-    /// ``HTTPClient/reset()`` does not clear them.
-    ///
-    /// - Parameter configuration: the configuration. Later changes to it have no effect.
+    /// Creates a loader with a copy of a Foundation configuration; see
+    /// ``HTTPClient/makeTransport(sessionConfiguration:)``.
     package init(sessionConfiguration configuration: URLSessionConfiguration) {
         var limits = TransportConfiguration()
         let idle = configuration.timeoutIntervalForRequest
@@ -143,8 +131,7 @@ extension HTTPRequest {
     }
 }
 
-/// The exchanges of one loader that are in progress. It is a class, because the delegates of the sessions and the
-/// loader share it.
+/// The exchanges of one loader that are in progress, shared with the delegates of the sessions.
 final class URLSessionExchanges: Sendable {
     private let running = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
 

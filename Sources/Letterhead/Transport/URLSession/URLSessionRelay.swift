@@ -7,7 +7,7 @@ import Synchronization
 
 /// The delegate of a session. It passes each event to the exchange of the task.
 final class URLSessionRelay: NSObject, URLSessionDataDelegate {
-    // This type is a class, as a delegate must be. The session retains the delegate until the session is invalidated.
+    // The session retains the delegate until it is invalidated.
     private let byTask = Mutex<[Int: URLSessionExchange]>([:])
     private let exchanges: URLSessionExchanges
 

@@ -6,8 +6,6 @@ import Foundation
 
 /// The request for `URLSession`: the head, and a body in memory or in a private file.
 final class URLSessionUpload: Sendable {
-    // A class, because the file must be removed when it is no longer used.
-
     enum Body: Sendable {
         case none
         case data(Data)

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A body with the names and values of a form (`application/x-www-form-urlencoded`).
+/// A body with the names and values of a form (`application/x-www-form-urlencoded`). Use it for sign-in and token
+/// endpoints and for HTML forms; to send files, use ``MultipartBody``.
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
@@ -8,10 +9,10 @@ public import Foundation
 /// FormBody(["q": "a b"], spaces: .plus)                       // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters and digits is percent-encoded. An item without a value is written as `name=`. If a value cannot be encoded, the request fails with `.invalidRequest` and
-/// the underlying `EncodingError`.
+/// Everything except ASCII letters and digits is percent-encoded, and a space is written as `spaces` determines, or
+/// else the encoder: `%20` by default. An item without a value is written as `name=`. If a value cannot be encoded, the
+/// request fails with `.invalidRequest` and the underlying `EncodingError`.
 public struct FormBody: HTTPBody {
-    /// The headers of the body.
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
     ]
@@ -22,12 +23,8 @@ public struct FormBody: HTTPBody {
         case made(@Sendable () throws -> Data)
     }
 
-    /// Creates a form from items in order. Several items may have the same name.
-    ///
-    /// - Parameters:
-    ///   - items: strings, numbers, booleans, dates, or nested values. A value of nil is written as `name=`.
-    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
-    ///   - encoder: determines how values are named and written.
+    /// Creates a form from items in order: strings, numbers, booleans, dates, or nested values. Several items may have
+    /// the same name.
     public init(
         _ items: KeyValuePairs<String, (any Encodable & Sendable)?>, spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -35,12 +32,7 @@ public struct FormBody: HTTPBody {
         self.init(items.map { ($0.key, $0.value) }, encoder.with(spaces))
     }
 
-    /// Creates a form from query items in order.
-    ///
-    /// - Parameters:
-    ///   - items: names and values. An item without a value is written as `name=`.
-    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
-    ///   - encoder: determines how values are written.
+    /// Creates a form from query items in order. The encoder determines how values are written.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
     ) {
@@ -48,11 +40,6 @@ public struct FormBody: HTTPBody {
     }
 
     /// Creates a form from a dictionary, sorted by name.
-    ///
-    /// - Parameters:
-    ///   - dictionary: the items.
-    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
-    ///   - encoder: determines how values are named and written.
     public init(
         dictionary: [String: any Encodable & Sendable], spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -60,12 +47,7 @@ public struct FormBody: HTTPBody {
         self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, Optional($0.value)) }, encoder.with(spaces))
     }
 
-    /// Creates a form from the properties of a value.
-    ///
-    /// - Parameters:
-    ///   - value: a value with names at its top level: a value with properties, or a dictionary.
-    ///   - spaces: how a space is written. Default: nil (the encoder's, which is `%20` by default).
-    ///   - encoder: determines how values are named and written.
+    /// Creates a form from the properties of a value, or from a dictionary. The value must have names at its top level.
     public init(
         encoding value: some Encodable & Sendable, spaces: FormEncoder.Spaces? = nil,
         encoder: FormEncoder = FormEncoder()
@@ -102,9 +84,6 @@ public struct FormBody: HTTPBody {
         if case .pairs(let pairs) = content { pairs.length } else { nil }
     }
 
-    /// Returns the encoded form.
-    ///
-    /// - Throws: `EncodingError` for a value that cannot be encoded.
     public func encode() throws -> Data {
         switch content {
         case .pairs(let pairs): pairs.data
@@ -116,9 +95,7 @@ public struct FormBody: HTTPBody {
 extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The media type and the length.
     public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
-    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror that contains only the description, so that `dump` prints no content.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -130,14 +107,12 @@ extension QueryParameters {
     /// var query: QueryParameters { QueryParameters(encoding: filter) }   // state=open&labels=a&labels=b
     /// ```
     ///
-    /// If the value has no names at its top level (for example, because it is an array), or if it cannot be encoded,
-    /// the request is refused with `.invalidRequest` before anything is sent.
+    /// The encoder determines how values are named and written, and the query how they are escaped. The default is the
+    /// form of a query literal, in which an array has one item for each element, booleans are `true` and `false`, and
+    /// nil is omitted.
     ///
-    /// - Parameters:
-    ///   - value: a value with properties, or a dictionary.
-    ///   - encoder: determines how values are named and written. The query determines how they are escaped. Default:
-    ///     the same form as a query literal, in which an array has one item for each element, booleans are `true` and
-    ///     `false`, and nil is omitted.
+    /// If the value has no names at its top level, as an array, or if it cannot be encoded, the request is refused with
+    /// `.invalidRequest` before anything is sent.
     public init(
         encoding value: some Encodable, encoder: FormEncoder = FormEncoder(arrays: .repeated, booleans: .words)
     ) {

@@ -72,17 +72,11 @@ public struct FormEncoder: HTTPBodyEncoder {
         case plus
     }
 
-    /// How the properties of a type are named.
     public var keys: Keys
-    /// How the elements of an array are named.
     public var arrays: Arrays
-    /// How true and false are written.
     public var booleans: Booleans
-    /// How a date is written.
     public var dates: Dates
-    /// How nil is written.
     public var nils: Nils
-    /// How a space is written.
     public var spaces: Spaces
 
     /// Creates an encoder. The default of each parameter is the first case of its type.
@@ -96,7 +90,6 @@ public struct FormEncoder: HTTPBodyEncoder {
 
     var escapeSet: EscapeSet { spaces == .plus ? .alphanumericPlus : .alphanumeric }
 
-    /// Returns the name of a property.
     @inline(__always)
     func name(of key: some CodingKey) -> String {
         switch keys {

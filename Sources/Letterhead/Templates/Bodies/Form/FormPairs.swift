@@ -17,7 +17,6 @@ struct FormPairs: Sendable {
         items.reduce(max(0, 2 * items.count - 1)) { $0 + length(of: $1.name) + length(of: $1.value ?? "") }
     }
 
-    /// The encoded form.
     var data: Data {
         var bytes = FormBytes(set, capacity: 64 * items.count + 64)
         for item in items {
@@ -35,8 +34,7 @@ struct FormPairs: Sendable {
     }
 }
 
-/// The path of a value, linked from the innermost name to the outermost. This type is a class because nested values
-/// share their outer path.
+/// The path of a value, linked from the innermost name to the outermost. Nested values share their outer path.
 final class FormPath {
     enum Step {
         case key(any CodingKey)
@@ -68,7 +66,6 @@ extension FormPath? {
     }
 }
 
-/// A coding key from a string or a number.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -85,7 +82,6 @@ struct FormBytes: ~Copyable {
     private var capacity: Int
     private var count = 0
 
-    /// - Parameter capacity: the number of bytes that are allocated at first.
     init(_ set: EscapeSet, capacity: Int) {
         (self.set, self.capacity) = (set, capacity)
         memory = .allocate(byteCount: capacity, alignment: 8)
@@ -93,7 +89,6 @@ struct FormBytes: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// The bytes that were written.
     var data: Data { Data(bytes: memory, count: count) }
 
     var isEmpty: Bool { count == 0 }
@@ -146,8 +141,8 @@ enum SnakeCase {
     }
 }
 
-/// Writes one form. This type is a class because all containers of an encoding append to the same buffer. A writer is
-/// used only within the call that creates it.
+/// Writes one form: all containers of an encoding append to its buffer. A writer is used only within the call that
+/// creates it.
 final class FormWriter {
     let style: FormEncoder
     private var bytes: FormBytes
@@ -157,7 +152,6 @@ final class FormWriter {
         bytes = FormBytes(set, capacity: 512)
     }
 
-    /// The bytes that were written.
     var data: Data { bytes.data }
 
     /// Writes an item whose name is derived from a path.
@@ -189,7 +183,6 @@ final class FormWriter {
         }
     }
 
-    /// Writes a value that is nil.
     func writeNil(at path: FormPath?) throws {
         guard let path else { throw nameless(String?.none) }
         switch style.nils {

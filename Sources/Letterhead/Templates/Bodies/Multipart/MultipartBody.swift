@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type.
+/// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To
+/// add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``.
 ///
 /// ```swift
 /// MultipartBody([
@@ -19,17 +20,14 @@ public import Foundation
 /// - `alternative`: the same content in several formats, of which the last one is preferred (RFC 2046, 5.1.4).
 /// - `related`: parts that refer to each other, of which the first one is the root (RFC 2387).
 ///
-/// By default, the boundary consists of 160 random bits. The parts are not searched for it, because it is practically
-/// impossible that they contain it. If you set a custom boundary or a custom random source, all parts are searched. If
-/// a part contains the boundary at the start of a line, the error is ``HTTPBodyError/invalid(_:file:)``. There is one
-/// exception: with a custom random source, a text or data part that contains the boundary causes another boundary to be
-/// created.
+/// You need no boundary: by default, it consists of 160 random bits, so that no part can contain it by accident. If you
+/// set a custom boundary or a custom random source, all parts are searched, and a part that contains the boundary at
+/// the start of a line is ``HTTPBodyError/invalid(_:file:)``. There is one exception: with a custom random source, a
+/// text or data part that contains the boundary causes another boundary to be created.
 public struct MultipartBody: HTTPBody {
-    /// The parts, in order.
     public let parts: [MultipartBody.Part]
     /// The subtype of the media type, such as `form-data`.
     public let subtype: String
-    /// The boundary.
     public let boundary: String
     private let origin: Origin
 
@@ -42,10 +40,6 @@ public struct MultipartBody: HTTPBody {
     ///
     /// If the subtype or a part is malformed, encoding the body fails with ``HTTPBodyError/invalid(_:file:)``, before
     /// anything is sent.
-    ///
-    /// - Parameters:
-    ///   - parts: the parts in order. The array may be empty.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data") {
         // The generator is boxed, because the thread sanitizer reads the address of inout arguments, and a value
         // without stored properties has none.
@@ -57,11 +51,6 @@ public struct MultipartBody: HTTPBody {
     ///
     /// If a text or data part contains the boundary, another boundary is created. If any other part contains it, such
     /// as a file, a stream or a JSON body, the body cannot be sent.
-    ///
-    /// - Parameters:
-    ///   - parts: the parts in order.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
-    ///   - generator: the random source.
     public init(
         _ parts: [MultipartBody.Part], subtype: String = "form-data", using generator: inout some RandomNumberGenerator
     ) {
@@ -70,12 +59,9 @@ public struct MultipartBody: HTTPBody {
         self.init(parts, subtype: subtype, boundary: boundary, origin: .given)
     }
 
-    /// Creates a body with a custom boundary.
+    /// Creates a body with a custom boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a
+    /// space.
     ///
-    /// - Parameters:
-    ///   - parts: the parts in order.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
-    ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space.
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
     ///   in memory contains the boundary.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String) throws(HTTPBodyError) {
@@ -84,12 +70,7 @@ public struct MultipartBody: HTTPBody {
     }
 
     /// Creates a body whose boundary is checked only when the body is encoded. Use it for the
-    /// ``RequestTemplate/boundary`` of a template.
-    ///
-    /// - Parameters:
-    ///   - parts: the parts in order.
-    ///   - subtype: the subtype; see ``MultipartBody``. Default: `form-data`.
-    ///   - boundary: the boundary; nil for one from the system's random source.
+    /// ``RequestTemplate/boundary`` of a template: nil creates a random one.
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", uncheckedBoundary boundary: String?) {
         if let boundary {
             self.init(parts, subtype: subtype, boundary: boundary, origin: .givenUnchecked)
@@ -123,7 +104,6 @@ public struct MultipartBody: HTTPBody {
         return [.contentType: type]
     }
 
-    /// Whether all parts can be sent again.
     public var isReplayable: Bool {
         parts.allSatisfy { if case .body(let body) = $0.content { body.isReplayable } else { true } }
     }
@@ -144,8 +124,7 @@ public struct MultipartBody: HTTPBody {
     /// Returns the bytes of the body: in one piece if the body is in memory and has at most 1 MiB, otherwise in several
     /// pieces. Each call starts at the first byte.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed, or if a part
-    ///   contains the boundary; and the errors of the parts' bodies.
+    /// - Throws: the errors of ``encode()``, except that a stream is read.
     public func chunks() throws -> BodyChunks {
         try check()
         let parts = try resolved { try $0.chunks().held(to: $0.contentLength) }
@@ -171,7 +150,6 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
         "multipart/\(subtype): \(parts.map(\.description).joined(separator: ", "))"
     }
 
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -186,7 +164,6 @@ extension MultipartBody {
         }
     }
 
-    /// Returns the number of bytes of the body with these parts; nil if the length of a part is not known.
     func length(of parts: [MultipartBody.Part]) -> Int? {
         let delimiter = boundary.utf8.count + 4
         var length = delimiter + 2

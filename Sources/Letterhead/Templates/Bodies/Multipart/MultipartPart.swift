@@ -1,7 +1,9 @@
 public import Foundation
 
 extension MultipartBody {
-    /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body.
+    /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body. Set a `filename` if the
+    /// server should treat a part as a file; its extension then determines the media type, unless you set a
+    /// `contentType`.
     ///
     /// ```swift
     /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
@@ -22,7 +24,6 @@ extension MultipartBody {
         }
 
         let content: Content
-        /// The header lines, and the empty line after them.
         let fields: PartFields
         /// The number of bytes of the content if it is in memory; otherwise nil.
         let countInMemory: Int?
@@ -47,15 +48,8 @@ extension MultipartBody {
             }
         }
 
-        /// Creates a part from a string. It is encoded in the charset of its media type, or in UTF-8 if the media type has
-        /// none.
-        ///
-        /// - Parameters:
-        ///   - text: the text. It is not escaped.
-        ///   - name: the name of the field.
-        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-        ///   - headers: further headers. Default: empty.
+        /// Creates a part from a string, which is not escaped. It is encoded in the charset of its media type, or in
+        /// UTF-8 if that has none. Without a `filename` and a `contentType`, the part has no media type.
         public static func text(
             _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -69,14 +63,7 @@ extension MultipartBody {
                 .text(text), fields: PartFields(name, filename, contentType, headers), countInMemory: text.utf8.count)
         }
 
-        /// Creates a part from bytes.
-        ///
-        /// - Parameters:
-        ///   - data: the bytes.
-        ///   - name: the name of the field.
-        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-        ///   - headers: further headers. Default: empty.
+        /// Creates a part from bytes. Without a `filename` and a `contentType`, the part has no media type.
         public static func data(
             _ data: Data, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -85,14 +72,8 @@ extension MultipartBody {
                 .data(data), fields: PartFields(name, filename, contentType, headers), countInMemory: data.count)
         }
 
-        /// Creates a part from a file, which is read while it is sent; see ``FileBody``.
-        ///
-        /// - Parameters:
-        ///   - url: the URL of the file.
-        ///   - name: the name of the field.
-        ///   - filename: the filename for the server. Default: the last component of the path.
-        ///   - contentType: the media type. Default: determined by the extension of the file.
-        ///   - headers: further headers. Default: empty.
+        /// Creates a part from a file, which is read while it is sent; see ``FileBody``. By default, the filename is
+        /// the last component of the path, whose extension determines the media type.
         public static func file(
             at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -102,15 +83,8 @@ extension MultipartBody {
                 headers: headers)
         }
 
-        /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``.
-        ///
-        /// - Parameters:
-        ///   - length: the number of bytes. Default: nil (neither this length nor that of the whole body is known).
-        ///   - name: the name of the field.
-        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-        ///   - contentType: the media type. Default: determined by the extension of the filename; none without a filename.
-        ///   - headers: further headers. Default: empty.
-        ///   - make: creates the stream when its first bytes are requested.
+        /// Creates a part from a stream that is created anew each time the body is sent; see ``StreamBody``. Without a
+        /// `length`, the length of the whole body is not known either.
         public static func stream<Stream: AsyncSequence & SendableMetatype>(
             length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
@@ -121,13 +95,8 @@ extension MultipartBody {
             )
         }
 
-        /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body.
-        ///
-        /// - Parameters:
-        ///   - body: the content.
-        ///   - name: the name of the field.
-        ///   - filename: a filename, if the server should treat the part as a file. Default: nil.
-        ///   - headers: further headers. They take precedence over those of the body. Default: empty.
+        /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body. The
+        /// further `headers` take precedence over those of the body.
         public static func body(
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
@@ -145,8 +114,6 @@ extension MultipartBody.Part: CustomStringConvertible, CustomDebugStringConverti
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
     }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

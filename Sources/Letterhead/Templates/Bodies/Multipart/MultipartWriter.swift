@@ -6,7 +6,6 @@ struct MultipartWriter {
     private let parts: [MultipartBody.Part]
     private let length: Int
 
-    /// - Parameter length: the number of bytes of the whole body.
     init(boundary: String, _ parts: [MultipartBody.Part], length: Int) {
         (self.boundary, self.parts, self.length) = (boundary, parts, length)
     }
@@ -50,8 +49,6 @@ struct MultipartWriter {
 }
 
 /// Iterates over a multipart body. Contents in memory are returned directly, and files and streams are read in pieces.
-///
-/// This type is an actor because it stores the position in the body.
 actor MultipartWalk {
     /// The size up to which bytes are joined, so that a small part does not become a separate piece. Larger contents
     /// are not copied.
@@ -72,7 +69,6 @@ actor MultipartWalk {
         (self.boundary, self.isSearched, self.parts) = (boundary, isSearched, parts)
     }
 
-    /// Returns the next piece; nil at the end.
     func next() async throws -> Data? {
         while true {
             if let chunk = try await pulled() { return chunk }
