@@ -43,7 +43,8 @@ extension HTTPLoader {
     public func reset() async {}
 }
 
-/// A loader that responds with a closure, or that erases the type of another loader.
+/// A loader that responds with a closure, or that erases the type of another loader. Use it for a loader of a few
+/// lines, as in a test or a preview.
 ///
 /// ```swift
 /// let offline = AnyLoader { request in throw HTTPError(.cannotConnect, request: request, message: "offline") }

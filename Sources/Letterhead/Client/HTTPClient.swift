@@ -40,6 +40,7 @@ public struct HTTPClient: Sendable {
     var context: ClientContext
 
     /// Creates a client and its chain. Only the environment is usually needed.
+    ///
     /// - Parameters:
     ///   - environment: the base URL, headers and query items for all requests. Default: nil (each request must have a
     ///     complete URL).

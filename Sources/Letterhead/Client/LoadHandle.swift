@@ -31,8 +31,7 @@ extension HTTPLoader {
     }
 }
 
-/// A handle for a request that was started by code that is not async. It cancels the request and calls cancellation
-/// handlers.
+/// Cancels a request that you have started from code that is not async, and calls cancellation handlers.
 public final class LoadHandle: Sendable {
     private enum State {
         case running([@Sendable () -> Void])

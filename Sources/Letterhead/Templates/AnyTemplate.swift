@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A template whose type does not depend on the wrapped template. Use it to decorate a template conditionally, or to
+/// A template whose type does not depend on the wrapped template. Use it if you decorate a template conditionally, or
 /// store different templates in a list.
 ///
 /// ```swift

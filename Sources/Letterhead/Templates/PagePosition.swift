@@ -35,7 +35,7 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
-/// The number and the position of a page. An iteration can continue from it later, also in another process.
+/// The number and the position of a page. Store it if you want to continue an iteration later, also in another process.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(page.checkpoint)

@@ -1,7 +1,7 @@
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
 /// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a
-/// client. Implement the protocol only if a custom ``Pagination`` cannot describe the API.
+/// client. Implement the protocol only if you cannot describe the API with a custom ``Pagination``.
 ///
 /// Laws:
 ///

@@ -9,6 +9,11 @@ public import Foundation
 /// var configuration = TransportConfiguration()
 /// configuration.connectTimeout = .seconds(3)
 /// let transport = HTTPClient.makeTransport(configuration)
+/// ```
+///
+/// Letterhead reads only the environment variables that specify proxies; libcurl also reads `SSLKEYLOGFILE`. Over
+/// `URLSession`, only some of the settings are supported: if you change another one, each request fails with
+/// `.invalidRequest`. See <doc:TheTransport>.
 public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for
     /// a connection. It does not apply to HTTP/2, where requests share connections. Default: 64.
@@ -21,8 +26,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// millisecond; nil for no limit. Waiting for a free connection does not count. Default: 10 seconds.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time limit from the last byte that was sent to the first byte of the response. Default: nil (only
-    /// ``idleTimeout`` applies).
+    /// The time limit from the last byte that was sent to the first byte of the response. Set it if you want to notice
+    /// a server that accepts requests but does not respond. Default: nil (only ``idleTimeout`` applies).
     public var firstByteTimeout: Duration?
 
     /// The longest time in which no byte of a request or of its response is transferred; nil for no limit. Time during
@@ -38,8 +43,8 @@ public struct TransportConfiguration: Sendable, Hashable {
 
     public var security = TransportConfiguration.Security()
 
-    /// The path of a Unix-domain socket, to which requests to any host are sent. A request still contains the name of
-    /// its host. Default: nil (no socket).
+    /// Set the path of a Unix-domain socket to send requests for any host to it, for example to a local daemon. A
+    /// request still contains the name of its host. Default: nil (no socket).
     public var unixSocketPath: String?
 
     /// The versions of HTTP that requests use. Default: `.http2`.
@@ -52,9 +57,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// (the system chooses).
     public var networkInterface: String?
 
-    /// The addresses to connect to instead of those in the URL. A key is the `host:port` of a URL, and its value is the
-    /// `host:port` to which the transport connects. The request and the verification of the certificate still use the
-    /// host of the URL. Default: empty.
+    /// Set the addresses to connect to instead of those in the URL, for example to test a new server before its name
+    /// leads to it. A key is the `host:port` of a URL, and its value is the `host:port` to which the transport
+    /// connects. The request and the verification of the certificate still use the host of the URL. Default: empty.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()

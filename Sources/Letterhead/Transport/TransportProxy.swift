@@ -59,10 +59,10 @@ extension TransportConfiguration {
         /// password contains a control character. They also fail if the proxy is ``environment``, because the environment
         /// variables must contain its credentials, or ``direct``.
         ///
-        /// Use this method for the credentials of a proxy. A request with a `Proxy-Authorization` header fails with
-        /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
-        /// redirect or an environment variable could send that request directly to a server, which must not receive the
-        /// credentials of the proxy.
+        /// Do not set `Proxy-Authorization` in a request instead: the request fails with
+        /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy, because a proxy
+        /// exception, a redirect or an environment variable could send it directly to a server, which must not receive
+        /// the credentials of the proxy.
         public func authenticated(user: String, password: String) -> TransportConfiguration.Proxy {
             var proxy = self
             proxy.credentials = Credentials(user: user, password: password)

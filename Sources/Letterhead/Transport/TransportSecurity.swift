@@ -43,8 +43,8 @@ extension TransportConfiguration {
         /// The oldest allowed version of TLS. Default: 1.2.
         public var minimumVersion = Version.tls12
 
-        /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. The server must have one of these
-        /// keys, in addition to a trusted certificate. Default: empty (any key is allowed).
+        /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. If you set any, the server
+        /// must have one of these keys, in addition to a trusted certificate. Default: empty (any key is allowed).
         public var pinnedKeys: [Data] = []
 
         /// The digests for single hosts, which replace ``pinnedKeys`` for these hosts. Default: empty.

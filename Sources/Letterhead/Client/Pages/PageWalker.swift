@@ -108,12 +108,13 @@ public struct PageWalk: Sendable {
     /// The number of items after which a sequence of items ends without an error. Further pages are not requested,
     /// except a page that ``prefetches`` has requested already. Default: nil (no limit).
     public var maximumItems: Int?
-    /// The delay before the request for each page except the first. Default: zero.
+    /// The delay before the request for each page except the first. Set it if you iterate over many pages of an API
+    /// with a rate limit. Default: zero.
     public var delay: Duration
     /// The time limit of the whole iteration. It begins with the first call of the iterator and includes the time
     /// between calls. A page that does not arrive in time is `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
-    /// Whether the next page is requested while the current page is processed. If the iteration ends early, one page
+    /// Set it to true to request the next page while you process the current one. If the iteration ends early, one page
     /// may have been requested unnecessarily. Default: false.
     public var prefetches: Bool
     /// The maximum number of consecutive empty pages. If there are more, the error is `.paginationLoop`. Default: 100.

@@ -10,7 +10,7 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The request is sent when the first event is requested. It may have any method and a body. It contains an
+    /// The request is sent when the first event is requested. You may use any method and a body. It contains an
     /// `Accept` of `text/event-stream` and a `Cache-Control` of `no-cache`, unless the template sets these header
     /// fields itself. Authentication, retries and redirects work like those of any other request until the head of the
     /// response has arrived. A response of another content type is `.invalidResponse`; a 204 has no events.

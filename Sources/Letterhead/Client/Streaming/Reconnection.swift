@@ -1,5 +1,6 @@
 extension ServerSentEvent {
-    /// A setting that determines whether and how an event stream reconnects after its connection has ended.
+    /// Determines whether and how an event stream reconnects after its connection has ended. Use ``whenClosed`` if you
+    /// want to follow events for longer than one connection lasts.
     ///
     /// ```swift
     /// client.events(of: News(), reconnecting: .whenClosed)

@@ -177,7 +177,7 @@ extension HTTPError {
 extension HTTPError.Code {
     /// The request was cancelled by its task or by a reset.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The request breaks a rule, or its body could not be encoded. Usually nothing was sent; see
+    /// The request that you built breaks a rule, or its body could not be encoded. Usually nothing was sent; see
     /// ``HTTPError/mayHaveBeenSent``.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// The server could not be reached: its name was not found, it refused the connection, no route exists, or the
@@ -199,7 +199,7 @@ extension HTTPError.Code {
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
     /// The body could not be decoded. The underlying error names the place and the reason.
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
-    /// The status is not one of the accepted statuses. The error carries the response.
+    /// The status is not one of the accepted statuses. You find the response in ``HTTPError/response``.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
     /// A validator refused the response. The underlying error is the validator's.
     public static let validationFailed = Self(rawValue: "validationFailed")

@@ -13,6 +13,8 @@ import Synchronization
 ///
 /// Implement ``record(_:)`` to write one, and ignore the events and facts that you do not know, because later versions
 /// of the library can add new ones:
+///
+/// ```swift
 /// struct CountRetries: HTTPObserver {
 ///     func record(_ event: HTTPEvent) {
 ///         if event.name == .retryDecided, event[.isRetried] == true { retries.increment() }

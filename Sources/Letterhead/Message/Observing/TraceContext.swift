@@ -2,8 +2,8 @@ public import Foundation
 
 /// The place of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
 ///
-/// A server creates the context from the headers of a request that it handles, and makes it the current context of the
-/// requests that it sends meanwhile:
+/// In a server, create the context from the headers of a request that you handle, and make it the current context of
+/// the requests that you send meanwhile:
 ///
 /// ```swift
 /// let context = TraceContext(traceparent: header, tracestate: state)

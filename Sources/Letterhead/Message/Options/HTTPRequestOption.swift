@@ -1,5 +1,6 @@
 /// A typed value that is attached to a request or a response, and is never sent. With it, a template tells a link or a
-/// loader what to do, and a loader or a validator hands values to the caller: `response[option: Envelope.self]`.
+/// loader what to do, and a loader or a validator hands values to the caller. Read and write it as `request[option:
+/// Tenant.self]` or `response[option: Envelope.self]`.
 ///
 /// To define an option, declare a type, usually an empty enumeration, with a default value, and a property for it in
 /// ``RequestSettings``:
@@ -127,8 +128,8 @@ enum SecretBodiesOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Whether the bodies of the request and of its response are secret as a whole, such as those of a token endpoint.
-    /// Secret bodies are not shown in descriptions, errors or logs, and a redirect does not send them to another
+    /// Set it to true if the bodies of the request and of its response are secret as a whole, such as those of a token
+    /// endpoint: they are not shown in descriptions, errors or logs, and a redirect does not send them to another
     /// origin. Default: false.
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
@@ -218,10 +219,10 @@ extension HTTPRequest {
 
     /// The headers that a redirect to another origin has removed for the rest of the request; empty if no redirect did.
     ///
-    /// Links below a redirect link must obey a law: as long as this set is not empty, they do not add what belongs to
-    /// the origin of the first request, such as its credentials and the headers of its environment. The law holds even
-    /// if a later redirect returns to the first origin. An exception is a link that knows what belongs to which origin,
-    /// such as a cookie jar. Setting the property marks the request as redirected.
+    /// If you write a link that stands below a redirect link, obey a law: as long as this set is not empty, do not add
+    /// what belongs to the origin of the first request, such as its credentials and the headers of its environment. The
+    /// law holds even if a later redirect returns to the first origin. An exception is a link that knows what belongs
+    /// to which origin, such as a cookie jar. Setting the property marks the request as redirected.
     public var withheldHeaders: Set<HTTPHeaders.Name> {
         get { self[option: RedirectedOption.self] ?? [] }
         set { self[option: RedirectedOption.self] = newValue }

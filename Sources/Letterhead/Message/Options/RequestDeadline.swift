@@ -31,7 +31,7 @@ extension RequestSettings {
 extension HTTPRequest {
     /// The time until the deadline: zero or less if the deadline has passed, and nil if there is no deadline.
     ///
-    /// Links and transports must not wait longer than this. If a wait would be longer, they fail at once with
+    /// Do not wait longer than this in your own link or transport: if a wait would be longer, fail at once with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
     public var timeLeft: Duration? { context.deadline?.timeLeft }
 

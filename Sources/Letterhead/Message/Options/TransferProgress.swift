@@ -30,8 +30,8 @@ enum TransferProgressOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// A closure that is called while the bodies of the request and of its response are transferred, in order for each
-    /// direction. The last call for a body of known length with at least one byte has a
+    /// Set a closure to follow the bodies of the request and of its response while they are transferred; it is called
+    /// in order for each direction. The last call for a body of known length with at least one byte has a
     /// ``HTTPRequest/Progress/fractionCompleted`` of 1. Default: nil.
     ///
     /// The closure is called on the thread that reads the bytes, and delays them while it runs. A retry starts from
@@ -58,7 +58,8 @@ extension HTTPRequest {
     }
 }
 
-/// The progress of a request as an asynchronous sequence.
+/// The progress of a request as an asynchronous sequence, for example for a progress bar. If you prefer a closure, use
+/// ``RequestSettings/onProgress``.
 ///
 /// ```swift
 /// let updates = ProgressUpdates()
@@ -72,9 +73,9 @@ extension HTTPRequest {
 /// of its calls is the last one. In that case the sequence ends when a response of known length has been received, or
 /// with ``finish()``.
 ///
-/// A slow reader misses intermediate updates. Create one value for each request, and iterate it once. A request can
-/// report to several values. A page sequence and an event stream report only the progress of their first request. If
-/// the sequence or the stream ends before that request is sent, the updates end as well.
+/// Create one value for each request, and iterate it once. If your loop is slow, it misses intermediate updates. A
+/// request can report to several values. A page sequence and an event stream report only the progress of their first
+/// request. If the sequence or the stream ends before that request is sent, the updates end as well.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<HTTPRequest.Progress>
     private let continuation: AsyncStream<HTTPRequest.Progress>.Continuation

@@ -5,8 +5,8 @@ import Foundation
 /// The value of a secret name is written as `<redacted>`; user and password of a URL are always redacted. A log
 /// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` the first 512 bytes
 /// of a text. The description of an ``HTTPError`` contains no headers, body or query values, but the
-/// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. Other values are not
-/// redacted, so add your names to a request:
+/// `LocalizedError.errorDescription` of an underlying error, redacted with the standard names. If your API has other
+/// secret names, add them to a request:
 ///
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])

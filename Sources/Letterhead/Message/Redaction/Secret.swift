@@ -1,4 +1,4 @@
-/// A string that is never printed: a password, a token or a key.
+/// A string that is never printed. Use it wherever you keep a password, a token or a key.
 ///
 /// ```swift
 /// let password: Secret = "open sesame"

@@ -1,4 +1,5 @@
-/// The method of a request (RFC 9110, 9).
+/// The method of a request (RFC 9110, 9). Set it in a ``RequestTemplate``; ``Get``, ``Post`` and their neighbors have a
+/// fixed one.
 ///
 /// The set is open: write `HTTPMethod("PURGE")`, or `"PURGE"` where a method is expected. Methods are case-sensitive. A
 /// method that is not a token (RFC 9110, 5.6.2) is refused with ``HTTPError/Code/invalidRequest`` before anything is

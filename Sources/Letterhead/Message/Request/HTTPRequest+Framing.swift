@@ -78,7 +78,7 @@ extension HTTPError {
 extension HTTPRequest {
     /// Checks the request before anything is sent.
     ///
-    /// Every transport of the library calls this method first. A custom transport must do the same.
+    /// Call it first if you write a transport, as every transport of the library does.
     ///
     /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
     ///   - The method and the names of all headers are tokens. The values of the headers contain no control characters.

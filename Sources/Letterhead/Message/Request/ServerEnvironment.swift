@@ -128,8 +128,8 @@ extension HTTPRequest {
     /// It is also nil if the request has its own environment and a closure provides the client's environment, because
     /// the closure is then not called.
     ///
-    /// ``ApplyEnvironment`` sets this property. A custom link that replaces ``ApplyEnvironment`` must also set it, to
-    /// the origin of the environment that the link applies.
+    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set the property to the origin
+    /// of the environment that your link applies.
     public var homeOrigin: HTTPOrigin? {
         get { context.homeOrigin }
         set { context.homeOrigin = newValue }
@@ -138,7 +138,7 @@ extension HTTPRequest {
 
 extension RequestSettings {
     /// The environment of the request, which replaces the client's entirely. Default: not set (the environment of the
-    /// client applies). If it is set to nil, no environment is applied.
+    /// client applies). Set nil to apply no environment.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironment.self] }
         set { self[option: ServerEnvironment.self] = newValue }

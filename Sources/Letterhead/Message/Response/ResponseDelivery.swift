@@ -73,7 +73,7 @@ extension HTTPRequest {
 
 extension HTTPResponse {
     /// Returns the response with its streamed body in the form of ``RequestSettings/responseDelivery``: streamed, in
-    /// memory, or in a file. A transport calls it with the response as it is received.
+    /// memory, or in a file. Call it at the end of your own transport, with the response as it is received.
     ///
     /// ```swift
     /// let response = HTTPResponse(request: request, status: status, headers: headers, body: streamedBody)

@@ -91,8 +91,8 @@ extension HTTPResponse {
         set { self[option: InterimResponses.self] = newValue }
     }
 
-    /// Sets closures that return the metrics and the trailers. A transport uses it for a streamed response, which it
-    /// returns before they are complete.
+    /// Sets closures that return the metrics and the trailers. Call it if you write a transport that returns a streamed
+    /// response before they are complete.
     ///
     /// ```swift
     /// response.provide(metrics: { exchange.metrics }, trailers: { exchange.trailers })

@@ -125,7 +125,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             holes.add(from: start, to: text.utf8.count, name: nil)
         }
 
-        /// Appends a string unchanged, with its slashes and escapes. The caller is responsible for its safety.
+        /// Appends a string unchanged, with its slashes and escapes. Use it only for a string that you control.
         public mutating func appendInterpolation(raw value: String) {
             let start = text.utf8.count
             text += value

@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent.
+/// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent. Use it for bytes
+/// that you produce while they are sent; for a file, use ``FileBody``.
 ///
 /// ```swift
 /// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // a new sequence for each attempt

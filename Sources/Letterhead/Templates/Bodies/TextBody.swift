@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A body that consists of a string, encoded in the charset of its media type.
+/// A body that consists of a string, encoded in the charset of its media type. If you have the encoded bytes already,
+/// use ``DataBody``.
 ///
 /// ```swift
 /// TextBody("hé")                                              // text/plain; charset=utf-8

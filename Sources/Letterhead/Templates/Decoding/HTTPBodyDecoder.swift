@@ -30,11 +30,13 @@ extension HTTPBodyDecoder {
 }
 
 extension JSONDecoder: HTTPBodyDecoder {
-    /// Set `allowsJSON5` only for servers that you trust, because a malformed JSON5 text can end the process.
+    /// `application/json` and `application/problem+json`. Set `allowsJSON5` only for servers that you trust, because a
+    /// malformed JSON5 text can end the process.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 
 extension PropertyListDecoder: HTTPBodyDecoder {
+    /// `application/x-plist`.
     public var mediaTypes: [MediaType] { ["application/x-plist"] }
 }
 
@@ -78,7 +80,8 @@ extension RequestSettings {
     }
 }
 
-/// Decodes by the media type of the response, for example JSON and property lists.
+/// Decodes by the media type of the response. Use it if the endpoints that you call respond in several formats, such as
+/// JSON and property lists.
 ///
 /// ```swift
 /// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])
