@@ -48,8 +48,8 @@ public struct HTTPError: Error, Sendable {
     /// secrets; control characters in it are escaped. `response` is the part of the response that had been received,
     /// and `underlying` the error that another component threw.
     ///
-    /// Set `mayHaveBeenSent` to false only if it is certain that no byte of the request was sent; by default, the code
-    /// determines it. By default, the attempts are those of the response, if there is one.
+    /// Set `mayHaveBeenSent` to false only if it is certain that no byte of the request was sent; by default, it is
+    /// false for ``Code/invalidRequest`` alone. By default, the attempts are those of the response, if there is one.
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil

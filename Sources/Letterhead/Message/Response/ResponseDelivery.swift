@@ -11,9 +11,10 @@ extension HTTPResponse {
         case streamed
         /// To a file. The body of the response is empty; see ``HTTPResponse/savedFile``.
         ///
-        /// The file is written after the body is complete and the response has been accepted. An existing file is not
-        /// changed if a validator refuses the response, if a template refuses it in `finish`, or if its status is not
-        /// accepted. The body of a response with a status that is not accepted is in memory.
+        /// The bytes are saved under a hidden name in the same folder, and take the place of the file when the body is
+        /// complete and the response has been accepted. An existing file is not changed if a validator refuses the
+        /// response, if a template refuses it in `finish`, or if its status is not accepted. The body of a response
+        /// with a status that is not accepted is in memory.
         case file(URL)
 
         /// The limit of a body if the request does not set one; see ``RequestSettings/responseLimit``.

@@ -10,8 +10,9 @@ public import Foundation
 /// ```
 ///
 /// Everything except ASCII letters and digits is percent-encoded, and a space is written as `spaces` determines, or
-/// else the encoder: `%20` by default. An item without a value is written as `name=`. If a value cannot be encoded, the
-/// request fails with `.invalidRequest` and the underlying `EncodingError`.
+/// else the encoder: `%20` by default. An item without a value is written as `name=`; a property that is nil is written
+/// as the encoder determines, and omitted by default. If a value cannot be encoded, the request fails with
+/// `.invalidRequest` and the underlying `EncodingError`.
 public struct FormBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
@@ -32,7 +33,8 @@ public struct FormBody: HTTPBody {
         self.init(items.map { ($0.key, $0.value) }, encoder.with(spaces))
     }
 
-    /// Creates a form from query items in order. The encoder determines how values are written.
+    /// Creates a form from query items in order. They are strings already, so only how the encoder writes spaces
+    /// matters.
     public init(
         _ items: [URLQueryItem], spaces: FormEncoder.Spaces? = nil, encoder: FormEncoder = FormEncoder()
     ) {
