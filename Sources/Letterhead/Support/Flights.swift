@@ -33,7 +33,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         /// The number of its first ticket.
         let number: Int
         let task: Task<Void, Never>
-        var isLasting: Bool
+        let isLasting: Bool
         var waiters: [Int: OneShot<Outcome>] = [:]
 
         func end(as outcome: Outcome) {
@@ -45,12 +45,11 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         var flights: [Key: Flight] = [:]
         var lastNumber = 0
 
-        mutating func join(_ key: Key, isLasting: Bool = false) -> Ticket? {
+        mutating func join(_ key: Key) -> Ticket? {
             guard let index = flights.index(forKey: key) else { return nil }
             lastNumber += 1
             let ticket = Ticket(key: key, flight: flights.values[index].number, number: lastNumber)
             flights.values[index].waiters[lastNumber] = ticket.waiter
-            if isLasting { flights.values[index].isLasting = true }
             return ticket
         }
 
@@ -77,20 +76,37 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Joins the operation in flight for a key, or starts it.
     ///
-    /// - Parameter isLasting: whether the operation continues when no task waits for it.
+    /// - Parameter isLasting: whether an operation that is started continues when no task waits for it.
     package func join(
         _ key: Key, isLasting: Bool = false, orStart operation: @escaping @Sendable () async -> Value
     ) -> Ticket {
         state.withLock { state in
-            if let ticket = state.join(key, isLasting: isLasting) { return ticket }
-            state.lastNumber += 1
-            let ticket = Ticket(key: key, flight: state.lastNumber, number: state.lastNumber)
-            // The task is created under the lock, so that a reset finds every operation that can run.
-            let task = Task { [self] in finish(ticket, with: await operation()) }
-            state.flights[key] = Flight(
-                number: ticket.number, task: task, isLasting: isLasting, waiters: [ticket.number: ticket.waiter])
+            if let ticket = state.join(key) { return ticket }
+            let ticket = launch(key, isLasting: isLasting, in: &state, operation)
+            state.flights[key]?.waiters[ticket.number] = ticket.waiter
             return ticket
         }
+    }
+
+    /// Starts a lasting operation for which no task waits, unless one is in flight for the key.
+    package func start(_ key: Key, _ operation: @escaping @Sendable () async -> Value) {
+        state.withLock { state in
+            if state.flights[key] == nil { _ = launch(key, isLasting: true, in: &state, operation) }
+        }
+    }
+
+    /// Starts an operation under the lock, so that a reset finds every operation that can run.
+    private func launch(
+        _ key: Key, isLasting: Bool, in state: inout State, _ operation: @escaping @Sendable () async -> Value
+    ) -> Ticket {
+        state.lastNumber += 1
+        let ticket = Ticket(key: key, flight: state.lastNumber, number: state.lastNumber)
+        let task = Task { [self] in
+            // A flight that was cancelled before its task began does nothing.
+            if !Task.isCancelled { finish(ticket, with: await operation()) }
+        }
+        state.flights[key] = Flight(number: ticket.number, task: task, isLasting: isLasting)
+        return ticket
     }
 
     /// Waits for the outcome, and raises the priority of the operation to that of the caller.
@@ -108,13 +124,14 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         }
     }
 
-    /// Ends all waits with `.reset`, and cancels all operations without awaiting them.
-    package func reset() {
-        let flights = state.withLock { state in
-            defer { state.flights = [:] }
-            return state.flights
+    /// Ends the waits for some keys with `.reset`, and cancels their operations without awaiting them. Default: all keys.
+    package func reset(where isEnded: (Key) -> Bool = { _ in true }) {
+        let ended = state.withLock { state in
+            let ended = state.flights.filter { isEnded($0.key) }
+            for key in ended.keys { state.flights[key] = nil }
+            return ended
         }
-        for flight in flights.values {
+        for flight in ended.values {
             flight.task.cancel()
             flight.end(as: .reset)
         }

@@ -45,7 +45,7 @@ import Testing
         isLasting: Bool
     ) async throws {
         let gate = OneShot<Int>()
-        let waits = [join(until: gate), join(isLasting: isLasting, until: gate)].map { wait(for: $0) }
+        let waits = [join(isLasting: isLasting, until: gate), join(until: gate)].map { wait(for: $0) }
         waits[0].cancel()
         #expect(await waits[0].value.name == "cancelled" && flights.waiting == 1 && gate.valueNow == nil)
         waits[1].cancel()
@@ -57,6 +57,29 @@ import Testing
         } else {
             #expect(await gate.value == 0 && join(until: OneShot()).isFirst)
         }
+    }
+
+    @Test func `an operation that is started has no waiting tasks, and does not change one in flight`() async throws {
+        let (background, gate) = (OneShot<Int>(), OneShot<Int>())
+        for _ in 0..<3 { flights.start("b") { await background.value } }
+        #expect(flights.running == 1 && flights.waiting == 0)
+        let late = try #require(flights.join("b"))
+        background.set(1)
+        #expect(await wait(for: late).value.number == 1 && !late.isFirst && flights.running == 0)
+        let only = wait(for: join(until: gate))
+        flights.start("a") { 2 }
+        only.cancel()
+        #expect(await only.value.name == "cancelled" && flights.running == 0)
+        #expect(await gate.value == 0)
+    }
+
+    @Test func `a reset of some keys leaves the others`() async {
+        let gate = OneShot<Int>()
+        let (ended, kept) = (wait(for: join(until: OneShot())), wait(for: join("b", until: gate)))
+        flights.reset { $0 == "a" }
+        #expect(await ended.value.name == "reset" && flights.running == 1)
+        gate.set(1)
+        #expect(await kept.value.number == 1)
     }
 
     @Test func `each task waits until its own limit, and the others wait on`() async {

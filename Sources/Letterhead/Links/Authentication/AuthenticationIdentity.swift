@@ -25,11 +25,13 @@ extension HTTPAuthentication {
     }
 }
 
-/// The identity of a request: the origin, and everything in the request that distinguishes users.
+/// The identity of a request: the origin, and everything in the request that distinguishes users. A client serves
+/// another user after a reset.
 ///
 /// A response or a token of one request is shared with another one only if both identities are equal. Two identities
 /// may belong to the same user, but one identity never belongs to two users.
 struct RequestIdentity: Hashable, Sendable {
+    private let generation: ClientGeneration?
     private let origin: HTTPOrigin?
     private let userInfo: String?
     private let environment: ServerEnvironment?
@@ -39,6 +41,7 @@ struct RequestIdentity: Hashable, Sendable {
     private let scopes: Set<String>
 
     init(_ request: HTTPRequest) {
+        generation = request.context.generation
         origin = request.origin
         userInfo = request.userInfo
         environment = request.serverEnvironment

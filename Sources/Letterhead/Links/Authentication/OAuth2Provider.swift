@@ -62,7 +62,7 @@ final class OAuth2Provider: CredentialProvider {
     func reset() async {
         given.withLock { $0 = nil }
         // If the store cannot delete the tokens now, the keeper deletes them before it returns tokens again.
-        try? await keeper.delete()
+        try? await keeper.delete(isReset: true)
     }
 
     /// Refuses stored tokens of another origin. They may come from an earlier launch of the program.
@@ -105,7 +105,7 @@ extension OAuth2Provider {
             return try await refreshed(token, kept: kept, for: need)
         } catch let failure as HTTPAuthentication.Failure where failure.endsSession {
             given.withLock { $0 = nil }
-            try await keeper.delete()
+            try await keeper.delete(isReset: false)
             return try await grantedAnew(scope, for: need, after: failure)
         }
     }

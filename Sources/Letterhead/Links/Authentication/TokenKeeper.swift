@@ -32,7 +32,7 @@ final class TokenKeeper: Sendable {
     private let now: @Sendable () -> Date
     private let refreshAhead: Duration
     private let pending = Mutex(Pending())
-    /// The end of the last call to the store.
+    /// The end of the last call to the store, and of all calls before it.
     private let lastCall = Mutex<OneShot<Void>?>(nil)
 
     init(
@@ -52,7 +52,7 @@ final class TokenKeeper: Sendable {
     /// Returns the stored tokens. If they equal the previous credential, its expiry on the timeline is kept.
     func load(previous: OAuth2Credential?) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         let (unsaved, mustDelete) = pending.withLock { ($0.save, $0.delete) }
-        if mustDelete { try await delete() }
+        if mustDelete { try await delete(isReset: false) }
         if let unsaved { return try await save(unsaved) }
         let loaded = try await calling("load") { try await store.load() }
         guard let tokens = loaded else { return nil }
@@ -75,10 +75,21 @@ final class TokenKeeper: Sendable {
     }
 
     /// Deletes the stored tokens. If that fails, ``load(previous:)`` retries the deletion before it loads tokens.
-    func delete() async throws(HTTPAuthentication.Failure) {
-        pending.withLock { $0 = Pending(delete: true) }
-        try await calling("delete") { try await store.delete() }
-        pending.withLock { $0.delete = false }
+    ///
+    /// - Parameter isReset: whether the call is part of a reset. A fetch that a reset has cancelled deletes nothing,
+    ///   because the tokens may already be those of the next user.
+    func delete(isReset: Bool) async throws(HTTPAuthentication.Failure) {
+        if isReset { pending.withLock { $0 = Pending(delete: true) } }
+        try await calling("delete") {
+            if !isReset {
+                try pending.withLock { pending in
+                    try Task.checkCancellation()
+                    pending = Pending(delete: true)
+                }
+            }
+            try await store.delete()
+            pending.withLock { $0.delete = false }
+        }
     }
 
     func freshness(of credential: OAuth2Credential) -> HTTPAuthentication.Freshness {
@@ -108,16 +119,25 @@ final class TokenKeeper: Sendable {
     private func calling<Value>(
         _ verb: String, _ call: () async throws -> Value
     ) async throws(HTTPAuthentication.Failure) -> Value {
-        let end = OneShot<Void>()
-        defer { end.set(()) }
+        let (turn, end) = (OneShot<Void>(), OneShot<Void>())
         let earlier = lastCall.withLock { lastCall in
             defer { lastCall = end }
             return lastCall
         }
-        await withTaskCancellationHandler {
+        let wait = Task {
             await earlier?.value
+            turn.set(())
+        }
+        defer {
+            Task {
+                await wait.value
+                end.set(())
+            }
+        }
+        await withTaskCancellationHandler {
+            await turn.value
         } onCancel: {
-            earlier?.set(())
+            turn.set(())
         }
         do { return try await call() } catch { throw Self.failure(verb, error) }
     }

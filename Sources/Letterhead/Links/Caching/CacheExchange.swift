@@ -76,9 +76,9 @@ struct CacheExchange: Sendable {
         var response = try await next.load(request)
         for url in CacheRules.invalidated(by: response, to: request) {
             cache.state.withLock { $0.invalidate(url) }
-            _ = cache.guarded { try cache.storage.remove(url: url) }
+            _ = cache.guarded { try cache.storingLock.withLock { _ in try cache.storage.remove(url: url) } }
         }
-        response.cacheDecision = CacheDecision(outcome: .missed, reason: CacheRules.Refusal.method.rawValue)
+        response.cacheDecision = CacheRules.Refusal.method.decision
         return response
     }
 
@@ -122,21 +122,21 @@ extension CacheExchange {
     ///
     /// - Returns: nil if the entry must be looked up again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
-        // The validation has no deadline, because each request that waits for it has its own.
-        let sent = CacheExchange(cache: cache, request: request.withoutDeadline, next: next)
-        let validation = cache.validations.join(entry.id) { await sent.validation(of: entry, demand: demand) }
+        if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
+        let left = request.timeLeft
+        if let left, left <= .zero { return try late(entry, demand) }
+        let validation = cache.validations.join(key(of: entry)) { await self.validation(of: entry, demand: demand) }
         let isOwn = validation.isFirst
-        switch await cache.validations.outcome(for: validation, within: request.timeLeft, on: ContinuousClock()) {
+        // The links below end the request that is sent at its own deadline.
+        let limit = isOwn ? nil : left
+        switch await cache.validations.outcome(for: validation, within: limit, on: ContinuousClock()) {
         case .cancelled: throw HTTPError(.cancelled, request: request, mayHaveBeenSent: isOwn)
         case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
-        case .late: throw request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: isOwn)
+        case .late: return try late(entry, demand)
         case .value(let shared):
             switch shared.result {
-            case .success(var response):
-                if isOwn {
-                    if request.hasDeadline { response.request.shareDeadline(of: request) }
-                    return response
-                }
+            case .success(let response):
+                if isOwn { return response }
                 // The response to the other request may be another variant.
                 guard let entry = shared.entry, entry.body.count <= request.responseLimit,
                     Vary.fields(entry.head.varied.map(\.name), of: request) == entry.head.varied
@@ -144,10 +144,22 @@ extension CacheExchange {
                 return reuse(entry, as: response.cache, reason: "shared validation")
             case .failure(let error):
                 if let stale = replacing(error: error, with: entry, demand: demand) { return stale }
-                if !isOwn, error.code == .cancelled || error.code == .timedOut { return nil }
+                if isOwn { throw error }
+                if error.code == .cancelled || error.code == .timedOut { return nil }
                 throw error.with(request: request)
             }
         }
+    }
+
+    /// Returns the stored response to a request whose deadline has passed before it was sent, if that is allowed.
+    private func late(_ entry: CachedEntry, _ demand: CacheDemand) throws(HTTPError) -> HTTPResponse {
+        let error = request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: false)
+        guard let stale = replacing(error: error, with: entry, demand: demand) else { throw error }
+        return stale
+    }
+
+    private func key(of entry: CachedEntry) -> CacheValidation.Key {
+        CacheValidation.Key(entry: entry.id, generation: request.context.generation)
     }
 
     private func validation(of entry: CachedEntry, demand: CacheDemand) async -> CacheValidation {
@@ -172,7 +184,7 @@ extension CacheExchange {
         do throws(HTTPError) {
             response = try await next.load(CacheRules.validating(request, entry.head, reload: demand.validates))
         } catch {
-            _ = cache.state.withLock { $0.end(ticket) }
+            cache.state.withLock { $0.end(ticket) }
             throw error
         }
         let isOwn = !entry.head.headers.contains(.eTag) && !entry.head.headers.contains(.lastModified)
@@ -182,26 +194,20 @@ extension CacheExchange {
         guard cache.state.withLock({ $0.isCurrent(ticket) }), CacheRules.confirms(response, entry.head) else {
             // The 304 belongs to another response, or the entry was invalidated in the meantime. The request is
             // therefore sent again without the validators.
-            _ = cache.state.withLock { $0.end(ticket) }
+            cache.state.withLock { $0.end(ticket) }
             _ = cache.guarded { try cache.storage.remove(entry) }
             return (try await forward.response(), nil)
         }
         // The empty body is read to its end, so that the connection can be reused.
         _ = try? await response.body.data(upTo: 1 << 16)
-        let (confirmed, updated) = confirmed(response, entry, start)
-        // An invalidation that occurred during the update did not find the entry, so it is removed now.
-        guard cache.state.withLock({ $0.end(ticket) }) else {
-            _ = cache.guarded { try cache.storage.remove(url: entry.key.url) }
-            return (confirmed, nil)
-        }
-        return (confirmed, updated)
+        defer { cache.state.withLock { $0.end(ticket) } }
+        return confirmed(response, entry, ticket, start)
     }
 
     private func confirmed(
-        _ confirmation: HTTPResponse, _ entry: CachedEntry, _ start: Int64
+        _ confirmation: HTTPResponse, _ entry: CachedEntry, _ ticket: CacheState.Ticket, _ start: Int64
     ) -> (HTTPResponse, CachedEntry?) {
         let head = entry.head.updated(by: confirmation, requestTime: start, responseTime: cache.seconds)
-        let stored = CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id)
         var response = confirmation
         response.status = HTTPStatus(head.status)
         response.headers = head.headers
@@ -215,7 +221,8 @@ extension CacheExchange {
             _ = cache.guarded { try cache.storage.remove(entry) }
             return (response, nil)
         }
-        return (response, cache.guarded { try cache.storage.update(entry, head: head) } ?? stored)
+        let updated = cache.guarded { try cache.storing(ticket) { try cache.storage.update(entry, head: head) } }
+        return (response, updated ?? CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id))
     }
 
     /// Handles a response that is not a confirmation: it replaces the entry, or the entry replaces an error.
@@ -226,7 +233,7 @@ extension CacheExchange {
         if CacheRules.isError(answer.status), CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds),
             let stale = reuse(entry, as: .stale, reason: "the server responded with \(answer.status.code)")
         {
-            _ = cache.state.withLock { $0.end(ticket) }
+            cache.state.withLock { $0.end(ticket) }
             return (stale, nil)
         }
         var response = forward.store(answer, ticket: ticket, start: start)
@@ -252,9 +259,14 @@ extension CacheExchange {
         request.options.remove(TransferProgressOption.self)
         request.responseDelivery = .buffered
         let exchange = CacheExchange(cache: cache, request: request, next: next)
-        _ = cache.validations.join(entry.id, isLasting: true) {
-            let validation = await exchange.validation(of: entry, demand: CacheDemand())
-            if case .failure(let error) = validation.result, !Task.isCancelled { exchange.cache.onError(error) }
+        cache.validations.start(key(of: entry)) {
+            let demand = CacheDemand()
+            let validation = await exchange.validation(of: entry, demand: demand)
+            if case .failure(let error) = validation.result, !Task.isCancelled,
+                exchange.replacing(error: error, with: entry, demand: demand) == nil
+            {
+                exchange.cache.onError(error)
+            }
             return validation
         }
     }
@@ -262,6 +274,12 @@ extension CacheExchange {
 
 /// The result of a validation that requests share.
 struct CacheValidation: Sendable {
+    /// A validation is shared by the requests of one client between two resets.
+    struct Key: Hashable {
+        let entry: UInt64
+        let generation: ClientGeneration?
+    }
+
     /// The result for the request that was sent.
     let result: Result<HTTPResponse, HTTPError>
     /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new one that

@@ -15,7 +15,7 @@ struct CacheForward: Sendable {
         do throws(HTTPError) {
             return store(try await exchange.next.load(request), ticket: ticket, start: start)
         } catch {
-            _ = cache.state.withLock { $0.end(ticket) }
+            cache.state.withLock { $0.end(ticket) }
             throw error
         }
     }
@@ -27,41 +27,32 @@ struct CacheForward: Sendable {
             try CacheRules.checkStorable(head, to: request)
             guard exchange.belongs(head, sentAs: response.request) else { throw .changedBelow }
         } catch {
-            _ = cache.state.withLock { $0.end(ticket) }
-            response.cacheDecision = CacheDecision(outcome: .missed, reason: error.rawValue)
+            cache.state.withLock { $0.end(ticket) }
+            response.cacheDecision = error.decision
             return response
         }
         guard let data = response.body.buffered else { return streaming(response, head, ticket) }
-        guard cache.state.withLock({ $0.isCurrent(ticket) }) else {
-            _ = cache.state.withLock { $0.end(ticket) }
-            response.cacheDecision = CacheDecision(outcome: .missed, reason: CacheRules.Refusal.outdated.rawValue)
-            return response
-        }
-        response.cacheDecision = save(data, head)
-        // An invalidation that occurred during the save did not find the response, so it is removed now.
-        if !cache.state.withLock({ $0.end(ticket) }) { _ = cache.guarded { try cache.storage.remove(url: key.url) } }
+        response.cacheDecision = save(data, head, ticket)
+        cache.state.withLock { $0.end(ticket) }
         return response
     }
 
-    private func save(_ data: Data, _ head: CachedHead) -> CacheDecision {
-        let isSaved = cache.guarded {
+    private func save(_ data: Data, _ head: CachedHead, _ ticket: CacheState.Ticket) -> CacheDecision {
+        let decision = cache.guarded {
+            guard cache.state.withLock({ $0.isCurrent(ticket) }) else { return CacheRules.Refusal.outdated.decision }
             let writer = try cache.storage.write(head, for: key)
-            guard try writer.append(data) else { return false }
-            try writer.finish()
-            return true
+            guard try writer.append(data) else { return CacheRules.Refusal.tooLarge.decision }
+            return try cache.storing(ticket, writer.finish) == nil
+                ? CacheRules.Refusal.outdated.decision : CacheDecision(outcome: .stored)
         }
-        switch isSaved {
-        case true?: return CacheDecision(outcome: .stored)
-        case false?: return CacheDecision(outcome: .missed, reason: CacheRules.Refusal.tooLarge.rawValue)
-        case nil: return CacheDecision(outcome: .missed, reason: "the store failed")
-        }
+        return decision ?? CacheDecision(outcome: .missed, reason: "the store failed")
     }
 
     /// Returns the response with a body whose pieces are stored while it is read.
     private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
         var response = response
         guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
-            _ = cache.state.withLock { $0.end(ticket) }
+            cache.state.withLock { $0.end(ticket) }
             response.cacheDecision = CacheDecision(outcome: .missed, reason: "the store failed")
             return response
         }
@@ -99,16 +90,13 @@ final class CacheRecording: Sendable {
     /// Stores the response, unless it was invalidated while it was received.
     func finish() {
         guard let writer = writer.withLock({ $0.take() }) else { return }
-        let isCurrent = cache.state.withLock { $0.isCurrent(ticket) }
-        if isCurrent { _ = cache.guarded { try writer.finish() } } else { writer.discard() }
-        // An invalidation that occurred during the save did not find the response, so it is removed now.
-        let isValid = cache.state.withLock { $0.end(ticket) }
-        if isCurrent, !isValid { _ = cache.guarded { try cache.storage.remove(url: ticket.url) } }
+        _ = cache.guarded { if try cache.storing(ticket, writer.finish) == nil { writer.discard() } }
+        cache.state.withLock { $0.end(ticket) }
     }
 
     func discard() {
         guard let writer = writer.withLock({ $0.take() }) else { return }
-        _ = cache.state.withLock { $0.end(ticket) }
+        cache.state.withLock { $0.end(ticket) }
         writer.discard()
     }
 }

@@ -12,6 +12,13 @@ package struct FileCacheHead: Equatable {
     var bodyChecksum: UInt64
 
     private static let mark: UInt32 = 0x3243_484C  // "LHC2"
+
+    /// Whether a file has the mark of another version of the library.
+    static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
+        var reader = Reader(bytes: bytes, index: 0)
+        return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark
+    }
+
     /// The largest file that is read, in bytes. By default, transports accept heads of at most 256 KiB.
     static let longest = 4 << 20
 

@@ -122,7 +122,7 @@ final class FileCacheStorage: CacheStorage {
         return names
     }
 
-    /// Reads a head. Returns nil if another process has removed it.
+    /// Reads a head. Returns nil if another process has removed it, or if another version of the library wrote it.
     private func head(of name: FileCacheName) throws -> FileCacheHead? {
         guard let descriptor = try folder.opened(name.head, inShard: name.url.shard) else {
             state.withLock { remove(name, &$0) }
@@ -135,6 +135,10 @@ final class FileCacheStorage: CacheStorage {
         }
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(facts.st_size)) { buffer, count in
             count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        if FileCacheHead.isOfOtherVersion(bytes) {
+            state.withLock { remove(name, &$0) }
+            return nil
         }
         guard let file = FileCacheHead(bytes), file.bodyCount == Int(name.bodyCount) else { throw damaged(name) }
         return file

@@ -26,8 +26,8 @@ extension ResponseCache {
     /// }
     /// ```
     ///
-    /// The functions are called from any thread, concurrently, and may block. If one throws, the error is passed to the
-    /// closure `onError` of the cache, and the request continues without the store.
+    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If one throws,
+    /// the error is passed to the closure `onError` of the cache, and the request continues without the store.
     ///
     /// Laws:
     ///

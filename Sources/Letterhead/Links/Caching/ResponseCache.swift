@@ -30,8 +30,11 @@ public final class ResponseCache: LoaderLink {
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
-    /// The validations in flight, by entry. Those in the background are lasting.
-    let validations = Flights<UInt64, CacheValidation>()
+    /// Held while a response is stored or removed because of a reset or an invalidation. The state shows these first, so
+    /// that each of them either prevents the storing or removes what was stored.
+    let storingLock = Mutex(())
+    /// The validations in flight. Those in the background are lasting.
+    let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
     /// Creates a cache.
@@ -53,7 +56,7 @@ public final class ResponseCache: LoaderLink {
     }
 
     /// Removes all stored responses.
-    public func removeAll() { guarded { try storage.removeAll() } }
+    public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
     /// Reuses a stored response, or calls the next loader and stores its response.
     ///
@@ -73,10 +76,10 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels validations, removes all stored responses, and resets the links below.
+    /// Cancels validations, except those of other clients, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.generation += 1 }
-        validations.reset()
+        validations.reset { $0.generation?.hasEnded ?? true }
         await next.reset()
         removeAll()
     }
@@ -84,6 +87,12 @@ public final class ResponseCache: LoaderLink {
     var seconds: Int64 {
         let (first, last) = (Double(CachedHead.times.lowerBound), Double(CachedHead.times.upperBound))
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
+    }
+
+    /// Stores a response. Returns nil, and does not call the closure, if a reset or an invalidation of its URL has
+    /// occurred since its request began.
+    func storing<Value>(_ ticket: CacheState.Ticket, _ store: () throws -> Value) throws -> Value? {
+        try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
 
     /// Calls a function of the store. An error is reported, and the result is nil.
@@ -246,6 +255,10 @@ struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
     var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
 }
 
+extension CacheRules.Refusal {
+    var decision: CacheDecision { CacheDecision(outcome: .missed, reason: rawValue) }
+}
+
 enum CacheDecisionValue: HTTPRequestOption {
     static let defaultOptionValue = CacheDecision(outcome: .unused)
 }
@@ -311,20 +324,14 @@ struct CacheState {
         return Ticket(url: url, generation: generation, time: clock)
     }
 
+    /// Whether a response may be stored: no reset and no invalidation of its URL have occurred since ``begin(_:)``.
     func isCurrent(_ ticket: Ticket) -> Bool {
         generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
     }
 
-    /// Ends a request.
-    ///
-    /// - Returns: whether its response may be stored: no reset and no invalidation of its URL have occurred since
-    ///   ``begin(_:)``.
-    mutating func end(_ ticket: Ticket) -> Bool {
-        defer {
-            loads[ticket.url]?.count -= 1
-            if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
-        }
-        return isCurrent(ticket)
+    mutating func end(_ ticket: Ticket) {
+        loads[ticket.url]?.count -= 1
+        if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
     }
 
     /// Notes that the responses of a URL have become invalid. Only requests of this URL that have begun need to know it.

@@ -46,7 +46,19 @@ public final class Deduplicate: LoaderLink {
 
     /// Sends the request, or waits for the load of an equal one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard let key = DeduplicationKey(request, ignoring: ignored) else { return try await next.load(request) }
+        if let key = DeduplicationKey(request, ignoring: ignored),
+            let response = try await sharedResponse(to: request, key, next: next)
+        {
+            return response
+        }
+        return try await next.load(request)
+    }
+
+    /// Returns the response of a load that equal requests share. It is nil if only the first of them can read it; it is
+    /// released before the others are sent, because its body may occupy a slot or a connection.
+    private func sharedResponse(
+        to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
+    ) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
@@ -66,14 +78,13 @@ public final class Deduplicate: LoaderLink {
                 return response
             }
             // A streamed body can be read only once.
-            if response.body.buffered == nil { return try await next.load(request) }
-            return shared(response, with: request)
+            return response.body.buffered == nil ? nil : shared(response, with: request)
         }
     }
 
-    /// Cancels the running loads, and resets the links below.
+    /// Cancels the running loads, except those of other clients, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        loads.reset()
+        loads.reset { $0.request.endsAtReset }
         await next.reset()
     }
 
@@ -161,7 +172,7 @@ extension HTTPResponse {
 ///
 /// This type is a class because it is passed often and read rarely.
 final class DeduplicationKey: Hashable, Sendable {
-    private let request: HTTPRequest
+    let request: HTTPRequest
     private let key: String?
     private let headers: HTTPHeaders
     private let body: Data?
@@ -225,7 +236,8 @@ final class DeduplicationKey: Hashable, Sendable {
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes
-            && left.client === right.client && left.context.additions.isEmpty && right.context.additions.isEmpty
+            && left.context.generation == right.context.generation && left.context.additions.isEmpty
+            && right.context.additions.isEmpty
             && left.serverEnvironment == right.serverEnvironment && left.withheldHeaders == right.withheldHeaders
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.
-final class ClientIdentity: Sendable {
+final class ClientIdentity: Hashable, Sendable {
     fileprivate typealias Sleep = Task<Void, any Error>
 
     fileprivate struct Sleeps {
@@ -14,6 +14,10 @@ final class ClientIdentity: Sendable {
 
     /// The generation to which new requests belong.
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
+
+    static func == (left: ClientIdentity, right: ClientIdentity) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// Ends the generation, and with it all pauses. A reset calls it before it ends anything else, so that whatever
     /// sees a request later can refuse it.
@@ -28,7 +32,7 @@ final class ClientIdentity: Sendable {
 }
 
 /// What a client does between two resets. Whatever belongs to an earlier generation is ended and stored nowhere.
-struct ClientGeneration: Sendable {
+struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 

@@ -113,6 +113,20 @@ import Testing
         #expect(try await client.get().cache == .hit)
     }
 
+    @Test func `a file of another version is removed, and is no error`() async throws {
+        defer { remove() }
+        let scene = CacheScene.counting("max-age=60")
+        let client = scene.client(scene.cache(try .files(in: folder, bytes: 1 << 20)))
+        _ = try await client.get()
+        let file = try #require(try files(".head").first)
+        var earlier = try Data(contentsOf: file)
+        #expect(earlier.starts(with: Data("LHC2".utf8)))
+        earlier[3] = UInt8(ascii: "1")
+        try earlier.write(to: file)
+        #expect(try await client.get().cache == .stored)
+        #expect(scene.errors.withLock { $0 } == [] && !FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test(arguments: [".head", ".body"])
     func `a truncated or missing file makes an entry a miss`(suffix: String) async throws {
         defer { remove() }

@@ -81,8 +81,9 @@ import Testing
         for number in 0..<30_000 { state.invalidate("https://a.example/\(number)") }
         #expect(state.loads.count == 2 && state.isCurrent(ticket) && !state.isCurrent(other))
         let later = state.begin("https://a.example/1")
-        let areValid = [state.end(other), state.end(later), state.end(ticket)]
-        #expect(areValid == [false, true, true] && state.loads.isEmpty)
+        #expect(state.isCurrent(later))
+        for ticket in [other, later, ticket] { state.end(ticket) }
+        #expect(state.loads.isEmpty)
     }
 
     @Test func `a waiting request does not receive another variant`() async throws {
@@ -196,9 +197,139 @@ import Testing
         _ = try await client.get()
         scene.advance(2)
         for _ in 0..<3 { #expect(try await client.get().cache == .stale) }
+        #expect(cache.validations.running == 1 && cache.validations.waiting == 0)
         gate.set(())
         while cache.validations.running > 0 { await Task.yield() }
         #expect(try await client.get().cache == .hit && scene.server.requests.count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `a validation in the background reports its error unless a stale response may replace it`(
+        mayReplace: Bool
+    ) async throws {
+        let gate = OneShot<Void>()
+        gate.set(())
+        let scene = scene(
+            "max-age=1, stale-while-revalidate=60" + (mayReplace ? ", stale-if-error=60" : ""), gate: gate,
+            failing: true)
+        let cache = scene.cache()
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        #expect(try await client.get().cache == .stale)
+        while cache.validations.running > 0 { await Task.yield() }
+        #expect(scene.errors.withLock { $0.count } == (mayReplace ? 0 : 1))
+    }
+
+    @Test(arguments: ["max-age=1", "max-age=1, stale-if-error=60"])
+    func `a validation is sent with the deadline of its request, whose error is returned unchanged`(
+        control: String
+    ) async throws {
+        let scene = CacheScene { request in
+            guard request.headers.contains(.ifNoneMatch) else {
+                return HTTPResponse(
+                    request: request, status: .ok, headers: ["Cache-Control": control, "ETag": "\"a\""])
+            }
+            try #require(request.timeLeft != nil)
+            var sent = request
+            sent.headers["X-Sent"] = "yes"
+            throw sent.deadlinePassed(while: "receiving")
+        }
+        let chain = Deadline() --> scene.cache() --> scene.server
+        var request = try HTTPRequest("https://a.example/")
+        request.deadline = .seconds(600)
+        let limited = request
+        _ = try await chain.load(limited)
+        scene.advance(2)
+        if control.contains("stale-if-error") {
+            #expect(try await chain.load(limited).cache == .stale)
+        } else {
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(limited) }
+            #expect(error?.code == .timedOut && error?.request.headers["X-Sent"] == "yes")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a request that was cancelled, or has no time left, begins no validation`(isCancelled: Bool) async throws {
+        let clock = TestClock()
+        let scene = CacheScene.counting("max-age=1")
+        let chain =
+            Deadline(clock: clock) --> ModifyRequest { _ in clock.advance(by: .seconds(1)) }
+            --> scene.cache() --> scene.server
+        var request = try HTTPRequest("https://a.example/")
+        _ = try await chain.load(request)
+        scene.advance(2)
+        if !isCancelled { request.deadline = .seconds(1) }
+        let task = Task { [request] in
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            return try await chain.load(request)
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == (isCancelled ? .cancelled : .timedOut) && error?.mayHaveBeenSent == false)
+        #expect(scene.server.requests.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a reset ends the validations of its own client only`() async throws {
+        let gate = OneShot<Void>()
+        let scene = scene("max-age=1", gate: gate)
+        let cache = scene.cache()
+        let (first, second) = (scene.client(cache), scene.client(cache))
+        _ = try await first.get()
+        scene.advance(2)
+        let (ended, kept) = (Task { try await first.get().cache }, Task { try await second.get().cache })
+        await waiters(cache, 2)
+        await first.reset()
+        await #expect(throws: (any Error).self) { try await ended.value }
+        gate.set(())
+        #expect(try await kept.value == .revalidated)
+    }
+
+    /// A storage that notes whether its responses are saved and removed under the lock of a cache.
+    private final class LockedStorage: ResponseCache.Storage {
+        let cache = Mutex<ResponseCache?>(nil)
+        let calls = Mutex<[String]>([])
+        let record = Mutex<ResponseCache.Record?>(nil)
+
+        private func note(_ call: String) {
+            let isLocked = cache.withLock { $0 }?.storingLock.withLockIfAvailable { _ in } == nil
+            calls.withLock { $0.append(isLocked ? call : "\(call) without the lock") }
+        }
+
+        func records(for url: String) -> [ResponseCache.Record] { record.withLock { $0.map { [$0] } ?? [] } }
+
+        func save(_ new: ResponseCache.Record) {
+            note("save")
+            record.withLock { $0 = new }
+        }
+
+        func remove(_ id: String?, for url: String) {
+            note("remove")
+            record.withLock { $0 = nil }
+        }
+
+        func removeAll() {
+            note("removeAll")
+            record.withLock { $0 = nil }
+        }
+    }
+
+    @Test func `a response is stored under the lock with which a reset and an invalidation remove responses`()
+        async throws
+    {
+        let storage = LockedStorage()
+        let scene = CacheScene.counting("max-age=1")
+        let cache = scene.cache(.custom(storage))
+        storage.cache.withLock { $0 = cache }
+        let client = scene.client(cache)
+        _ = try await client.get()
+        scene.advance(2)
+        #expect(try await client.get().cache == .revalidated)
+        _ = try await client.get { $0.method = .post }
+        _ = try await client.get { $0.responseDelivery = .streamed }
+        await client.reset()
+        #expect(storage.calls.withLock { $0 } == ["save", "save", "remove", "save", "removeAll"])
+        storage.cache.withLock { $0 = nil }
     }
 
     @Test(.timeLimit(.minutes(1)))

@@ -192,6 +192,20 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(mock.requests.count == 2)
     }
 
+    @Test func `a request does not hold the streamed response of another one while it is sent itself`() async throws {
+        let throttle = Throttle(limit: 1)
+        let mock = MockLoader { request in
+            await until { [link] in link.waiting == 2 || link.running == 0 }
+            let chunks = Chunks(3)
+            return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { chunks.next() })
+        }
+        let chain = link --> throttle --> mock
+        // Each response is dropped, so that its slot is free.
+        let tasks = (0..<2).map { _ in Task { try await chain.load(request()).status } }
+        for task in tasks { #expect(try await task.value == .ok) }
+        #expect(mock.requests.count == 2)
+    }
+
     @Test func `a streaming request shares no load`() async throws {
         var streamed = request()
         streamed.responseDelivery = .streamed

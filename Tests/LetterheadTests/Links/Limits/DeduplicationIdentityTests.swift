@@ -1,7 +1,8 @@
 import Foundation
-import Letterhead
 import LetterheadTesting
 import Testing
+
+@testable import Letterhead
 
 private func request(_ change: (inout HTTPRequest) -> Void = { _ in }) -> HTTPRequest {
     var request = HTTPRequest()
@@ -69,6 +70,35 @@ private func loads(
         #expect(link.running == 1)
         held.open()
         _ = try await (one, other)
+    }
+
+    @Test(arguments: [Deduplicate.Settings.automatic, .key("k")])
+    func `a request after a reset of its client does not join a load from before it`(
+        setting: Deduplicate.Settings
+    ) async throws {
+        let client = ClientIdentity()
+        let requests = (0..<2).map { _ in
+            defer { client.endGeneration() }
+            return request {
+                $0.deduplication = setting
+                $0.context.generation = client.generation
+            }
+        }
+        #expect(try await loads(requests[0], requests[1]) == 2)
+        #expect(RequestIdentity(requests[0]) != RequestIdentity(requests[1]))
+    }
+
+    @Test func `a reset of a client ends no load of another client over the same link`() async throws {
+        let (link, held) = (Deduplicate(), HeldLoader())
+        let clients = (0..<2).map { _ in HTTPClient(environment: .of("https://a.test"), links: link, transport: held) }
+        let tasks = clients.map { client in Task { try await client.send(Endpoint("me")) } }
+        await until { link.waiting == 2 }
+        await clients[0].reset()
+        await #expect(throws: (any Error).self) { try await tasks[0].value }
+        #expect(link.waiting == 1)
+        await held.waitForRunning(1)
+        held.open()
+        _ = try await tasks[1].value
     }
 
     @Test(

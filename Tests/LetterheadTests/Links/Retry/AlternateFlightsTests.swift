@@ -180,8 +180,8 @@ private final class TokenService: HTTPLoader {
         let outcome = await flights.outcome(of: key, since: mark, within: nil) {
             .success(HTTPResponse(request: HTTPRequest(), status: HTTPStatus(status)))
         }
-        guard case .value(let answer) = outcome else { return nil }
-        return try answer.get()?.status
+        guard case .value(let value) = outcome else { return nil }
+        return try value.answer.get()?.status
     }
 
     @Test func `the last response is used by the attempts that began before it, and stored while attempts run`()
@@ -204,13 +204,19 @@ private final class TokenService: HTTPLoader {
         #expect(flights.answerCount == 0)
     }
 
-    @Test func `the number of stored responses is limited, and the oldest is removed first`() async throws {
+    @Test func `a response stays as long as an attempt that began before it`() async throws {
         let flights = AlternateFlights(clock: ContinuousClock())
-        let mark = flights.begin()
-        for number in 0...AlternateFlights.limit { _ = try await outcome(flights, "\(number)", since: mark) }
-        #expect(flights.answerCount == AlternateFlights.limit)
-        #expect(try await outcome(flights, "1", since: mark, status: 500) == .ok)
-        #expect(try await outcome(flights, "0", since: mark, status: 500) == .internalServerError)
+        let (first, twin) = (flights.begin(), flights.begin())
+        for number in 0..<100 { _ = try await outcome(flights, "\(number)", since: first) }
+        let second = flights.begin()
+        #expect(try await outcome(flights, "later", since: second, status: 201) == .init(201))
+        flights.end(first)
+        #expect(flights.answerCount == 101)
+        flights.end(twin)
+        #expect(flights.answerCount == 1)
+        #expect(try await outcome(flights, "later", since: second, status: 202) == .init(201))
+        flights.end(second)
+        #expect(flights.answerCount == 0)
     }
 
     @Test func `an attempt that began before a reset receives no response from after it`() async throws {

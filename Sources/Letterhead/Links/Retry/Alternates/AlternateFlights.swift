@@ -4,8 +4,8 @@ import Synchronization
 /// began before that request completed uses its response, too: its refusal is from before the response, for example from
 /// before a new token.
 ///
-/// All loads of a link share it. The latest response to each request is kept while attempts are running that can be
-/// retried.
+/// All loads of a link share it. The latest response to each request is kept while an attempt is running that began
+/// before it and can be retried.
 final class AlternateFlights: Sendable {
     /// The scope of one shared request: the sharing value of the caller, and the identity of the original request.
     struct Key: Hashable, Sendable {
@@ -15,29 +15,31 @@ final class AlternateFlights: Sendable {
 
     typealias Answer = Result<HTTPResponse?, any Error>
 
+    /// An answer and its number among the events.
+    typealias Numbered = (number: Int, answer: Answer)
+
     /// The start of an attempt, as the number of events before it. nil for an attempt that cannot be retried.
     typealias Mark = Int?
 
     private struct State {
-        var answers: [Key: (number: Int, answer: Answer)] = [:]
-        /// The number of running attempts that may need an answer.
-        var attempts = 0
+        var answers: [Key: Numbered] = [:]
+        /// The number of running attempts that may need an answer, by their start.
+        var attempts: [Int: Int] = [:]
         var lastNumber = 0
         /// The number of the last reset. Attempts that began before it receive no answers.
         var firstNumber = 0
 
-        /// Removes all answers. The caller releases them after the lock, because a deallocator of their data may cancel a
-        /// load that waits here.
-        mutating func removeAnswers() -> [Key: (number: Int, answer: Answer)] {
-            defer { answers = [:] }
-            return answers
+        /// Removes the answers up to a number. The caller releases them after the lock, because a deallocator of their
+        /// data may cancel a load that waits here.
+        mutating func removeAnswers(upTo number: Int) -> [Key: Numbered] {
+            let earlier = answers
+            answers = answers.filter { $0.value.number > number }
+            return earlier
         }
     }
 
-    static let limit = 64
-
     private let clock: any Clock<Duration>
-    private let flights = Flights<Key, Answer>()
+    private let flights = Flights<Key, Numbered>()
     private let state = Mutex(State())
 
     init(clock: any Clock<Duration>) { self.clock = clock }
@@ -49,16 +51,18 @@ final class AlternateFlights: Sendable {
     /// Begins an attempt. Until ``end(_:)``, it may use every response that arrives.
     func begin() -> Mark {
         state.withLock { state in
-            state.attempts += 1
+            state.attempts[state.lastNumber, default: 0] += 1
             return state.lastNumber
         }
     }
 
     func end(_ mark: Mark) {
-        guard mark != nil else { return }
+        guard let mark else { return }
         _ = state.withLock { state in
-            state.attempts -= 1
-            return state.attempts == 0 ? state.removeAnswers() : [:]
+            state.attempts[mark]? -= 1
+            guard state.attempts[mark] == 0 else { return [:] as [Key: Numbered] }
+            state.attempts[mark] = nil
+            return state.removeAnswers(upTo: state.attempts.keys.min() ?? state.lastNumber)
         }
     }
 
@@ -72,22 +76,22 @@ final class AlternateFlights: Sendable {
     ///   - work: sends the alternate request.
     func outcome(
         of key: Key, since mark: Mark, within limit: Duration?, work: @escaping @Sendable () async -> Answer
-    ) async -> Flights<Key, Answer>.Outcome {
-        let (answer, ticket) =
-            state.withLock { state in
-                if let (number, answer) = state.answers[key], let mark, number > mark, mark >= state.firstNumber {
-                    return (answer, nil)
-                }
-                let ticket = flights.join(key) { [self] in
-                    let answer = await work()
-                    store(answer, to: key)
-                    return answer
-                }
-                return (nil, ticket)
-            } as (Answer?, Flights<Key, Answer>.Ticket?)
-        if let answer { return .value(answer) }
-        guard let ticket else { return .reset }
-        return await flights.outcome(for: ticket, within: limit, on: clock)
+    ) async -> Flights<Key, Numbered>.Outcome {
+        while true {
+            let (known, ticket) =
+                state.withLock { state in
+                    if let known = state.answers[key], let mark, known.number > mark, mark >= state.firstNumber {
+                        return (known, nil)
+                    }
+                    return (nil, flights.join(key) { [self] in store(await work(), to: key) })
+                } as (Numbered?, Flights<Key, Numbered>.Ticket?)
+            if let known { return .value(known) }
+            guard let ticket else { return .reset }
+            let outcome = await flights.outcome(for: ticket, within: limit, on: clock)
+            // The request in flight may have received its response just before the attempt began.
+            if case .value(let value) = outcome, let mark, value.number <= mark { continue }
+            return outcome
+        }
     }
 
     /// Cancels the requests in flight, ends all waits, and removes the stored responses.
@@ -96,23 +100,18 @@ final class AlternateFlights: Sendable {
         _ = state.withLock { state in
             state.lastNumber += 1
             state.firstNumber = state.lastNumber
-            return state.removeAnswers()
+            return state.removeAnswers(upTo: state.lastNumber)
         }
     }
 
-    /// Stores the answer in place of an earlier one, unless the request was cancelled. Over the limit, the oldest answer
-    /// is removed.
-    private func store(_ answer: Answer, to key: Key) {
-        _ = state.withLock { state -> [Answer?] in
-            guard !Task.isCancelled, state.attempts > 0 else { return [] }
+    /// Numbers the answer, and stores it in place of an earlier one, unless the request was cancelled.
+    private func store(_ answer: Answer, to key: Key) -> Numbered {
+        let (numbered, _) = state.withLock { state -> (Numbered, earlier: Numbered?) in
             state.lastNumber += 1
-            let earlier = state.answers.updateValue((state.lastNumber, answer), forKey: key)?.answer
-            guard state.answers.count > Self.limit,
-                let oldest = state.answers.indices.min(by: {
-                    state.answers.values[$0].number < state.answers.values[$1].number
-                })
-            else { return [earlier] }
-            return [earlier, state.answers.remove(at: oldest).value.answer]
+            let numbered = (state.lastNumber, answer)
+            if Task.isCancelled || state.attempts.isEmpty { return (numbered, nil) }
+            return (numbered, state.answers.updateValue(numbered, forKey: key))
         }
+        return numbered
     }
 }

@@ -170,7 +170,7 @@ struct RetryAlternate: Sendable {
     ) async throws(EndOfLoad) -> AlternateFlights.Answer {
         let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
         switch await flights.outcome(of: key, since: mark, within: original.timeLeft, work: send) {
-        case .value(let answer): return answer
+        case .value(let value): return value.answer
         case .cancelled: throw EndOfLoad(error: HTTPError(.cancelled, request: original))
         case .reset: throw EndOfLoad(error: HTTPError(.cancelled, request: original, message: "the chain was reset"))
         case .late: throw EndOfLoad(error: original.deadlinePassed(while: "waiting for the alternate request"))

@@ -1,0 +1,62 @@
+import Foundation
+import LetterheadTesting
+import Synchronization
+import Testing
+
+@testable import Letterhead
+
+/// A store whose first load waits for a gate.
+private final class HeldStore: OAuth2.TokenStore {
+    let (loads, deletions, gate) = (Tally(), Tally(), OneShot<Void>())
+    let isHeld = Mutex(false)
+    let overlaps = Tally()
+
+    func load() async throws -> OAuth2.Tokens? {
+        if isHeld.withLock({ $0 }) { _ = overlaps.next() }
+        guard loads.next() == 1 else { return nil }
+        isHeld.withLock { $0 = true }
+        await gate.value
+        isHeld.withLock { $0 = false }
+        return nil
+    }
+
+    func save(_ tokens: OAuth2.Tokens) async throws {}
+
+    func delete() async throws { _ = deletions.next() }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct TokenKeeperTests {
+    private let store = HeldStore()
+
+    private var keeper: TokenKeeper {
+        TokenKeeper(
+            store: store, grant: .clientCredentials(), timeline: Timeline(TestClock()), now: { Date() },
+            refreshAhead: .zero)
+    }
+
+    @Test func `a call after one that did not wait its turn still waits for the calls before both`() async throws {
+        let (keeper, store) = (keeper, store)
+        let first = Task { try await keeper.load(previous: nil) }
+        await until { store.isHeld.withLock { $0 } }
+        let reset = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await keeper.delete(isReset: true)
+        }
+        try await reset.value
+        #expect(store.deletions.value == 1)
+        let later = Task { try await keeper.load(previous: nil) }
+        for _ in 0..<1000 { await Task.yield() }
+        store.gate.set(())
+        _ = try await (first.value, later.value)
+        #expect(store.loads.value == 2 && store.overlaps.value == 0)
+    }
+
+    @Test func `a fetch that was cancelled deletes no tokens`() async {
+        let task = Task { [keeper] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await keeper.delete(isReset: false)
+        }
+        await #expect(throws: HTTPAuthentication.Failure.self) { try await task.value }
+        #expect(store.deletions.value == 0)
+    }
+}
