@@ -27,7 +27,8 @@ public import Foundation
 /// 8. `cache`, if there is one
 /// 9. ``Autocancel``, if there are `attemptLinks` or a custom transport; and `attemptLinks`, which run for each attempt
 ///    and for each redirect within it, unless the cache has the response
-/// 10. the transport
+/// 10. what the `observers` record of each exchange, if there are any
+/// 11. the transport
 ///
 /// `print(client)` prints the chain. Join several links of your own with `-->`:
 ///
@@ -107,7 +108,7 @@ public struct HTTPClient: Sendable {
         transport: any HTTPLoader
     ) {
         let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
-        let sent: [(any LoaderLink)?] = [
+        let guarded: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
             provider, cookies, Authenticate(authentication ?? .anonymous), cache,
             endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
@@ -115,7 +116,7 @@ public struct HTTPClient: Sendable {
         context = ClientContext(
             decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
         resetGuard = ResetGuard(of: context.identity)
-        chain = links --> resetGuard --> (sent.compactMap(\.self) --> transport)
+        chain = links --> resetGuard --> (guarded.compactMap(\.self) --> transport)
     }
 
     /// Returns the client for the requests of one sequence, all of which belong to the current generation.

@@ -84,8 +84,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         Load(over: loader, for: client, template: rootName(of: Template.self), deadline: deadline)
     }
 
-    /// Builds the request. The members of the template are checked here, because a custom builder might not use the
-    /// standard builder, which checks them.
+    /// Builds the request.
     ///
     /// - Throws: an error whose request shows the environment of the client.
     func request() throws(HTTPError) -> HTTPRequest {

@@ -13,6 +13,11 @@
     /// It sends a request whose method is not idempotent a second time only if the server has refused it without
     /// processing it (RFC 9113, 8.7). A response of any status is returned. If no complete response arrives, an
     /// ``HTTPError`` is thrown.
+    ///
+    /// A request passes through these types: `CurlPlan` is what libcurl is told; `CurlTransfer` is the exchange as its
+    /// caller waits for it; `CurlEngine` posts it to the thread; `CurlLoop` runs there with its `ConnectionQueue` and
+    /// `SocketPoller`; `CurlWire`, a reusable easy handle, sends and receives it. The reply returns to the transfer: as a
+    /// whole, or through a `ReceivePipe`.
     package final class CurlLoader: HTTPLoader {
         private let engines: Mutex<Engines>
         private let configuration: TransportConfiguration

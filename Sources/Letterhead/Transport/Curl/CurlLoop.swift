@@ -165,6 +165,7 @@
             if case .pulled(let source) = transfer.plan.content { source.start(onMore: wire.onMore) }
         }
 
+        /// Resumes a transfer that waits for its reader or for its request body.
         ///
         /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
         /// refuses to resume them. Only a transfer that is still unfinished then fails with the error of its request
