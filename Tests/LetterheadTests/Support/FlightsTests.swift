@@ -46,6 +46,7 @@ import Testing
     ) async throws {
         let gate = OneShot<Int>()
         let waits = [join(isLasting: isLasting, until: gate), join(until: gate)].map { wait(for: $0) }
+        await until { [started] in started.value == 1 }
         waits[0].cancel()
         #expect(await waits[0].value.name == "cancelled" && flights.waiting == 1 && gate.valueNow == nil)
         waits[1].cancel()
@@ -67,6 +68,7 @@ import Testing
         background.set(1)
         #expect(await wait(for: late).value.number == 1 && !late.isFirst && flights.running == 0)
         let only = wait(for: join(until: gate))
+        await until { [started] in started.value == 1 }
         flights.start("a") { 2 }
         only.cancel()
         #expect(await only.value.name == "cancelled" && flights.running == 0)
@@ -127,6 +129,7 @@ import Testing
     @Test func `a reset ends all waits at once, cancels the operations, and frees the keys`() async {
         let gates = [OneShot<Int>(), OneShot<Int>()]
         let waits = [wait(for: join(until: gates[0])), wait(for: join("b", isLasting: true, until: gates[1]))]
+        await until { [started] in started.value == 2 }
         flights.reset()
         for wait in waits { #expect(await wait.value.name == "reset") }
         for gate in gates { #expect(await gate.value == 0) }
