@@ -103,13 +103,19 @@ struct Load: Sendable {
         guard response.body.isStreamed else { return response }
         let lease = ResourceLedger.lease(
             "the streamed body of \(request.outline), which was neither read nor dropped")
-        let (progress, observation) = (progress, observation)
-        response.body.onEnd { [head = response.withoutBody] end in
+        let (progress, observation, origin) = (progress, observation, HTTPResponseBody.Origin(response))
+        let cancel = response.body.canceller(
+            throwing: HTTPResponseBody.Origin.error(
+                origin, .cancelled, "the client was reset while the body was read"))
+        let remove = generation?.onEnd(cancel)
+        response.body.onEnd { end in
+            remove?()
             lease?.release()
             progress?.finish()
-            observation?.end(head, end)
+            observation?.end(origin.response, end)
         }
-        return response.namedInBody(generation)
+        response.body.origin = origin
+        return response
     }
 
     @inline(__always)

@@ -194,6 +194,30 @@ import Testing
         await #expect(throws: CancellationError.self) { try await read.value }
     }
 
+    @Test func `cancelling the reader ends a body of empty pieces, whose closure ignores the cancellation`() async {
+        let pulled = pulled
+        let body = HTTPResponseBody(length: nil) {
+            pulled.set(())
+            return Data()
+        }
+        let read = Task { try await body.data() }
+        await pulled.value
+        read.cancel()
+        await #expect(throws: CancellationError.self) { try await read.value }
+    }
+
+    @Test func `a body of empty pieces ends when it is cancelled`() async {
+        let pulled = pulled
+        let body = HTTPResponseBody(length: nil) {
+            pulled.set(())
+            return Data()
+        }
+        let read = Task { try await body.data() }
+        await pulled.value
+        cancel(body.withheld())
+        await #expect(throws: Odd.self) { try await read.value }
+    }
+
     @Test func `a reset at the end of a body frees one slot of a throttle`() async throws {
         let throttle = Throttle(limit: 1)
         let (pulled, answer, cancelled) = (pulled, answer, OneShot<Void>())

@@ -48,8 +48,11 @@ extension HTTPResponse {
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }
         var response = self
-        response.body = body.map(length: body.length) { piece in
+        let check = { @Sendable () throws in
             if let left = request.timeLeft, left <= .zero { throw request.deadlinePassed(while: "reading the body") }
+        }
+        response.body = body.map(length: body.length, before: check) { piece in
+            try check()
             return piece
         }
         return response

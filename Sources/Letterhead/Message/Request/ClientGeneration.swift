@@ -2,15 +2,14 @@ import Synchronization
 
 /// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.
 final class ClientIdentity: Hashable, Sendable {
-    fileprivate typealias Sleep = Task<Void, any Error>
-
-    fileprivate struct Sleeps {
+    fileprivate struct Held {
         var last = 0
-        var running: [Int: Sleep] = [:]
+        var cancellers: [Int: @Sendable () -> Void] = [:]
     }
 
     fileprivate let number = Atomic(0)
-    fileprivate let sleeps = Mutex(Sleeps())
+    /// What ends the pauses and the streamed bodies of the current generation.
+    fileprivate let held = Mutex(Held())
 
     /// The generation to which new requests belong.
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
@@ -19,15 +18,14 @@ final class ClientIdentity: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Ends the generation, and with it all pauses. A reset calls it before it ends anything else, so that whatever
-    /// sees a request later can refuse it.
+    /// Ends the generation, and with it all pauses and streamed bodies. A reset calls it before it ends anything else, so
+    /// that whatever sees a request later can refuse it.
     func endGeneration() {
-        number.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        let running = sleeps.withLock { sleeps in
-            defer { sleeps.running = [:] }
-            return sleeps.running.values
+        let cancellers = held.withLock { held in
+            number.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            return exchange(&held.cancellers, with: [:])
         }
-        for sleep in running { sleep.cancel() }
+        for cancel in cancellers.values { cancel() }
     }
 }
 
@@ -39,25 +37,45 @@ struct ClientGeneration: Hashable, Sendable {
     /// Whether the client has been reset since.
     var hasEnded: Bool { client.number.load(ordering: .acquiring) != number }
 
+    /// Calls a closure when the generation ends, or at once if it has ended.
+    ///
+    /// - Returns: what removes the closure.
+    func onEnd(_ cancel: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let place = client.held.withLock { held -> Int? in
+            guard !hasEnded else { return nil }
+            held.last += 1
+            held.cancellers[held.last] = cancel
+            return held.last
+        }
+        guard let place else {
+            cancel()
+            return {}
+        }
+        // The closure is released outside the lock.
+        return { [client] in _ = client.held.withLock { $0.cancellers.removeValue(forKey: place) } }
+    }
+
     /// Pauses for a duration, or until the generation ends.
     ///
     /// - Throws: `CancellationError` if the calling task was cancelled.
     func pause(for duration: Duration, on clock: any Clock<Duration>) async throws {
-        let sleep = ClientIdentity.Sleep { try await clock.pause(for: duration) }
-        let place = client.sleeps.withLock { sleeps -> Int? in
-            guard !hasEnded else { return nil }
-            sleeps.last += 1
-            sleeps.running[sleeps.last] = sleep
-            return sleeps.last
-        }
-        if place == nil { sleep.cancel() }
+        let sleep = Task { try await clock.pause(for: duration) }
+        let remove = onEnd { sleep.cancel() }
         _ = await withTaskCancellationHandler {
             await sleep.result
         } onCancel: {
             sleep.cancel()
         }
-        if let place { _ = client.sleeps.withLock { $0.running.removeValue(forKey: place) } }
+        remove()
         try Task.checkCancellation()
+    }
+
+    /// Makes a request that code of the caller has created a part of this generation, unless it has another one.
+    func adopting(_ request: HTTPRequest) -> HTTPRequest {
+        guard request.context.generation == nil else { return request }
+        var adopted = request
+        adopted.context.generation = self
+        return adopted
     }
 }
 

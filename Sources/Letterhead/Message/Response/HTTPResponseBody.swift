@@ -114,6 +114,14 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     ///     known).
     ///   - transform: returns the changed piece. Reading the body throws an error that the closure throws.
     public func map(length: Int? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> HTTPResponseBody {
+        map(length: length, before: {}, transform)
+    }
+
+    /// Returns a body whose pieces a closure has changed, and before each piece of which another one is called.
+    func map(
+        length: Int?, before check: @escaping @Sendable () throws -> Void,
+        _ transform: @escaping @Sendable (Data) throws -> Data
+    ) -> HTTPResponseBody {
         switch source {
         case .data(let data):
             guard !data.isEmpty else { return self }
@@ -124,15 +132,21 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         case .stream(let stream):
             let pieces = stream.walk()
             return .received(
-                length: length, pull: { try await pieces.next().map { try transform($0) } },
-                cancel: { pieces.cancel() })
+                length: length,
+                pull: {
+                    try check()
+                    return try await pieces.next().map { try transform($0) }
+                }, cancel: { pieces.cancel() })
         }
     }
 
     /// Returns what ends a streamed body with an error, together with a read in progress. It does not retain the body.
     func canceller(throwing error: @autoclosure @escaping @Sendable () -> any Error) -> @Sendable () -> Void {
-        guard case .stream(let stream) = source else { return {} }
-        return { [weak stream] in stream?.cancel(throwing: error()) }
+        switch source {
+        case .data: return {}
+        case .stream(let stream), .withheld(let stream):
+            return { [weak stream] in stream?.cancel(throwing: error()) }
+        }
     }
 
     /// Whether the body is streamed.
@@ -157,7 +171,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .data(let data): Iterator(data: data.isEmpty ? nil : data)
-        case .stream(let stream): Iterator(walk: stream.walk(), origin: origin)
+        case .stream(let stream): Iterator(walk: stream.walk())
         case .withheld: Iterator(isWithheld: true)
         }
     }
@@ -166,15 +180,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var data: Data?
         private let walk: OneTimeStream.Walk?
-        private let origin: Origin?
         private let isWithheld: Bool
         /// The number of bytes that were returned since the reader's actor was last released.
         private var unyielded = 0
 
-        fileprivate init(
-            data: Data? = nil, walk: OneTimeStream.Walk? = nil, origin: Origin? = nil, isWithheld: Bool = false
-        ) {
-            (self.data, self.walk, self.origin, self.isWithheld) = (data, walk, origin, isWithheld)
+        fileprivate init(data: Data? = nil, walk: OneTimeStream.Walk? = nil, isWithheld: Bool = false) {
+            (self.data, self.walk, self.isWithheld) = (data, walk, isWithheld)
         }
 
         /// Returns the next piece, or nil at the end.
@@ -196,19 +207,10 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, or nil at the end, and does not yield.
         mutating func nextPiece() async throws -> Data? {
-            if let walk { return try await next(of: walk) }
+            if let walk { return try await walk.next() }
             if isWithheld { throw HTTPBodyError.withheld }
             defer { data = nil }
             return data
-        }
-
-        /// Returns the next piece, unless the client was reset since the response arrived.
-        private func next(of walk: OneTimeStream.Walk) async throws -> Data? {
-            if let origin, origin.wasReset { walk.cancel(throwing: origin.resetError) }
-            let piece = try await walk.next()
-            guard piece != nil, let origin, origin.wasReset else { return piece }
-            walk.cancel(throwing: origin.resetError)
-            return try await walk.next()
         }
 
         /// Returns the next piece, as ``next()`` does. A `for` loop calls it.
@@ -294,8 +296,8 @@ final class OneTimeStream: Sendable {
 
         deinit { cancel() }
 
-        func cancel(throwing error: (any Error)? = nil) {
-            if isFirst { stream.cancel(throwing: error) }
+        func cancel() {
+            if isFirst { stream.cancel() }
         }
 
         func next() async throws -> Data? {
@@ -304,7 +306,11 @@ final class OneTimeStream: Sendable {
             let result: Result<Data?, any Error>
             do {
                 var piece = try await stream.pull()
-                while piece?.isEmpty == true { piece = try await stream.pull() }
+                // A cancelled reader does not wait for a producer of empty pieces.
+                while piece?.isEmpty == true, !stream.hasEnded {
+                    try Task.checkCancellation()
+                    piece = try await stream.pull()
+                }
                 result = .success(piece)
             } catch {
                 result = .failure(error)
@@ -312,6 +318,8 @@ final class OneTimeStream: Sendable {
             return try stream.endPull(result)
         }
     }
+
+    private var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     /// Returns false after the end.
     private func beginPull() throws -> Bool {
@@ -382,21 +390,11 @@ extension HTTPResponseBody {
     final class Origin: Sendable {
         let response: HTTPResponse
         var request: HTTPRequest { response.request }
-        /// The generation of the client that received the body; nil without a client.
-        private let generation: ClientGeneration?
 
-        init(_ response: HTTPResponse, generation: ClientGeneration? = nil) {
-            self.generation = generation
+        init(_ response: HTTPResponse) {
             var head = response
             head.body = HTTPResponseBody()
             self.response = head
-        }
-
-        /// Whether the client was reset since the response arrived.
-        var wasReset: Bool { generation?.hasEnded ?? false }
-
-        var resetError: HTTPError {
-            Self.error(self, .cancelled, "the client was reset while the body was read")
         }
 
         /// Returns the error that a reader of the body receives.
@@ -407,16 +405,5 @@ extension HTTPResponseBody {
                 code, request: origin?.request ?? HTTPRequest(), response: origin?.response, underlying: underlying,
                 message: message)
         }
-    }
-}
-
-extension HTTPResponse {
-    /// Returns the response with a streamed body that refers to it, so that errors of reading name the request, and that
-    /// cannot be read after a reset of the client.
-    func namedInBody(_ generation: ClientGeneration?) -> HTTPResponse {
-        guard body.isStreamed else { return self }
-        var response = self
-        response.body.origin = HTTPResponseBody.Origin(self, generation: generation)
-        return response
     }
 }

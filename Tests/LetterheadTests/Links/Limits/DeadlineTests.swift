@@ -124,8 +124,13 @@ import Testing
     }
 
     @Test func `a streamed body is read until the deadline`() async throws {
+        let pulls = Observed(0)
         let mock = AnyLoader { request in
-            HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { Data("x".utf8) })
+            let body = HTTPResponseBody(length: nil) {
+                pulls.change { $0 += 1 }
+                return Data("x".utf8)
+            }
+            return HTTPResponse(request: request, status: .ok, body: body)
         }
         let response = try await (Deadline(.seconds(3), clock: clock) --> mock).load(try .to("https://a.test"))
         var count = 0
@@ -135,7 +140,7 @@ import Testing
                 clock.advance(by: .seconds(1))
             }
         }
-        #expect(count == 3 && error?.message == "the deadline passed while reading the body")
+        #expect(count == 3 && pulls.value == 3 && error?.message == "the deadline passed while reading the body")
     }
 
     @Test func `a template sets its deadline`() {
