@@ -17,7 +17,7 @@ struct ClientContext: Sendable {
     let observing: ClientObserving?
     /// The page sequence whose requests the client sends; nil for other requests.
     private(set) var family: PageFamily?
-    /// The generation of the page sequence; nil for other requests.
+    /// The generation of the sequence whose requests the client sends; nil for other requests.
     private var pinned: ClientGeneration?
 
     init(
@@ -35,12 +35,12 @@ struct ClientContext: Sendable {
     /// The generation to which new requests belong.
     var generation: ClientGeneration { pinned ?? identity.generation }
 
-    /// Returns the context for the requests of one page sequence. They all belong to the current generation, so that a
-    /// reset ends the sequence.
-    func forPages() -> ClientContext {
+    /// Returns the context for the requests of one sequence. They all belong to the current generation, so that a reset
+    /// ends the sequence.
+    func pinned(forPages: Bool) -> ClientContext {
         var context = self
         context.pinned = identity.generation
-        if observing != nil { context.family = PageFamily() }
+        if forPages, observing != nil { context.family = PageFamily() }
         return context
     }
 

@@ -18,14 +18,15 @@ public import Foundation
 /// first:
 ///
 /// 1. `links`, which run once for each load
-/// 2. ``ResetGuard``; ``Autocancel``, if there are `attemptLinks` or a custom transport; and ``Deadline``
+/// 2. ``ResetGuard`` and ``Deadline``
 /// 3. ``Retry``, which also calls the transformers and the validators
 /// 4. ``FollowRedirects``
 /// 5. ``ApplyEnvironment``
 /// 6. `cookies`, if there is a jar
 /// 7. ``Authenticate``
 /// 8. `cache`, if there is one
-/// 9. `attemptLinks`, which run for each attempt and for each redirect within it, unless the cache has the response
+/// 9. ``Autocancel``, if there are `attemptLinks` or a custom transport; and `attemptLinks`, which run for each attempt
+///    and for each redirect within it, unless the cache has the response
 /// 10. the transport
 ///
 /// `print(client)` prints the chain. Join several links of your own with `-->`:
@@ -36,6 +37,7 @@ public import Foundation
 /// ```
 public struct HTTPClient: Sendable {
     private let chain: any HTTPLoader
+    private let resetGuard: ResetGuard
     /// What the client adds to each load.
     var context: ClientContext
 
@@ -104,22 +106,22 @@ public struct HTTPClient: Sendable {
         links: (any LoaderLink)?, attemptLinks: (any LoaderLink)?, observing: ClientObserving?,
         transport: any HTTPLoader
     ) {
-        let load: [(any LoaderLink)?] = [
+        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
+        let sent: [(any LoaderLink)?] = [
             Deadline(clock: retry.settings.clock), retry, FollowRedirects(),
             provider, cookies, Authenticate(authentication ?? .anonymous), cache,
-            attemptLinks, observing?.link,
+            endsItself ? nil : Autocancel(), attemptLinks, observing?.link,
         ]
-        let endsItself = attemptLinks == nil && Self.endsItsRequests(transport)
-        let sent = (endsItself ? nil : Autocancel()) --> (load.compactMap(\.self) --> transport)
         context = ClientContext(
             decoder: decoder, environment: environment, isEnvironmentAsked: provider.isAsked, observing: observing)
-        chain = links --> ResetGuard(of: context.identity) --> sent
+        resetGuard = ResetGuard(of: context.identity)
+        chain = links --> resetGuard --> (sent.compactMap(\.self) --> transport)
     }
 
-    /// Returns the client for the requests of one page sequence.
-    var forPages: HTTPClient {
+    /// Returns the client for the requests of one sequence, all of which belong to the current generation.
+    func pinned(forPages: Bool = false) -> HTTPClient {
         var client = self
-        client.context = context.forPages()
+        client.context = context.pinned(forPages: forPages)
         return client
     }
 
@@ -177,11 +179,10 @@ public struct HTTPClient: Sendable {
     /// because a cursor may be valid only for the previous user.
     ///
     /// The reset does not wait for your own code, such as a validator that is still running; when it returns, its
-    /// request ends with `.cancelled` and is not sent again. Only with `attemptLinks` or a custom transport, for which
-    /// the client uses ``Autocancel``, the reset waits until this code has ended as well.
+    /// request ends with `.cancelled` and is not sent again. Only for `attemptLinks` and a custom transport,
+    /// which ``Autocancel`` cancels, the reset waits until they have ended.
     public func reset() async {
-        context.identity.endGeneration()
-        await chain.reset()
+        await resetGuard.close { await chain.reset() }
     }
 }
 

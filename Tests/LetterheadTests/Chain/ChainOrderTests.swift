@@ -145,8 +145,8 @@ import Testing
         let client = HTTPClient(links: PrintLoader { _ in }, attemptLinks: Throttle(), transport: MockLoader())
         #expect(
             "\(client)".hasPrefix(
-                "HTTPClient(PrintLoader --> ResetGuard --> Autocancel --> Deadline --> Retry --> FollowRedirects "
-                    + "--> ApplyEnvironment --> Authenticate --> Throttle --> MockLoader"
+                "HTTPClient(PrintLoader --> ResetGuard --> Deadline --> Retry --> FollowRedirects "
+                    + "--> ApplyEnvironment --> Authenticate --> Autocancel --> Throttle --> MockLoader"
             ))
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 /// A reset cancels the task in which each request runs, and waits until each has ended with `.cancelled`. It then resets
 /// the next loader. A streamed body belongs to its request until it has been read or dropped; reading it after a reset
 /// throws `.cancelled`. The tasks of the callers are not cancelled. A request that starts during the reset fails with
-/// `.resetInProgress`. Put the link after ``ResetGuard``, with which a second reset joins the first.
+/// `.resetInProgress`. Put the link after ``ResetGuard``, with which a second reset joins the first. In the chain of a
+/// client it is directly above the `attemptLinks`, so that a validator may reset its client and is not waited for.
 public final class Autocancel: LoaderLink {
     private struct Running {
         var isCancelled = false

@@ -20,27 +20,36 @@ public final class ResetGuard: LoaderLink {
     /// The number of resets that wait for the one in progress.
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
-    /// The client whose generation ends with a reset; nil in a custom chain.
+    /// The client to which the requests belong; nil in a custom chain.
     private let client: ClientIdentity?
 
     /// Creates the link.
     public init() { client = nil }
 
-    /// Creates the link of a client. The generation of the client ends again when new requests are refused: a request
-    /// that began just before might have used the state of the previous user.
+    /// Creates the link of a client, which is reset with ``close(during:)``.
     init(of client: ClientIdentity) { self.client = client }
 
     /// Calls the next loader, unless a reset is in progress.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        guard joined.withLock({ $0 == nil }) else {
-            throw .resetInProgress(request)
+        let generation = try joined.withLock { joined throws(HTTPError) in
+            guard joined == nil else { throw .resetInProgress(request) }
+            return client?.generation
         }
-        return try await next.load(request)
+        // A request that a link of the caller has created belongs to the client as well.
+        guard let generation, request.context.generation == nil else { return try await next.load(request) }
+        return try await next.load(generation.adopting(request))
     }
 
     /// Resets the next loader, or waits for the reset in progress.
     public func reset(next: any HTTPLoader) async {
+        guard client == nil else { return await next.reset() }
+        await close { await next.reset() }
+    }
+
+    /// Refuses requests while a closure resets the chain, or waits for the reset in progress. The generation of the client
+    /// ends in between: a request of the new one is refused until the chain has been reset.
+    func close(during reset: () async -> Void) async {
         let end = OneShot<Void>()
         let isFirst = joined.withLock { joined in
             defer { joined = joined.map { $0 + [end] } ?? [] }
@@ -54,7 +63,7 @@ public final class ResetGuard: LoaderLink {
             }
         }
         client?.endGeneration()
-        await next.reset()
+        await reset()
         let others = joined.withLock { $0.take() } ?? []
         for other in others { other.set(()) }
     }

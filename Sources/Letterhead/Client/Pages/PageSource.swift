@@ -26,7 +26,7 @@ struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
 
     private func iterator(from template: Template) -> Iterator {
         Iterator(
-            loader: PageLoader(client: client.forPages, itemCount: itemCount), walk: walk,
+            loader: PageLoader(client: client.pinned(forPages: true), itemCount: itemCount), walk: walk,
             walker: PageWalker(template, settings: walk), start: template)
     }
 

@@ -36,7 +36,7 @@ extension HTTPClient {
             client: self, reconnection: reconnection, limit: limit,
             progress: template.options.progressReport,
             request: { try sendable(template).adoptedRequest() },
-            connect: { id in try await stream(EventStreamTemplate(base: template, lastEventID: id)) })
+            connect: { client, id in try await client.stream(EventStreamTemplate(base: template, lastEventID: id)) })
     }
 
     /// Sends a template and decodes the data of each server-sent event of its response.
@@ -90,7 +90,7 @@ struct EventSequence: AsyncSequence, Sendable {
     /// Builds the request, which determines whether the stream may reconnect.
     let request: @Sendable () throws -> HTTPRequest
     /// Connects, and sends the identifier of the last event in `Last-Event-ID`, unless it is nil.
-    let connect: @Sendable (String?) async throws -> HTTPResponse
+    let connect: @Sendable (HTTPClient, String?) async throws -> HTTPResponse
 
     /// Starts the iteration. Each iteration has a separate connection.
     func makeAsyncIterator() -> Iterator { Iterator(stream: EventStream(self)) }

@@ -7,8 +7,8 @@ struct EventStream: Sendable {
     }
 
     private let sequence: EventSequence
-    /// The generation of the client in which the first connection was opened.
-    private var generation: ClientGeneration?
+    /// The client, in the generation in which the first connection was opened.
+    private var client: HTTPClient
     private var state = State.notConnected
     private var deadline: DeadlinePoint?
     private var reconnects = false
@@ -22,6 +22,7 @@ struct EventStream: Sendable {
 
     init(_ sequence: EventSequence) {
         self.sequence = sequence
+        client = sequence.client
         splitter = LineSplitter(.carriageReturnToo, limit: sequence.limit)
         parser = EventStreamParser(limit: sequence.limit)
     }
@@ -53,7 +54,7 @@ struct EventStream: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the first connection was opened.
     private func refuseIfStale() throws {
-        guard generation?.hasEnded != true else {
+        guard !client.generation.hasEnded else {
             throw HTTPResponseBody.Origin.error(
                 origin, .cancelled, "the client was reset; start a new event stream")
         }
@@ -61,7 +62,7 @@ struct EventStream: Sendable {
 
     /// Opens the first connection. An error of this attempt is thrown, and does not cause a reconnection.
     private mutating func begin() async throws {
-        generation = sequence.client.generation
+        client = sequence.client.pinned()
         let reconnection = sequence.reconnection
         if reconnection.isEnabled {
             let request = try sequence.request()
@@ -144,7 +145,7 @@ struct EventStream: Sendable {
             throw HTTPResponseBody.Origin.error(
                 origin, .timedOut, "the deadline of the event stream passed before it could reconnect")
         }
-        try await generation?.pause(for: wait, on: sequence.reconnection.clock)
+        try await client.generation.pause(for: wait, on: sequence.reconnection.clock)
         try refuseIfStale()
     }
 
@@ -153,7 +154,7 @@ struct EventStream: Sendable {
             throw HTTPResponseBody.Origin.error(
                 origin, .invalidResponse, "the identifier of the last event cannot be sent in Last-Event-ID")
         }
-        let response = try await sequence.connect(lastID.flatMap { $0.isEmpty ? nil : $0 })
+        let response = try await sequence.connect(client, lastID.flatMap { $0.isEmpty ? nil : $0 })
         origin = HTTPResponseBody.Origin(response)
         guard response.status != .noContent else { return end() }
         let type = response.headers.mediaType?.essence

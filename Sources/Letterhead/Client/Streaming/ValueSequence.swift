@@ -18,8 +18,8 @@ extension HTTPClient {
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20
     ) -> some AsyncSequence<Value, any Error> & Sendable {
-        ValueSequence<Value>(client: context.identity, format: format, limit: limit) {
-            try await stream(ValueStreamTemplate(base: template, format: format))
+        ValueSequence<Value>(client: self, format: format, limit: limit) {
+            try await $0.stream(ValueStreamTemplate(base: template, format: format))
         }
     }
 }
@@ -46,10 +46,10 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 }
 
 private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    let client: ClientIdentity
+    let client: HTTPClient
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    let connect: @Sendable () async throws -> HTTPResponse
+    let connect: @Sendable (HTTPClient) async throws -> HTTPResponse
 
     func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
@@ -106,8 +106,9 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
         }
 
         private mutating func connect() async throws {
-            generation = sequence.client.generation
-            let response = try await sequence.connect()
+            let client = sequence.client.pinned()
+            generation = client.generation
+            let response = try await sequence.connect(client)
             origin = HTTPResponseBody.Origin(response)
             let type = response.headers.mediaType
             splitter = JSONValueSplitter(
