@@ -15,6 +15,7 @@ public struct ModifyRequest: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var modified = request
         try await request.mappingErrors { try await modify(&modified) }
+        modified.context = request.context
         return try await next.load(modified)
     }
 }

@@ -76,7 +76,8 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a validator may reset its client`() async throws {
+    @Test(arguments: [nil, Throttle()])
+    func `a validator may reset its client`(attemptLinks: Throttle?) async throws {
         struct Resetting: HTTPValidator {
             let client: Observed<HTTPClient?>
 
@@ -89,7 +90,9 @@ import Testing
         }
         let server = try await MockServer.start { _ in .text("a") }
         let holder = Observed<HTTPClient?>(nil)
-        let client = client(server, validators: [Resetting(client: holder)])
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), validators: [Resetting(client: holder)],
+            attemptLinks: attemptLinks, transport: HTTPClient.makeTransport(TransportConfiguration()))
         holder.change { $0 = client }
         await expectCancelled(Task { try await client.send(Get<String>("a")) })
         holder.change { $0 = nil }
@@ -134,6 +137,106 @@ import Testing
         #expect(error?.code == .cancelled && error?.request.id == response.request.id)
         #expect(try await pieces.next() == nil)
         await server.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a body that nobody reads ends with a reset, and what it holds is released`(isCustom: Bool) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
+        let (throttle, log) = (Throttle(limit: 1), EventLog())
+        let client = HTTPClient(
+            environment: ServerEnvironment(baseURL: server.url), links: throttle,
+            attemptLinks: isCustom ? Throttle() : nil, observers: [log],
+            transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let response = try await client.stream(Endpoint<HTTPResponse>("a"))
+        #expect(throttle.running == 1)
+        await client.reset()
+        #expect(throttle.running == 0 && log.names.last == "load.cancelled")
+        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        #expect(error?.code == .cancelled && error?.message == "the client was reset while the body was read")
+        await server.stop()
+    }
+
+    @Test func `a load during the reset of the client's links is refused`() async throws {
+        let (slow, mock) = (HeldReset(), MockLoader { .ok($0) })
+        let client = HTTPClient(environment: .of("https://a.test"), links: slow, transport: mock)
+        async let reset: Void = client.reset()
+        await slow.waitForResets(1)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("a")) }
+        #expect(error?.code == .resetInProgress && mock.requests.isEmpty)
+        slow.open()
+        await reset
+        _ = try await client.send(Get<String>("a"))
+    }
+
+    @Test func `a request that code of the caller creates belongs to the client`() async throws {
+        struct SendsAnother: LoaderLink {
+            let another: HTTPRequest
+
+            func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+                _ = try await next.load(another)
+                return try await next.load(request)
+            }
+        }
+        let mock = MockLoader { request in
+            guard request.path.string == "/a" else { return .ok(request) }
+            return HTTPResponse(request: request, status: .found, headers: ["Location": "/b"])
+        }
+        let client = HTTPClient(
+            environment: .of("https://a.test"),
+            authentication: .bearer { need in
+                _ = try await need.next.load(.to("https://a.test/token"))
+                return "t"
+            }, links: SendsAnother(another: try .to("https://a.test/link")),
+            attemptLinks: ModifyRequest { $0 = try .to("https://a.test\($0.path.string)") },
+            transport: mock)
+        let redirects = RedirectPolicy.custom { _, _ in try .to("https://a.test/chosen") }
+        _ = try await client.redirects(redirects).send(HTTPRequest.to("https://a.test/a"))
+        #expect(mock.requests.map(\.path.string) == ["/token", "/link", "/a", "/chosen"])
+        #expect(mock.requests.allSatisfy { $0.client === client.context.identity })
+    }
+
+    @Test func `a request of an ended generation obtains no credential`() async throws {
+        let (identity, mock, calls) = (ClientIdentity(), MockLoader { .ok($0) }, Observed(0))
+        var request = try HTTPRequest.to("https://a.test/").of(identity)
+        request.authentication = .bearer { _ in
+            calls.change { $0 += 1 }
+            return "t"
+        }
+        identity.endGeneration()
+        let sent = request
+        let error = await #expect(throws: HTTPError.self) { try await (Authenticate() --> mock).load(sent) }
+        #expect(error?.code == .cancelled && calls.value == 0)
+    }
+
+    @Test func `an event stream reconnects in the generation in which it began`() async throws {
+        struct Resetting: RequestTemplate {
+            let reset: @Sendable () -> Void
+            var path: RequestPath { "events" }
+            var headers: HTTPHeaders {
+                reset()
+                return [:]
+            }
+        }
+        let holder = Observed<ClientIdentity?>(nil)
+        let mock = MockLoader { request in
+            HTTPResponse(
+                request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
+                body: HTTPResponseBody(Data("id: 1\nretry: 0\ndata: a\n\n".utf8)))
+        }
+        let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
+        var events = client.events(
+            of: Resetting { holder.value?.endGeneration() },
+            reconnecting: .whenClosed(clock: TestClock(isAutomatic: true))
+        ).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        // The reset comes when the request for the reconnection is built.
+        holder.change { $0 = client.context.identity }
+        do {
+            _ = try await events.next()
+            Issue.record("the stream continued")
+        } catch let error as HTTPError {
+            #expect(error.code == .cancelled && mock.requests.count == 1)
+        }
     }
 
     @Test(arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), clock: TestClock())] as [any LoaderLink])

@@ -104,7 +104,11 @@ extension HTTPAuthentication {
         public init(
             request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
         ) {
-            (self.request, self.next, self.previous, self.isRefused) = (request, next, previous, isRefused)
+            (self.request, self.previous, self.isRefused) = (request, previous, isRefused)
+            self.next =
+                request.context.generation.map { generation in
+                    AnyLoader { try await next.load(generation.adopting($0)) }
+                } ?? next
         }
     }
 }

@@ -143,6 +143,7 @@ extension SharedCredential {
     ) -> (answer: Machine.Answer, fetch: Fetches.Ticket?) {
         let now = timeline.now
         return state.withLock { state in
+            if request.wasReset { return (.refuse(.reset), nil) }
             let answer = state.enter(
                 refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
             switch answer {

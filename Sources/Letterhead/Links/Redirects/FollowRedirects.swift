@@ -121,7 +121,8 @@ public struct FollowRedirects: LoaderLink {
         var hop = proposal
         do {
             guard let chosen = try await choose(proposal, response) else { return .failure(.policy) }
-            hop = chosen
+            (hop, hop.context) = (chosen, proposal.context)
+            if hop.wasReset { throw hop.resetError() }
             try hop.validate()
         } catch {
             throw HTTPError(error, request: proposal, response: await response.keptInMemory())
