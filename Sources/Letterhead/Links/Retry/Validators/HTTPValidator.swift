@@ -116,7 +116,7 @@ public enum HTTPValidatorResult: Sendable {
     ///   - code: the kind of the error.
     ///   - message: the cause and the remedy, without secrets.
     public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
-        .failChain(HTTPError(code, filledInLater: message))
+        .failChain(ChainFailure(code: code, message: message))
     }
 }
 
@@ -132,8 +132,11 @@ extension HTTPValidator {
                 verdict = try await validate(response: response, forRequest: request)
             case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
             }
-            guard case .failChain(let error as HTTPError) = verdict else { return verdict }
-            return .failChain(error.filled(from: result))
+            guard case .failChain(let failure as ChainFailure) = verdict else { return verdict }
+            return .failChain(
+                HTTPError(
+                    failure.code, request: result.request, response: result.failure?.response,
+                    underlying: result.failure, message: failure.message))
         } catch {
             return .failChain(error)
         }
