@@ -3,21 +3,13 @@ import Foundation
 extension HTTPRetryStrategy {
     /// Sends a template, decodes its response, then waits, and then retries the original.
     ///
-    /// ```swift
-    /// let refreshing = HTTPRetryStrategy.after(RefreshToken()) { original, token in
-    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-    /// }
-    /// let secret = try await client.send(GetSecret().retry(refreshing.when(.statuses([401])), maximumRetries: 1))
-    /// ```
-    ///
     /// The client of the original sends the template with its own settings and its own decoder. The request passes
-    /// through the links below the retry; it is neither validated nor retried, and it is no attempt. Its deadline is
-    /// that of the original, unless loads share it, or the earlier one that the template sets.
+    /// through the links below the retry; it is neither validated nor retried, and it is no attempt. Its own deadline
+    /// applies to it, and so does that of the original, unless loads share it.
     ///
-    /// The template is sent only if the origin of the last response is the client's own
-    /// (``HTTPRequest/homeOrigin``), because only this server may cause it. It is sent in the client's environment,
-    /// even if the original has another one, or in the environment that the template sets. In a chain without a home
-    /// origin, the environment of the original counts as home, or else the server of the template. After a response of
+    /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
+    /// environment of the template or else of the client, even if the original has another one. Without a client, the
+    /// environment of the original counts as home; without any, the server of the template does. After a response of
     /// another server, the original is retried unchanged.
     ///
     /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed to `onError` and
@@ -71,7 +63,7 @@ extension HTTPRetryStrategy {
     /// - Parameters:
     ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
     ///   - task: may change the original for its next attempts.
-    ///   - onError: receives the error of the task; the original is then retried unchanged. Default: does nothing.
+    ///   - onError: receives the error of the task; the original is then retried unchanged.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }

@@ -5,9 +5,6 @@
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
 ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
 /// }
-/// let client = HTTPClient(
-///     environment: .production, validators: [refreshing, DefaultValidator()],
-///     retrying: Retry.Settings(maximumRetries: 1))
 /// ```
 ///
 /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
