@@ -74,7 +74,9 @@ struct ClientDefaults: Sendable {
     init(decoder: any HTTPBodyDecoder) { options.decoder = decoder }
 
     /// The settings as links receive them.
-    var settings: ClientSettings { ClientSettings(additions: additions) { apply(to: &$0) } }
+    var settings: ClientSettings {
+        ClientSettings(additions: additions, headers: headers, query: query) { apply(to: &$0) }
+    }
 
     func apply(to request: inout HTTPRequest) {
         request.options.fill(from: options)

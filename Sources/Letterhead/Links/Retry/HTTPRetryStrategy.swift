@@ -10,18 +10,7 @@
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Pass a strategy to `retry(_:maximumRetries:)` on a template, or return it as the verdict of a validator:
-///
-/// | strategy | waits |
-/// |---|---|
-/// | ``immediate`` | 0, 0, 0 |
-/// | ``delayed(_:)`` | t, t, t |
-/// | ``exponential(base:factor:cap:)`` | b, 2b, 4b, up to a cap, with full jitter |
-/// | ``fibonacci(unit:cap:)`` | u, u, 2u, 3u, 5u, up to a cap, with full jitter |
-/// | ``delays(_:)`` | those listed, and then no retry |
-/// | ``after(_:delay:sharing:onValue:onError:)`` | sends another request first |
-/// | ``afterTask(delay:task:onError:)`` | runs a closure first |
-/// | ``custom(_:)`` | those that a closure returns |
+/// Pass a strategy to `retry(_:maximumRetries:)` on a template, or return it as the verdict of a validator.
 ///
 /// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with every
 /// strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and ``then(_:)``

@@ -17,7 +17,8 @@
 /// - A request with a one-shot body.
 /// - A request whose method is not idempotent. There are four exceptions: the request is marked
 ///   ``RequestTemplate/idempotent(key:)``; no byte of it was sent; the strategy sends an alternate request after a 401
-///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request.
+///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request. The last
+///   two do not apply after a redirect that changed the method.
 /// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
 /// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
 /// - A response that was already returned to the caller.
@@ -62,9 +63,7 @@ public struct Retry: LoaderLink {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
         while true {
-            if Task.isCancelled || request.wasReset {
-                throw load.ended(by: HTTPError(.cancelled, request: load.request))
-            }
+            try load.check()
             let mark = load.mayRetry ? flights.begin() : nil
             defer { flights.end(mark) }
             var result = await load.send(to: next)
@@ -76,6 +75,7 @@ public struct Retry: LoaderLink {
             guard case .retry(let strategy, let delay, _) = decision else {
                 return try await end(load, with: decision, on: judged)
             }
+            try load.check()
             let context = load.context(after: result, strategy: strategy, delay: delay)
             await settings.onRetry(context)
             await load.request.context.additions.onRetry?(context)
@@ -83,7 +83,8 @@ public struct Retry: LoaderLink {
             do throws(HTTPError) {
                 if let alternate = strategy.alternate {
                     if let key = alternate.sharing?.key { load.alternates[key, default: 0] += 1 }
-                    load.request = try await alternate.changed(load.request, over: next, flights: flights, since: mark)
+                    load.request = try await alternate.changed(
+                        load.request, after: result, over: next, flights, since: mark, on: timeline)
                 }
                 try await wait(delay, for: load.request)
             } catch {
@@ -118,7 +119,7 @@ extension Retry {
     ) async -> RetryRules.Decision {
         if case .failure(let failure) = result, failure.isEndOfLoad { return .pass(.cancelled) }
         let attempt = load.attempt
-        var refusal: RetryRules.Refusal?
+        var (isJudged, refusal) = (false, RetryRules.Refusal?.none)
         let own = (load.isNested ? [] : load.request.validators) + load.request.context.additions.validators
         for validator in own.isEmpty ? validators : own + validators {
             let judged = await validator.result(of: result, for: attempt)
@@ -132,10 +133,10 @@ extension Retry {
             case .retry(let strategy):
                 let decision = decision(asked: strategy, after: result, of: &load)
                 guard case .pass(let reason) = decision else { return decision }
-                refusal = refusal ?? reason
+                (isJudged, refusal) = (true, refusal ?? reason)
             }
         }
-        guard refusal == nil, load.request.retryStrategy != nil || settings.strategy != nil else {
+        guard !isJudged, load.request.retryStrategy != nil || settings.strategy != nil else {
             return .pass(refusal)
         }
         return decision(asked: nil, after: result, of: &load)

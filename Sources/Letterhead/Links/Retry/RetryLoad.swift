@@ -45,9 +45,17 @@ struct RetryLoad {
         attempt.attemptNumber = attempts.count + 1
         // A retry link further down would call the validators of the client for each attempt, too.
         if let settings = attempt.context.settings, !settings.additions.isEmpty {
-            attempt.context.settings = ClientSettings(additions: HTTPRequestOptions(), apply: settings.apply)
+            attempt.context.settings = ClientSettings(
+                additions: HTTPRequestOptions(), headers: settings.headers, query: settings.query,
+                apply: settings.apply)
         }
         return attempt
+    }
+
+    /// - Throws: `.cancelled` if the load was cancelled or its client was reset.
+    func check() throws(HTTPError) {
+        if request.wasReset { throw ended(by: request.resetError()) }
+        if Task.isCancelled { throw ended(by: HTTPError(.cancelled, request: request)) }
     }
 
     /// Sends the request once. The attempt number is removed from the request of the result, because the caller may

@@ -97,12 +97,12 @@ struct RetryRules {
     }
 
     /// A server that responds with 401 or 403 did not process the request, so after an alternate any method may be
-    /// retried.
+    /// retried, unless a redirect changed it.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: Retry.Context) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
         if strategy.retriesRefusals, context.isRefusal { return true }
-        guard strategy.alternate != nil, let status = context.response?.status else { return false }
-        return status == .unauthorized || status == .forbidden
+        guard strategy.alternate != nil, context.hasKeptMethod else { return false }
+        return [.unauthorized, .forbidden].contains(context.response?.status)
     }
 }
 
@@ -164,13 +164,14 @@ extension Retry.Context {
         response.flatMap { request.accepts($0.status) ? nil : $0.headers.shouldRetry }
     }
 
+    /// Whether no redirect changed the method, which would show that the first request was processed.
+    fileprivate var hasKeptMethod: Bool {
+        response?.redirects.allSatisfy { $0.request.method == $0.target.method } ?? true
+    }
+
     /// Whether the server refused the request without processing it: 429 or 529, or 503 or 403 with `Retry-After`.
-    ///
-    /// A redirect that changed the method shows that the first request was processed.
     fileprivate var isRefusal: Bool {
-        guard let response, !request.accepts(response.status),
-            response.redirects.allSatisfy({ $0.request.method == $0.target.method })
-        else { return false }
+        guard let response, !request.accepts(response.status), hasKeptMethod else { return false }
         switch response.status {
         case .tooManyRequests, .overloaded: return true
         case .serviceUnavailable, .forbidden: return response.headers.retryAfter() != nil
@@ -185,13 +186,16 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
         if case .failure(let failure) = self { failure } else { nil }
     }
 
-    /// The origin that responded, or that was to respond.
-    var origin: HTTPOrigin? {
+    /// The request that was sent last.
+    var request: HTTPRequest {
         switch self {
-        case .success(let response): response.request.origin
-        case .failure(let failure): failure.request.origin
+        case .success(let response): response.request
+        case .failure(let failure): failure.request
         }
     }
+
+    /// The origin that responded, or that was to respond.
+    var origin: HTTPOrigin? { request.origin }
 
     /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after
     /// such an attempt takes tokens from the budget of its host, so that the budget does not stop polling.

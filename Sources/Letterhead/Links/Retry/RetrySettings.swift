@@ -51,28 +51,13 @@ extension Retry {
 
 // MARK: A request
 
-enum RetryStrategyOption: HTTPRequestOption {
-    static let defaultOptionValue: HTTPRetryStrategy? = nil
-}
-
-enum MaximumRetriesOption: HTTPRequestOption {
-    static let defaultOptionValue: Int? = nil
-}
-
-enum ValidatorsOption: HTTPRequestOption {
-    static let defaultOptionValue: [any HTTPValidator] = []
-}
-
-enum ResponseTransformersOption: HTTPRequestOption {
-    static let defaultOptionValue: [ModifyResponse] = []
-}
-
+enum RetryStrategyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRetryStrategy? = nil }
+enum MaximumRetriesOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
+enum ValidatorsOption: HTTPRequestOption { static let defaultOptionValue: [any HTTPValidator] = [] }
+enum ResponseTransformersOption: HTTPRequestOption { static let defaultOptionValue: [ModifyResponse] = [] }
+enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: Idempotency? = nil }
 enum RetryObserverOption: HTTPRequestOption {
     static let defaultOptionValue: (@Sendable (Retry.Context) async -> Void)? = nil
-}
-
-enum IdempotencyOption: HTTPRequestOption {
-    static let defaultOptionValue: Idempotency? = nil
 }
 
 /// The mark of an idempotent request, with its key. If the key is nil, a random key is created for each load.

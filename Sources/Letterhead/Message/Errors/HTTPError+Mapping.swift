@@ -6,16 +6,13 @@ import Foundation
 
 extension HTTPError {
     /// Creates an error from any error, with the part of the response that had been received. An ``HTTPError`` is kept,
-    /// and receives the response if it has none, and the request if it is that of
-    /// ``HTTPValidatorResult/failChain(_:_:)``. Any other error becomes the underlying error, and determines the code.
+    /// and receives the response if it has none. The error of ``HTTPValidatorResult/failChain(_:_:)`` receives the request
+    /// and the response. Any other error becomes the underlying error, and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
-            let lacksResponse = error.response == nil && response != nil
-            self =
-                !lacksResponse && !error.lacksRequest
-                ? error
-                : error.with(
-                    request: error.lacksRequest ? request : nil, response: lacksResponse ? response : nil)
+            self = error.response == nil && response != nil ? error.with(response: response) : error
+        } else if let error = error as? ChainFailure {
+            self.init(error.code, request: request, response: response, message: error.message)
         } else {
             let code = Self.code(for: error)
             // URLSession throws this error when it needs the body a second time, so the first bytes may have been sent.
@@ -88,31 +85,11 @@ extension HTTPError {
     }
 }
 
-/// Marks the request of an error whose request is not known yet.
-private enum MissingRequestOption: HTTPRequestOption {
-    static let defaultOptionValue = true
-}
-
-extension HTTPError {
-    /// Creates the error of a load whose request and response the retry link fills in.
-    init(_ code: Code, filledInLater message: String) {
-        var request = HTTPRequest()
-        request[option: MissingRequestOption.self] = true
-        self.init(code, request: request, message: message)
-    }
-
-    fileprivate var lacksRequest: Bool { request.options.contains(MissingRequestOption.self) }
-
-    /// Returns the error with the request of a result. A failure becomes the underlying error.
-    func filled(from result: Result<HTTPResponse, HTTPError>) -> HTTPError {
-        guard lacksRequest else { return self }
-        switch result {
-        case .success(let response): return with(request: response.request)
-        case .failure(let failure):
-            return HTTPError(
-                code, request: failure.request, response: failure.response, underlying: failure, message: message)
-        }
-    }
+/// The error of a validator that names only a code and a message. The request and the response are added where the error
+/// is thrown.
+struct ChainFailure: Error {
+    let code: HTTPError.Code
+    let message: String
 }
 
 extension HTTPRequest {

@@ -34,11 +34,16 @@ final class ClientSettings: Sendable {
     /// The validators, transformers and closures that a derived client adds to those of the request. They are not among
     /// the options of the request, so that a request that is sent again does not have them twice.
     let additions: HTTPRequestOptions
+    /// The headers and the query items that are among the other settings.
+    let (headers, query): (HTTPHeaders, QueryParameters)
     /// Adds the other settings. The settings of the request take precedence.
     let apply: @Sendable (inout HTTPRequest) -> Void
 
-    init(additions: HTTPRequestOptions, apply: @escaping @Sendable (inout HTTPRequest) -> Void) {
-        (self.additions, self.apply) = (additions, apply)
+    init(
+        additions: HTTPRequestOptions, headers: HTTPHeaders, query: QueryParameters,
+        apply: @escaping @Sendable (inout HTTPRequest) -> Void
+    ) {
+        (self.additions, self.headers, self.query, self.apply) = (additions, headers, query, apply)
     }
 }
 
@@ -74,6 +79,8 @@ extension HTTPRequest {
         context = original.context
         (context.template, context.accept) = (own.template, own.accept)
         (context.settings, context.download, context.progress) = (nil, nil, nil)
+        // This request may have another environment.
+        context.environment = context.environment.map { ClientEnvironment($0.environment) }
     }
 
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder, if the response will be decoded and the

@@ -181,7 +181,7 @@ private final class TokenService: HTTPLoader {
             .success(HTTPResponse(request: HTTPRequest(), status: HTTPStatus(status)))
         }
         guard case .value(let value) = outcome else { return nil }
-        return try value.answer.get()?.status
+        return try value.answer.get().status
     }
 
     @Test func `the last response is used by the attempts that began before it, and stored while attempts run`()

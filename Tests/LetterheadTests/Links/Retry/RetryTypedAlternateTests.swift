@@ -89,6 +89,12 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
+    private var strategy: HTTPRetryStrategy {
+        .after(RefreshToken()) { original, token in
+            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+        }.when(.statuses([401]))
+    }
+
     @Test func `loads that are refused together send one template, which the decoder of the client decodes`()
         async throws
     {
@@ -142,10 +148,7 @@ private struct GuestToken: RequestTemplate {
     }
 
     @Test func `a strategy sends a template, without a validator`() async throws {
-        let strategy = HTTPRetryStrategy.after(RefreshToken()) { original, token in
-            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-        }
-        let secret = GetSecret().retry(strategy.when(.statuses([401])), maximumRetries: 1)
+        let secret = GetSecret().retry(strategy, maximumRetries: 1)
         try await withClient(validator: DefaultValidator()) { client, _ in
             let opened = try await client.send(secret)
             #expect(opened == "open")
@@ -160,19 +163,98 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
-    @Test func `the template is sent in the environment of the original`() async throws {
+    @Test func `an original in the environment of another server sends it no template`() async throws {
+        let partner = try await MockServer.start { _ in MockServer.Response(status: 401) }
+        let elsewhere = ServerEnvironment(baseURL: partner.url)
         try await withClient { client, server in
-            let other = try #require(URL(string: "http://127.0.0.1:1/"))
-            let elsewhere = HTTPClient(
-                environment: ServerEnvironment(baseURL: other), validators: [refreshing, DefaultValidator()])
-            let secret = GetSecret().maximumRetries(1)
-            let local = ServerEnvironment(baseURL: server.url.appending(path: "api"))
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            decoder.dateDecodingStrategy = .iso8601
-            #expect(try await elsewhere.decoder(decoder).send(secret.environment(local)) == "open")
-            #expect(try await elsewhere.decoder(decoder).environment(local).send(secret) == "open")
+            let home = ServerEnvironment(baseURL: server.url.appending(path: "api"))
+            let asking = HTTPClient(
+                environment: { _ in home }, validators: [refreshing, DefaultValidator()],
+                retrying: Retry.Settings(maximumRetries: 1))
+            let secret = GetSecret().retry(strategy, maximumRetries: 1)
+            for client in [client, client.environment(elsewhere), asking] {
+                await #expect(throws: HTTPError.self) {
+                    try await client.send(GetSecret().maximumRetries(1).environment(elsewhere))
+                }
+                await #expect(throws: HTTPError.self) { try await client.send(secret.environment(elsewhere)) }
+            }
+            #expect(partner.requests.allSatisfy { $0.path == "/secret" && $0.headers["Authorization"] == nil })
+            #expect(service.tokens == 0)
         }
+        await partner.stop()
+    }
+
+    @Test func `after a response of the client's server, the template is sent there, unless it names its own`()
+        async throws
+    {
+        let partner = try await MockServer.start { _ in
+            MockServer.Response(body: Data(#"{"value":"new","expires_at":"2030-01-01T00:00:00Z"}"#.utf8))
+        }
+        let elsewhere = ServerEnvironment(baseURL: partner.url)
+        try await withClient { client, server in
+            var request = HTTPRequest(url: server.url.appending(path: "api/secret"))
+            request.maximumRetries = 1
+            let status = try await client.environment(elsewhere).send(request).status
+            #expect(status == .ok)
+            #expect(service.tokens == 1 && partner.requests.isEmpty)
+        }
+        let apart = AltRequestValidator(RefreshToken().environment(elsewhere)) { original, token in
+            original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+        }
+        try await withClient(validator: apart) { client, _ in
+            let opened = try await client.send(GetSecret().maximumRetries(1))
+            #expect(opened == "open")
+            #expect(service.tokens == 1 && partner.requests.map(\.path) == ["/token"])
+        }
+        await partner.stop()
+    }
+
+    @Test func `each derived client decodes with its own decoder, and other headers of one are not shared`()
+        async throws
+    {
+        try await withClient(together: 2) { client, _ in
+            let derived = client.decoder(JSONDecoder())
+            async let failed = try? derived.send(GetSecret().maximumRetries(1))
+            let opened = try await client.send(GetSecret().maximumRetries(1))
+            let none = await failed
+            #expect(opened == "open" && none == nil)
+            #expect(journal.all == [HTTPError.Code.cannotDecodeResponse.rawValue] && service.tokens == 1)
+        }
+        try await withClient(together: 5) { client, _ in
+            async let first = client.header("X-Team", "a").send(GetSecret().maximumRetries(1))
+            async let second = client.header("X-Team", "b").send(GetSecret().maximumRetries(1))
+            let opened = try await [first, second]
+            #expect(opened == ["open", "open"] && service.tokens == 3)
+        }
+    }
+
+    @Test func `a plain request is decoded with the decoder of the client`() async throws {
+        let plain = AltRequestValidator(
+            request: { _, _ in
+                var request = HTTPRequest()
+                (request.method, request.path) = (.post, "token")
+                return request
+            },
+            onResponse: { original, answer in
+                let token = try await answer.decode(Token.self)
+                original.headers.setSecret("Bearer \(token.value)", for: .authorization)
+            })
+        try await withClient(validator: plain) { client, _ in
+            let opened = try await client.send(GetSecret().maximumRetries(1))
+            #expect(opened == "open")
+        }
+    }
+
+    @Test func `a strategy sends no template after a response of another server, and sets no token`() async throws {
+        let other = try await MockServer.start { _ in MockServer.Response(status: 401) }
+        try await withClient { client, _ in
+            var request = HTTPRequest(url: other.url)
+            (request.retryStrategy, request.maximumRetries) = (strategy, 1)
+            await #expect(throws: HTTPError.self) { try await client.send(request) }
+            #expect(other.requests.count == 2 && service.tokens == 0)
+            #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
+        }
+        await other.stop()
     }
 
     @Test func `another server that responds with 401 causes no request, and receives no token`() async throws {

@@ -13,7 +13,7 @@ final class AlternateFlights: Sendable {
         let identity: RequestIdentity
     }
 
-    typealias Answer = Result<HTTPResponse?, any Error>
+    typealias Answer = Result<HTTPResponse, any Error>
 
     /// An answer and its number among the events.
     typealias Numbered = (number: Int, answer: Answer)

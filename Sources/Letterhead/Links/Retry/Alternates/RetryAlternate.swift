@@ -3,19 +3,17 @@ import Foundation
 extension HTTPRetryStrategy {
     /// Sends a template, decodes its response, then waits, and then retries the original.
     ///
-    /// ```swift
-    /// let refreshing = HTTPRetryStrategy.after(RefreshToken()) { original, token in
-    ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
-    /// }
-    /// let secret = try await client.send(GetSecret().retry(refreshing.when(.statuses([401])), maximumRetries: 1))
-    /// ```
+    /// The client of the original sends the template with its own settings and its own decoder. The request passes
+    /// through the links below the retry; it is neither validated nor retried, and it is no attempt. Its own deadline
+    /// applies to it, and so does that of the original, unless loads share it.
     ///
-    /// The client of the original sends the template with its own settings and its own decoder, in the environment of
-    /// the original. The request passes through the links below the retry; it is neither validated nor retried, and it
-    /// is no attempt. Use it for requests to one server; ``AltRequestValidator`` also checks which server has responded.
+    /// The template is sent only after a response of the client's own server (``HTTPRequest/homeOrigin``), in the
+    /// environment of the template or else of the client, even if the original has another one. Without a client, the
+    /// environment of the original counts as home; without any, the server of the template does. After a response of
+    /// another server, the original is retried unchanged.
     ///
-    /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed
-    /// to `onError` and not to the caller; the original is then retried unchanged.
+    /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed to `onError` and
+    /// not to the caller; the original is then retried unchanged.
     ///
     /// - Parameters:
     ///   - template: the template to send.
@@ -30,15 +28,16 @@ extension HTTPRetryStrategy {
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) -> HTTPRetryStrategy {
         after(
-            template.request(onBehalfOf:), delay: delay, sharing: sharing,
-            onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+            make: template.request(onBehalfOf:after:), delay: delay, sharing: sharing,
+            receive: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
     /// Sends a plain request, then waits, and then retries the original, with the other parameters of
     /// ``after(_:delay:sharing:onValue:onError:)``.
     ///
     /// - Parameters:
-    ///   - request: creates the other request from the original. If it returns nil, none is sent before the retry.
+    ///   - request: creates the other request from the original. If it returns nil, none is sent before the retry. With
+    ///     `sharing`, it is called for each load, including those that then share a request.
     ///   - onResponse: receives the response, which may have any status, and may change the original.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
@@ -46,10 +45,17 @@ extension HTTPRetryStrategy {
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
     ) -> HTTPRetryStrategy {
-        let work = RetryAlternate.Work.request(make: request, receive: onResponse)
-        return HTTPRetryStrategy(
-            "after another request", alternate: RetryAlternate(work: work, sharing: sharing, onError: onError)
-        ) { _, _ in Wait(duration: delay) }
+        after(
+            make: { original, _ in try await request(original) }, delay: delay, sharing: sharing, receive: onResponse,
+            onError: onError)
+    }
+
+    private static func after(
+        make: @escaping RetryAlternate.Make, delay: Duration, sharing: Sharing?,
+        receive: @escaping RetryAlternate.Receive, onError: @escaping @Sendable (any Error) async -> Void
+    ) -> HTTPRetryStrategy {
+        let alternate = RetryAlternate(work: .request(make, receive), sharing: sharing, onError: onError)
+        return HTTPRetryStrategy("after another request", alternate: alternate) { _, _ in Wait(duration: delay) }
     }
 
     /// Runs a task, then waits, and then retries the original.
@@ -57,7 +63,7 @@ extension HTTPRetryStrategy {
     /// - Parameters:
     ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
     ///   - task: may change the original for its next attempts.
-    ///   - onError: receives the error of the task; the original is then retried unchanged. Default: does nothing.
+    ///   - onError: receives the error of the task; the original is then retried unchanged.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
@@ -71,14 +77,17 @@ extension HTTPRetryStrategy {
 extension HTTPRetryStrategy {
     /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
     ///
-    /// Loads share a request if their strategies were created with copies of one value and with an equal key, and if
-    /// their requests have the same origin and the same identity. The identity consists of the username and password,
-    /// the secret headers and query items, the authentication, the required scopes and the environment.
+    /// Loads share a request if their strategies were created with copies of one value and with an equal key, if their
+    /// requests have the same origin and the same identity, and if their clients add the same headers and query items.
+    /// The identity consists of the username and password, the secret headers and query items, the authentication, the
+    /// required scopes and the environment.
     public struct Sharing: Sendable {
         /// What only the copies of one value for one key have in common.
         struct Key: Hashable, Sendable {
             fileprivate let owner = UUID()
             fileprivate var name = ""
+            fileprivate var headers = HTTPHeaders()
+            fileprivate var query = QueryParameters()
         }
 
         private(set) var key = Key()
@@ -98,19 +107,28 @@ extension HTTPRetryStrategy {
             copy.key.name = key
             return copy
         }
+
+        /// Returns the key for the loads of clients that add the same headers and query items as that of a request.
+        fileprivate func key(for original: HTTPRequest) -> Key {
+            var key = key
+            if let settings = original.context.settings {
+                (key.headers, key.query) = (settings.headers, settings.query)
+            }
+            return key
+        }
     }
 }
 
 /// The work before a request is retried.
 struct RetryAlternate: Sendable {
+    /// Creates the other request from the original and the result of its attempt; nil to send none.
+    typealias Make = @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
+    /// Receives the response, and may change the original.
+    typealias Receive = @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void
+
     enum Work: Sendable {
-        /// Runs a closure, which may change the request.
         case task(@Sendable (inout HTTPRequest) async throws -> Void)
-        /// Sends another request, which a closure makes from the original; nil to send none. Another closure receives
-        /// the response, and may change the original.
-        case request(
-            make: @Sendable (HTTPRequest) async throws -> HTTPRequest?,
-            receive: @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void)
+        case request(Make, Receive)
     }
 
     let work: Work
@@ -127,37 +145,45 @@ struct RetryAlternate: Sendable {
     /// Returns the request for the next attempts. If the work fails, its error is passed to `onError`, and the original
     /// request is returned unchanged.
     ///
-    /// - Parameter mark: the start of the last attempt.
+    /// - Parameters:
+    ///   - result: the result of the last attempt.
+    ///   - mark: the start of the last attempt.
     /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func changed(
-        _ original: HTTPRequest, over next: any HTTPLoader, flights: AlternateFlights, since mark: AlternateFlights.Mark
+        _ original: HTTPRequest, after result: Result<HTTPResponse, HTTPError>, over next: any HTTPLoader,
+        _ flights: AlternateFlights, since mark: AlternateFlights.Mark, on timeline: Timeline
     ) async throws(HTTPError) -> HTTPRequest {
         var changed = original
         do {
             switch work {
             case .task(let task): try await task(&changed)
             case .request(let make, let receive):
+                guard let request = try await make(original, result) else { return original }
                 let isShared = sharing != nil
                 let send = { @Sendable () async -> AlternateFlights.Answer in
                     do {
-                        guard let request = try await make(original) else { return .success(nil) }
-                        return .success(try await next.load(request, for: original, isShared: isShared))
+                        return .success(try await next.load(request, for: original, isShared: isShared, on: timeline))
                     } catch {
                         return .failure(error)
                     }
                 }
-                let answer =
+                var response =
                     if let sharing {
-                        try await Self.shared(send, sharing, by: original, flights, since: mark)
+                        try await Self.shared(send, sharing, by: original, flights, since: mark).get()
                     } else {
-                        await send()
+                        try await send().get()
                     }
-                if let response = try answer.get() { try await receive(&changed, response) }
+                // Loads of clients with different decoders may share the response.
+                response.request.decoder = request.decoder ?? original.decoder
+                try await receive(&changed, response)
             }
+            // The closure may have put another request in place of the original.
+            changed.context = original.context
             return changed
         } catch let error as EndOfLoad {
             throw error.error
         } catch {
+            if original.wasReset { throw original.resetError() }
             if Task.isCancelled { throw HTTPError(.cancelled, request: original) }
             await onError(error)
             return original
@@ -168,11 +194,11 @@ struct RetryAlternate: Sendable {
         _ send: @escaping @Sendable () async -> AlternateFlights.Answer, _ sharing: HTTPRetryStrategy.Sharing,
         by original: HTTPRequest, _ flights: AlternateFlights, since mark: AlternateFlights.Mark
     ) async throws(EndOfLoad) -> AlternateFlights.Answer {
-        let key = AlternateFlights.Key(sharing: sharing.key, identity: RequestIdentity(original))
+        let key = AlternateFlights.Key(sharing: sharing.key(for: original), identity: RequestIdentity(original))
         switch await flights.outcome(of: key, since: mark, within: original.timeLeft, work: send) {
         case .value(let value): return value.answer
         case .cancelled: throw EndOfLoad(error: HTTPError(.cancelled, request: original))
-        case .reset: throw EndOfLoad(error: HTTPError(.cancelled, request: original, message: "the chain was reset"))
+        case .reset: throw EndOfLoad(error: original.resetError("the chain was reset"))
         case .late: throw EndOfLoad(error: original.deadlinePassed(while: "waiting for the alternate request"))
         }
     }
@@ -182,7 +208,7 @@ extension HTTPLoader {
     /// Sends the request of an alternate, marked so that no other retry link retries it, and returns the response with
     /// its body in memory.
     fileprivate func load(
-        _ request: HTTPRequest, for original: HTTPRequest, isShared: Bool
+        _ request: HTTPRequest, for original: HTTPRequest, isShared: Bool, on timeline: Timeline
     ) async throws -> HTTPResponse {
         var request = request
         // The alternate may be a copy of the original. Its response must not be saved to the file of the original.
@@ -190,6 +216,7 @@ extension HTTPLoader {
         request.join(loadOf: original)
         request.isAttempt = true
         request.shareDeadline(of: isShared ? nil : original)
+        if let limit = request.deadline { request.limit(to: limit, on: timeline) }
         var response = try await load(request, as: "alternate", for: original)
         if response.body.buffered == nil { response.body = HTTPResponseBody(try await response.body.data()) }
         return response
@@ -197,13 +224,24 @@ extension HTTPLoader {
 }
 
 extension RequestTemplate {
-    /// Builds the request as the client of another one sends it, in the environment of that one.
-    func request(onBehalfOf original: HTTPRequest) throws(HTTPError) -> HTTPRequest {
+    /// Builds the request as the client of another one sends it. Returns nil if the result did not come from the client's
+    /// own server, which alone may cause the request.
+    func request(
+        onBehalfOf original: HTTPRequest, after result: Result<HTTPResponse, HTTPError>
+    ) throws(HTTPError) -> HTTPRequest? {
         var request = try StandardRequestBuilder(self).request()
-        if !request.options.contains(ServerEnvironment.self), let environment = original.serverEnvironment {
-            request.serverEnvironment = environment
-        }
+        let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.settings?.apply(&request)
+        // The environment of a derived client may be that of a server to which the client's secrets do not belong.
+        if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
+        var home = result.request.homeOrigin
+        if home == nil, original.client == nil, let environment = original.serverEnvironment {
+            home = environment.origin
+            if !hasEnvironment { request.serverEnvironment = environment }
+        }
+        guard let origin = result.origin, origin == home ?? request.origin ?? request.serverEnvironment?.origin else {
+            return nil
+        }
         if ResponseDecoding.usesDecoder(for: Response.self) {
             request.context.accept = (request.decoder ?? JSONDecoder()).accept
         }

@@ -5,14 +5,12 @@
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
 ///     original.headers.setSecret("Bearer \(token.value)", for: .authorization)
 /// }
-/// let client = HTTPClient(
-///     environment: .production, validators: [refreshing, DefaultValidator()],
-///     retrying: Retry.Settings(maximumRetries: 1))
 /// ```
 ///
 /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
 /// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
-/// another result, the usual conditions for a retry apply to the method. A request with a one-shot body is not retried.
+/// another result, or if a redirect changed the method, the usual conditions for a retry apply. A request with a
+/// one-shot body is not retried.
 ///
 /// Loads that need the other request at the same time share it: it is sent once, and the closure runs for each load with
 /// the original of that load. An attempt that began before the other request completed also uses the response to it.
@@ -26,8 +24,8 @@ public struct AltRequestValidator: HTTPValidator {
     /// Creates a validator that sends a template, as the client of the original sends it, and decodes the response; see
     /// ``HTTPRetryStrategy/after(_:delay:sharing:onValue:onError:)``.
     ///
-    /// The template is sent only after a response of the server in the environment of the original. Without an
-    /// environment, this is the server of the template. If another host responds with 401, it does not receive a token.
+    /// After a response of another server than the client's own, no template is sent, and the next validator judges. So
+    /// a request in another environment neither causes the template nor receives its token.
     ///
     /// - Parameters:
     ///   - template: the template to send. If it cannot be built, the next validator judges.
@@ -47,10 +45,8 @@ public struct AltRequestValidator: HTTPValidator {
     ) {
         self.init(
             statuses: statuses, maximum: maximum, delay: delay, key: key,
-            request: { original, result in
-                let alternate = try template.request(onBehalfOf: original)
-                return try result.get().request.isAtHome(of: original, or: alternate) ? alternate : nil
-            }, onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
+            request: template.request(onBehalfOf:after:),
+            onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
     /// Creates a validator that sends a plain request, with the other parameters of
@@ -100,14 +96,5 @@ public struct AltRequestValidator: HTTPValidator {
     /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         includesFailures ? try await judge(request, .failure(failure)) : .nextValidator
-    }
-}
-
-extension HTTPRequest {
-    /// Whether the request was sent to the server in the environment of the original, or, without an environment, to
-    /// the server of an alternate.
-    fileprivate func isAtHome(of original: HTTPRequest, or alternate: HTTPRequest) -> Bool {
-        let environment = original.serverEnvironment?.origin ?? homeOrigin
-        return origin != nil && origin == environment ?? alternate.origin ?? alternate.serverEnvironment?.origin
     }
 }

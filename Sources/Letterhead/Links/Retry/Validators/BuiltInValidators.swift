@@ -53,7 +53,9 @@ public struct DefaultValidator: HTTPValidator {
             response.contentCount == 0,
             ![.noContent, .resetContent].contains(response.status), request.method != .head
         else { return .nextValidator }
-        return .failChain(.emptyResponse, "the response has no body")
+        return .failChain(
+            HTTPError(
+                .emptyResponse, request: response.request, response: response, message: "the response has no body"))
     }
 
     private func suggestion(for response: HTTPResponse, _ request: HTTPRequest) -> HTTPRetryStrategy? {
@@ -99,10 +101,11 @@ public struct ContentTypeValidator: HTTPValidator {
         let type = response.headers.mediaType?.essence
         if let type { if types.contains(where: { Self.pattern($0, matches: type) }) { return .nextValidator } }
         if type == nil, allowsMissing, !response.headers.contains(.contentType) { return .nextValidator }
+        let message = "the media type of the body is \(type ?? "missing or malformed"), expected "
         return .failChain(
-            .validationFailed,
-            "the media type of the body is \(type ?? "missing or malformed"), expected "
-                + types.joined(separator: " or "))
+            HTTPError(
+                .validationFailed, request: response.request, response: response,
+                message: message + types.joined(separator: " or ")))
     }
 
     /// A star matches a whole type, a whole subtype, or the part of a subtype before its suffix.

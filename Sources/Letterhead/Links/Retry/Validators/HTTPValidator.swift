@@ -5,16 +5,12 @@
 /// envelope around every response:
 ///
 /// ```swift
-/// struct Envelope: Decodable { var code: Int; var message: String? }
+/// struct Envelope: Decodable { var code: Int }
 ///
 /// struct EnvelopeValidator: HTTPValidator {
 ///     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
 ///         let envelope = try JSONDecoder().decode(Envelope.self, from: try await response.body.data())
-///         switch envelope.code {
-///         case 0: return .nextValidator
-///         case 1: return .retry(.fibonacci(unit: .seconds(1)))
-///         default: return .failChain(.invalidResponse, envelope.message ?? "code \(envelope.code)")
-///         }
+///         return envelope.code == 0 ? .nextValidator : .failChain(.invalidResponse, "code \(envelope.code)")
 ///     }
 /// }
 /// ```
@@ -53,9 +49,7 @@ extension HTTPValidator {
     }
 }
 
-enum AttemptNumberOption: HTTPRequestOption {
-    static let defaultOptionValue: Int? = nil
-}
+enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 
 extension HTTPRequest {
     /// The number of this attempt of the load, for validators and for links below the retry link: 1 for the first.
@@ -116,7 +110,7 @@ public enum HTTPValidatorResult: Sendable {
     ///   - code: the kind of the error.
     ///   - message: the cause and the remedy, without secrets.
     public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
-        .failChain(HTTPError(code, filledInLater: message))
+        .failChain(ChainFailure(code: code, message: message))
     }
 }
 
@@ -132,8 +126,11 @@ extension HTTPValidator {
                 verdict = try await validate(response: response, forRequest: request)
             case .failure(let failure): verdict = try await validate(failure: failure, forRequest: request)
             }
-            guard case .failChain(let error as HTTPError) = verdict else { return verdict }
-            return .failChain(error.filled(from: result))
+            guard case .failChain(let failure as ChainFailure) = verdict else { return verdict }
+            return .failChain(
+                HTTPError(
+                    failure.code, request: result.request, response: result.failure?.response,
+                    underlying: result.failure, message: failure.message))
         } catch {
             return .failChain(error)
         }

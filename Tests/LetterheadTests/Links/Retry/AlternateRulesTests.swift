@@ -1,0 +1,119 @@
+import Foundation
+@testable import Letterhead
+import LetterheadTesting
+import Testing
+
+/// What an alternate takes over from its original, and what it leaves alone.
+@Suite(.timeLimit(.minutes(3))) struct AlternateRulesTests {
+    private let journal = Journal()
+
+    private func refresh(
+        _ configure: @escaping @Sendable (inout HTTPRequest) -> Void = { _ in },
+        onResponse: @escaping @Sendable (inout HTTPRequest, HTTPResponse) -> Void = { _, _ in }
+    ) -> AltRequestValidator {
+        AltRequestValidator(
+            request: { _, _ in
+                var request = HTTPRequest()
+                (request.method, request.path) = (.post, "/token")
+                configure(&request)
+                return request
+            }, onResponse: onResponse)
+    }
+
+    @Test func `a POST that a redirect turned into a GET is not sent again after a 401`() async throws {
+        let mock = MockLoader { request in
+            request.path == "/x"
+                ? HTTPResponse(request: request, status: 303, headers: ["Location": "/orders/7"])
+                : HTTPResponse(request: request, status: request.path == "/token" ? 200 : 401)
+        }
+        let retry = Retry(validators: [refresh { $0.host = "a.test" }], Retry.Settings(maximumRetries: 1))
+        let chain = retry --> FollowRedirects() --> mock
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(.plain(.post)) }
+        #expect(mock.requests.map(\.path) == ["/x", "/orders/7"])
+        #expect(error?.response?.status == 401 && error?.message.contains("not idempotent") == true)
+    }
+
+    @Test func `an alternate in another environment does not change how its original is described`() async throws {
+        let (home, tokens) = (ServerEnvironment.of("https://a.test"), ServerEnvironment.of("https://tokens.test"))
+        let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? 200 : 401) }
+        let client = HTTPClient(
+            environment: { $0.path == "/token" ? tokens : home },
+            validators: [refresh(onResponse: { [journal] original, _ in journal.write("\(original)") })],
+            retrying: Retry.Settings(maximumRetries: 1), transport: mock)
+        await #expect(throws: HTTPError.self) { try await client.send(Get<String>("x")) }
+        #expect(mock.requests.map(\.host) == ["a.test", "tokens.test", "a.test"])
+        #expect(journal.all.count == 1 && journal.all.first?.contains("https://a.test/x") == true)
+    }
+
+    @Test(
+        arguments: [(.seconds(9), .seconds(2)), (.seconds(1), .seconds(1)), (nil, .seconds(2))]
+            as [(Duration?, Duration)])
+    func `the deadline of an alternate applies to it, and so does that of the one load that waits for it`(
+        original: Duration?, left: Duration
+    ) async {
+        let mock = MockLoader { [journal] request in
+            if request.path == "/token" { journal.write(request.timeLeft.map { "\($0)" } ?? "none") }
+            return HTTPResponse(request: request, status: request.path == "/token" ? 200 : 401)
+        }
+        let alternate = HTTPRequest.plain { ($0.path, $0.deadline) = ("/token", .seconds(2)) }
+        let own = ClosureValidator { _, _ in .retry(.after({ _ in alternate }, onResponse: { _, _ in })) }
+        _ = await RetryScene(mock, validators: [own], clock: TestClock(), maximumRetries: 1).load {
+            $0.deadline = original
+        }
+        let shared = AltRequestValidator(request: { _, _ in alternate }, onResponse: { _, _ in })
+        _ = await RetryScene(mock, validators: [shared], clock: TestClock(), maximumRetries: 1).load {
+            $0.deadline = original
+        }
+        #expect(journal.all == ["\(left)", "\(Duration.seconds(2))"])
+    }
+
+    @Test func `a condition that did not hold for a suggestion is not asked again`() async {
+        let strategy = HTTPRetryStrategy.immediate.when(
+            Retry.Condition { [journal] context in
+                journal.write("\(context.retry)")
+                return false
+            })
+        let scene = RetryScene(.answering(503))
+        #expect(await scene.load { ($0.retryStrategy, $0.maximumRetries) = (strategy, 3) }.status == 503)
+        #expect(journal.all == ["1"])
+    }
+
+    @Test func `after a reset of the client neither the observer nor the alternate is called`() async {
+        let client = ClientIdentity()
+        let ask = ClosureValidator { [journal] _, _ in
+            client.endGeneration()
+            return .retry(.afterTask(task: { _ in journal.write("task") }))
+        }
+        let scene = RetryScene(
+            .answering(401), validators: [ask], maximumRetries: 1, onRetry: { [journal] _ in journal.write("observer") }
+        )
+        let result = await scene.load { $0.context.generation = client.generation }
+        #expect(result.code == .cancelled && result.attempts.count == 1 && journal.all == [])
+    }
+
+    @Test func `after a reset during the alternate its error is reported to nobody`() async {
+        let client = ClientIdentity()
+        let ask = ClosureValidator { [journal] _, _ in
+            let task: @Sendable (inout HTTPRequest) async throws -> Void = { _ in
+                client.endGeneration()
+                throw CancellationError()
+            }
+            return .retry(.afterTask(task: task, onError: { journal.write("\($0)") }))
+        }
+        let scene = RetryScene(.answering(401), validators: [ask], maximumRetries: 1)
+        let result = await scene.load { $0.context.generation = client.generation }
+        #expect(result.code == .cancelled && scene.sent == 1 && journal.all == [])
+    }
+
+    @Test func `a request that a task puts in place of the original belongs to the same client`() async {
+        let ask = ClosureValidator { response, _ in
+            response.status == 401
+                ? .retry(.afterTask(task: { $0 = .plain { $0.path = "/other" } })) : .nextValidator
+        }
+        let scene = RetryScene(.answering(401, 200), validators: [ask], maximumRetries: 1)
+        let generation = ClientIdentity().generation
+        _ = await scene.load { $0.context.generation = generation }
+        #expect(scene.mock.requests.map(\.path) == ["/x", "/other"])
+        #expect(scene.mock.requests.allSatisfy { $0.client === generation.client })
+    }
+}
