@@ -186,7 +186,6 @@ import Testing
             (ServerEnvironment("https://h/v4#part"), "has a fragment"),
             (ServerEnvironment(host: "h/SECRET"), "delimiter of another part"),
             (ServerEnvironment(host: "SECRET@h"), "delimiter of another part"),
-            (ServerEnvironment(host: "h:1", port: 2), "delimiter of another part"),
             (ServerEnvironment(host: "h", pathPrefix: "/v4?key=SECRET"), "delimiter of another part"),
             (ServerEnvironment(host: "h", scheme: "https://x"), "delimiter of another part"),
             (ServerEnvironment(host: ""), "has no host"),

@@ -143,7 +143,7 @@ extension CacheExchange {
                 else { return nil }
                 return reuse(entry, as: response.cache, reason: "shared validation")
             case .failure(let error):
-                if let stale = replacing(error: error, with: entry, demand: demand) { return stale }
+                if let stale = staleReplacement(error: error, with: entry, demand: demand) { return stale }
                 if isOwn { throw error }
                 if error.code == .cancelled || error.code == .timedOut { return nil }
                 throw error.with(request: request)
@@ -154,7 +154,7 @@ extension CacheExchange {
     /// Returns the stored response to a request whose deadline has passed before it was sent, if that is allowed.
     private func late(_ entry: CachedEntry, _ demand: CacheDemand) throws(HTTPError) -> HTTPResponse {
         let error = request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: false)
-        guard let stale = replacing(error: error, with: entry, demand: demand) else { throw error }
+        guard let stale = staleReplacement(error: error, with: entry, demand: demand) else { throw error }
         return stale
     }
 
@@ -244,7 +244,7 @@ extension CacheExchange {
         return (response, stored)
     }
 
-    private func replacing(error: HTTPError, with entry: CachedEntry, demand: CacheDemand) -> HTTPResponse? {
+    private func staleReplacement(error: HTTPError, with entry: CachedEntry, demand: CacheDemand) -> HTTPResponse? {
         guard error.code != .cancelled, error.code != .resetInProgress, error.code != .invalidRequest,
             CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds)
         else { return nil }
@@ -263,7 +263,7 @@ extension CacheExchange {
             let demand = CacheDemand()
             let validation = await exchange.validation(of: entry, demand: demand)
             if case .failure(let error) = validation.result, !Task.isCancelled,
-                exchange.replacing(error: error, with: entry, demand: demand) == nil
+                exchange.staleReplacement(error: error, with: entry, demand: demand) == nil
             {
                 exchange.cache.onError(error)
             }

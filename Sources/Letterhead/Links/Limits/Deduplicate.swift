@@ -63,10 +63,11 @@ public final class Deduplicate: LoaderLink {
         let left = request.timeLeft
         if let left, left <= .zero { throw request.deadlinePassed(while: Self.phase, mayHaveBeenSent: false) }
         // The load has no deadline, because each request that waits for it has its own.
-        let load = loads.join(key) { [sent = request.withoutDeadline] in await next.result(of: sent) }
-        if let observation = request.observation {
-            observation.record(load.isFirst ? .deduplicationLed : .deduplicationJoined)
+        let load = loads.join(key) { [sent = request.withoutDeadline] in
+            sent.observation?.record(.deduplicationLed)
+            return await next.result(of: sent)
         }
+        if !load.isFirst { request.observation?.record(.deduplicationJoined) }
         switch await loads.outcome(for: load, within: left, on: clock) {
         case .cancelled: throw HTTPError(.cancelled, request: request)
         case .reset: throw HTTPError(.cancelled, request: request, message: "the chain was reset")
