@@ -149,9 +149,9 @@ extension HTTPAuthentication {
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
     /// ```
     ///
-    /// The closure is called once for all concurrent requests, and again after a 401. If it returns nil, these requests
-    /// fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in
-    /// a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
+    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
+    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -168,9 +168,11 @@ extension HTTPAuthentication {
             limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 
-    /// Sends a bearer token that a closure returns. The closure is called once for all concurrent requests, and again
-    /// after a 401. If it returns nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail
-    /// if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// Sends a bearer token that a closure returns.
+    ///
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
+    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
+    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),

@@ -63,7 +63,7 @@ extension HTTPAuthentication {
     /// Sends an API key in the query. Use it only for servers that do not accept the key in a header, because URLs are
     /// stored in logs and histories.
     ///
-    /// Values of this name are redacted in all descriptions, also in forms and JSON. If the key is empty, each request
+    /// Values of `name` are redacted in all descriptions, also in forms and JSON. If the key is empty, each request
     /// fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil

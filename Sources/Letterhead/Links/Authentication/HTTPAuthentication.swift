@@ -78,7 +78,8 @@ extension RequestTemplate {
 }
 
 extension RequestSettings {
-    /// Signs the request in place of the client's authentication and of an `Authorization` header.
+    /// Signs the request in place of the client's authentication and of an `Authorization` header. Default: nil (the
+    /// authentication of the client).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
