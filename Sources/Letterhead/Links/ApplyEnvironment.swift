@@ -19,7 +19,6 @@ public struct ApplyEnvironment: LoaderLink {
 
     private let source: Source
 
-    /// Applies the same environment to every request.
     public init(_ environment: ServerEnvironment) {
         source = .one(environment, home: environment.origin)
     }
@@ -36,10 +35,8 @@ public struct ApplyEnvironment: LoaderLink {
         source = .asked(provide)
     }
 
-    /// Whether a closure provides the environment.
     var isAsked: Bool { if case .asked = source { true } else { false } }
 
-    /// Completes the request and sends it.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let hasOwn = request.options.contains(ServerEnvironment.self)

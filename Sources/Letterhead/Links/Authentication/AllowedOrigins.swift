@@ -1,7 +1,6 @@
 import Foundation
 import Synchronization
 
-/// The origins to which credentials may be sent.
 struct AllowedOrigins: Hashable, Sendable {
     enum Verdict: Equatable {
         case sign
@@ -10,11 +9,9 @@ struct AllowedOrigins: Hashable, Sendable {
     }
 
     enum Chooser: Equatable {
-        /// The client, which sets credentials for every request.
         case client
         /// The request, by the name of a method of the client's composite.
         case name
-        /// The request, with its own authentication.
         case request
 
         init(_ own: HTTPAuthentication?) {
@@ -51,12 +48,8 @@ struct AllowedOrigins: Hashable, Sendable {
         return Self.isSafe(origin) ? .sign : .refuse(Self.insecure)
     }
 
-    /// Decides about a request to an origin to which the credentials do not belong.
-    ///
     /// The client's credentials are optional, so a request to another origin is sent without them. A request that
     /// chooses credentials itself is refused.
-    ///
-    /// - Parameter origin: the origin to which the credentials belong; nil if it is not known.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
         if chooser == .client { return .leaveUnsigned }
         let owner = origin.map { "belong to \($0)" } ?? "belong to no known origin"
@@ -90,10 +83,8 @@ struct AllowedOrigins: Hashable, Sendable {
         "credentials are sent over https only; to allow http, add the request's origin with http to allowedOrigins"
 }
 
-/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used. It also
-/// identifies the credentials of a custom method until a reset.
-///
-/// This type is a class because concurrent requests must agree on the first origin.
+/// The single origin to which credentials without `allowedOrigins` belong: the first one for which they are used, on
+/// which concurrent requests must agree. It also identifies the credentials of a custom method until a reset.
 final class CredentialHome: Sendable {
     private struct State {
         var origin: HTTPOrigin?
@@ -111,9 +102,7 @@ final class CredentialHome: Sendable {
         }
     }
 
-    /// Claims the credentials for an origin.
-    ///
-    /// - Returns: the origin to which they belong: the candidate, or an origin that was claimed before.
+    /// Returns the origin to which the credentials belong: the candidate, or an origin that was claimed before.
     func claim(_ candidate: HTTPOrigin) -> HTTPOrigin {
         state.withLock { state in
             let origin = state.origin ?? candidate

@@ -1,34 +1,27 @@
 import Synchronization
 
-/// A link that signs each request with the authentication of the request, or else with the authentication of the
-/// client.
+/// Signs each request with its own authentication, or else with the authentication of the client.
 ///
 /// ```swift
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that each hop is checked with its own origin. If
-/// a request has an authentication, it replaces the authentication of the client. Credentials of the client without
-/// `allowedOrigins` require an ``ApplyEnvironment`` above: without it, no request is signed with them. A reset removes
-/// the stored credentials of all methods, including methods that were set by requests and are still referenced.
+/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that each hop is checked with its own origin.
+/// Credentials of the client without `allowedOrigins` require an ``ApplyEnvironment`` above: without it, no request is
+/// signed with them. A reset removes the stored credentials of all methods, including methods that were set by requests
+/// and are still referenced.
 public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
     /// The origin to which this link binds each method of the client. Only methods with fixed credentials use it.
     private let homes: [ObjectIdentifier: CredentialHome]
 
-    /// Creates the link.
-    ///
-    /// - Parameter authentication: signs requests that specify no authentication. Default:
-    ///   ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
         }
     }
 
-    /// Signs the request, if its credentials may be sent to its origin, and passes it to the next loader.
-    ///
     /// - Throws: before anything is sent, ``HTTPError/Code/cannotAuthenticate`` if there are no credentials or if they
     ///   must not be sent to the origin, and ``HTTPError/Code/invalidRequest`` if they are malformed.
     @inline(__always)
@@ -62,8 +55,6 @@ public struct Authenticate: LoaderLink {
         await below
     }
 
-    /// Decides whether a request is signed: by the `allowedOrigins`, or else by the origin to which the credentials
-    /// belong.
     private func verdict(
         of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser
     ) -> AllowedOrigins.Verdict {
@@ -80,9 +71,7 @@ public struct Authenticate: LoaderLink {
     }
 }
 
-/// The methods of requests, referenced weakly.
-///
-/// This type is a class because copies of the link share one list.
+/// The methods of requests, referenced weakly. Copies of the link share one list.
 private final class SeenMethods: Sendable {
     private struct Weak: Sendable {
         weak var method: SigningMethod?
@@ -101,12 +90,9 @@ private final class SeenMethods: Sendable {
     var all: [SigningMethod] { list.withLock { $0.compactMap(\.method) } }
 }
 
-/// A way to sign requests: the link that signs, and the origins to which its credentials belong.
-///
-/// This type is a class because all copies of an authentication share the stored credentials, which a reset must
-/// remove.
+/// Signs requests with a link. All copies of an authentication share the stored credentials, which a reset must remove.
 final class SigningMethod: Hashable, Sendable {
-    /// The state that a method keeps between requests, and the part of the library that binds it to an origin.
+    /// What a method keeps between requests, and who binds it to an origin.
     enum Memory {
         /// No state: the method signs every request with a fixed credential. Each client binds it separately.
         case given(GivenCredential)

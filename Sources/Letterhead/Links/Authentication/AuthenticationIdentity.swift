@@ -65,11 +65,8 @@ private enum RequestSignatureOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The parts that a custom method has written; nil if there are none.
     var signature: RequestSignature? { self[option: RequestSignatureOption.self] }
 
-    /// Notes which parts differ from those of the request before it was signed.
-    ///
     /// Another request that a method sends, such as a request for a nonce, is not a signed request.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {
         guard method == unsigned.method, origin == unsigned.origin, path == unsigned.path else { return }
@@ -82,7 +79,6 @@ extension HTTPRequest {
     }
 }
 
-/// Passes requests to the next loader, and notes what a custom method has added to them.
 struct MarkSigned: HTTPLoader {
     let unsigned: HTTPRequest
     let identity: String

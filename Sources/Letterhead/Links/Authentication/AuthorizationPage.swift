@@ -1,6 +1,5 @@
 import Foundation
 
-/// The page on which a person signs in, and the closure that shows it.
 struct AuthorizationPage: Sendable {
     let endpoint: URL
     let redirectURI: URL
@@ -8,7 +7,6 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    /// The result of a sign-in, which is sent to the token endpoint.
     struct Proof: Sendable {
         let code: Secret
         let verifier: Secret
@@ -70,8 +68,6 @@ struct AuthorizationCallback {
         expected = URLParts(page.redirectURI.absoluteString)
     }
 
-    /// Returns the code of a valid callback.
-    ///
     /// The state is checked before the other parameters. If it differs, none of them can be trusted, not even an error
     /// (RFC 6749, 10.12).
     func code(state: String) throws(HTTPAuthentication.Failure) -> Secret {

@@ -1,12 +1,10 @@
 public import Foundation
 
-/// A type that obtains credentials, which are then stored and shared. It is called once for all concurrent requests,
-/// and again when the credentials are refused or expire.
-///
-/// Use a provider with ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. For tokens of an
-/// authorization server, use `oauth2`; for a username and password that a person enters, use
-/// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``. Implement the protocol for other credentials
-/// that are fetched once and used by many requests:
+/// Implement a provider for credentials that are fetched once and used by many requests, and pass it to
+/// ``HTTPAuthentication/shared(_:name:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent
+/// requests, and again when the credentials are refused or expire. For tokens of an authorization server, use `oauth2`;
+/// for a username and password that a person enters, use
+/// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``.
 ///
 /// ```swift
 /// struct Session: CredentialProvider {
@@ -27,26 +25,22 @@ public import Foundation
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.
 public protocol CredentialProvider: Sendable {
-    /// The type of the stored credential.
     associatedtype Credential: Sendable
 
-    /// Obtains a credential. All waiting requests receive it.
+    /// Obtains a credential for all waiting requests. If it is nil, they fail and the previous credential is removed.
     ///
-    /// - Returns: the credential; nil if none is available, which fails all waiting requests and removes the previous
-    ///   credential.
     /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
     func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential?
 
-    /// Writes the credential into a request. Throws if the credential is malformed.
+    /// Writes the credential into a request. Throws if it is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
-    /// Returns the identity of a credential whose signature changes with each request, such as the identifier of its
-    /// key. A cache reuses the responses to one identity for all requests with this identity, so two users must never
-    /// have the same. Default: nil (a cache compares the values that ``sign(_:with:)`` writes).
+    /// Identifies a credential whose signature changes with each request, such as by its key. A cache reuses responses
+    /// for all requests with the same identity, so two users must never share one. Default: nil (a cache compares the
+    /// values that ``sign(_:with:)`` writes).
     func identity(of credential: Credential) -> String?
 
-    /// Returns whether a stored credential can still be used. Default: always ``HTTPAuthentication/Freshness/fresh``; the
-    /// credential is replaced only after a 401.
+    /// Default: always ``HTTPAuthentication/Freshness/fresh``; the credential is replaced only after a 401.
     func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness
 
     /// Removes all stored credentials, including external copies. Default: does nothing.
@@ -54,53 +48,41 @@ public protocol CredentialProvider: Sendable {
 }
 
 extension CredentialProvider {
-    /// Returns nil.
     public func identity(of credential: Credential) -> String? { nil }
 
-    /// Returns ``HTTPAuthentication/Freshness/fresh``.
     public func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
         .fresh
     }
 
-    /// Does nothing.
     public func reset() async {}
 }
 
 extension HTTPAuthentication {
-    /// The state of a stored credential.
+    /// Whether a stored credential can be used.
     public enum Freshness: Sendable, Hashable {
-        /// The credential can be used.
         case fresh
         /// The credential is still valid but expires soon. A new one is requested; if the limit of calls does not allow
         /// this, the stored one is used.
         case stale
-        /// The credential can no longer be used.
         case expired
-        /// The credential is valid, but not sufficient for this request.
+        /// Valid, but not sufficient for this request.
         case insufficient
     }
 }
 
 extension HTTPAuthentication {
-    /// The reason why a credential is needed, and the loader for the requests that obtain the credential.
+    /// Why a credential is needed, and the loader for the requests that obtain it.
     public struct Need<Credential: Sendable>: Sendable {
         /// The first request that waits for the credential.
         public let request: HTTPRequest
         /// The chain below the authentication, for requests of the provider.
         public let next: any HTTPLoader
-        /// The stored credential that the new one replaces; nil if there is none. If it is stale or insufficient, it is
-        /// still valid.
+        /// The credential that the new one replaces. If it is stale or insufficient, it is still valid.
         public let previous: Credential?
         /// Whether a 401 refused the previous credential.
         public let isRefused: Bool
 
-        /// Creates a need, for tests of a provider.
-        ///
-        /// - Parameters:
-        ///   - request: the request that waits for the credential.
-        ///   - next: the loader for the requests of the provider, usually a mock.
-        ///   - previous: the stored credential that the new one replaces. Default: nil.
-        ///   - isRefused: whether a 401 refused the previous credential. Default: false.
+        /// Creates a need for tests of a provider, usually with a mock as `next`.
         public init(
             request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false
         ) {
@@ -113,9 +95,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// Limits how often credentials are requested.
-///
-/// The limit stops the loop that occurs when a server refuses the credentials that it has just issued.
+/// Stops the loop that occurs when a server refuses the credentials that it has just issued.
 package struct CredentialLimit: Sendable, Hashable {
     package var count: Int
     package var window: Duration
@@ -126,23 +106,20 @@ package struct CredentialLimit: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with credentials of a provider. All requests share the credentials, which are stored until a 401,
-    /// their expiry or a reset.
+    /// Signs requests with a provider's credentials, which all requests share until a 401, their expiry or a reset.
     ///
-    /// A request that receives a 401 is sent once more. If the stored credentials have already been replaced since the
-    /// request was sent, it uses the stored ones. Otherwise, the provider is called for new credentials. A second 401
-    /// is returned to the caller. A request with a one-shot body is not sent again: the 401 is returned, and the next
-    /// request obtains new credentials.
+    /// A request that receives a 401 is sent once more, with the stored credentials if they have been replaced since it
+    /// was sent, and otherwise with new ones. A second 401 is returned to the caller. A request with a one-shot body is
+    /// not sent again: the 401 is returned, and the next request obtains new credentials.
     ///
     /// - Parameters:
-    ///   - provider: provides the credentials.
+    ///   - provider: is called for new credentials.
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    ///   - allowedOrigins: where the credentials may be sent; see ``HTTPAuthentication``.
     ///   - limit: the maximum number of calls to the provider in a window. Over the limit, requests that need new
-    ///     credentials fail with ``HTTPError/Code/cannotAuthenticate``. Default: 10.
-    ///   - window: the period in which calls are counted. Default: one minute.
-    ///   - clock: measures the window of the limit. Default: the continuous clock.
+    ///     credentials fail with ``HTTPError/Code/cannotAuthenticate``.
+    ///   - window: the period in which calls are counted.
+    ///   - clock: measures the window.
     public static func shared(
         _ provider: some CredentialProvider, name: String = "shared", allowedOrigins: [URL]? = nil,
         limit: Int = 10, per window: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock()
@@ -166,21 +143,15 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// Sends a username and a password that a closure returns. The closure is called at the first request, and again
-    /// after a 401.
+    /// Sends a username and a password that a closure returns.
     ///
     /// ```swift
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
     /// ```
     ///
-    /// - Parameters:
-    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
-    ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
-    ///   - window: the period in which calls are counted. Default: one minute.
-    ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns the username and the password. It is called once for all concurrent requests. If it returns
-    ///     nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``.
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
+    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
+    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -197,16 +168,11 @@ extension HTTPAuthentication {
             limit: CredentialLimit(count: limit, window: window), clock: clock)
     }
 
-    /// Sends a bearer token that a closure returns. The closure is called at the first request, and again after a 401.
+    /// Sends a bearer token that a closure returns.
     ///
-    /// - Parameters:
-    ///   - allowedOrigins: the origins to which the token may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
-    ///   - limit: the maximum number of calls of the closure in a window. Default: 10.
-    ///   - window: the period in which calls are counted. Default: one minute.
-    ///   - clock: measures the window of the limit. Default: the continuous clock.
-    ///   - ask: returns the token. It is called once for all concurrent requests. If it returns nil, these requests
-    ///     fail with ``HTTPError/Code/cannotAuthenticate``.
+    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
+    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
+    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -219,7 +185,6 @@ extension HTTPAuthentication {
     }
 }
 
-/// A provider that calls a closure for a credential of the `Authorization` header.
 private struct AskedCredential<Credential: Sendable>: CredentialProvider {
     let ask: @Sendable (HTTPAuthentication.Need<Credential>) async throws -> Credential?
     let headerValue: @Sendable (Credential) throws -> String

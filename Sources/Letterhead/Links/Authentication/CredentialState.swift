@@ -17,7 +17,6 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         case refuse(CredentialRefusal)
     }
 
-    /// The caller's judgment of the credential of a generation.
     package struct Verdict {
         package let generation: Int
         package let freshness: HTTPAuthentication.Freshness
@@ -120,9 +119,7 @@ package struct CredentialState<Credential: Sendable>: Sendable {
         return .obtain(flight: flights, previous: held)
     }
 
-    /// Ends a fetch with its result: a credential, nil if no credential is available, or an error.
-    ///
-    /// - Returns: the result for all waiting requests.
+    /// Ends a fetch, and returns the result for all waiting requests. nil means that no credential is available.
     package mutating func finish(
         _ flight: Int, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
@@ -169,7 +166,6 @@ package struct HeldCredential<Credential: Sendable>: Sendable {
     package var isRefused = false
 }
 
-/// The reason why a request receives no credential.
 package enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
@@ -181,10 +177,8 @@ package enum CredentialRefusal: Error {
     case left
     case late
 
-    /// Returns the error for the caller of the request.
-    ///
-    /// - Parameter response: the 401 response because of which a new credential was requested, with its body in memory;
-    ///   nil if nothing has been sent.
+    /// Pass the 401 because of which a new credential was requested, with its body in memory; nil if nothing has been
+    /// sent.
     func error(for request: HTTPRequest, response: HTTPResponse?) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(

@@ -1,14 +1,9 @@
 public import Foundation
 
 extension HTTPAuthentication {
-    /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8.
-    ///
-    /// - Parameters:
-    ///   - username: the username. If it contains a colon or a control character, each request fails with
-    ///     `.invalidRequest`.
-    ///   - password: the password. If it contains a control character, each request fails with `.invalidRequest`.
-    ///   - allowedOrigins: the origins to which the credentials may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8. If one of them
+    /// contains a control character, or the username a colon, each request fails with `.invalidRequest`. See
+    /// ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         username: String, password: Secret, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -17,9 +12,8 @@ extension HTTPAuthentication {
     }
 }
 
-/// A username and its password (RFC 7617).
 struct BasicCredentials: Sendable, Hashable {
-    /// The username, which cannot contain a colon.
+    /// Cannot contain a colon.
     var username: String
     var password: Secret
 
@@ -38,13 +32,8 @@ struct BasicCredentials: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Sends a token in the `Authorization` header (RFC 6750).
-    ///
-    /// - Parameters:
-    ///   - token: the token. If it is empty or contains anything but visible ASCII, each request fails with
-    ///     `.invalidRequest`.
-    ///   - allowedOrigins: the origins to which the token may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    /// Sends a token in the `Authorization` header (RFC 6750). If it is empty or contains anything but visible ASCII,
+    /// each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(_ token: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         given("bearer", token.bearerHeaderValue, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
@@ -63,13 +52,8 @@ extension Secret {
 }
 
 extension HTTPAuthentication {
-    /// Sends an API key in a header.
-    ///
-    /// - Parameters:
-    ///   - key: the key. If it is empty or contains a control character, each request fails with `.invalidRequest`.
-    ///   - header: the name of the header. Its value is redacted in all descriptions. Default: `X-API-Key`.
-    ///   - allowedOrigins: the origins to which the key may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    /// Sends an API key in a header, whose value is redacted in all descriptions. If the key is empty or contains a
+    /// control character, each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, header: HTTPHeaders.Name = "X-API-Key", allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -79,12 +63,8 @@ extension HTTPAuthentication {
     /// Sends an API key in the query. Use it only for servers that do not accept the key in a header, because URLs are
     /// stored in logs and histories.
     ///
-    /// - Parameters:
-    ///   - key: the key. If it is empty, each request fails with `.invalidRequest`.
-    ///   - name: the name of the query item. Values of this name are redacted in all descriptions, also in forms and
-    ///     JSON.
-    ///   - allowedOrigins: the origins to which the key may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    /// Values of `name` are redacted in all descriptions, also in forms and JSON. If the key is empty, each request
+    /// fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -128,7 +108,6 @@ extension HTTPAuthentication {
     }
 }
 
-/// The part of a request that contains a credential.
 enum CredentialPlace: Hashable, Sendable {
     case header(HTTPHeaders.Name)
     case query(String)
@@ -163,7 +142,7 @@ struct SignRequest: LoaderLink {
 
     init(_ sign: @escaping @Sendable (inout HTTPRequest) throws -> Void) { self.sign = sign }
 
-    /// Creates the link. If the credential is malformed, each request fails.
+    /// If the credential is malformed, each request fails.
     init(_ credential: Result<String, RefusedCredential>, in place: CredentialPlace) {
         sign = { request in place.put(try credential.get(), into: &request) }
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A way to sign requests. This type represents all kinds of authentication.
+/// Choose how requests are signed: those of a client, those of a template, or a single one.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -55,7 +55,6 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
         }
     }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// A mirror that contains only the description, so that `dump` prints no secrets.
@@ -79,8 +78,8 @@ extension RequestTemplate {
 }
 
 extension RequestSettings {
-    /// The authentication that signs the request, in place of the client's and of an `Authorization` header. Default:
-    /// nil (the authentication of the client).
+    /// Signs the request in place of the client's authentication and of an `Authorization` header. Default: nil (the
+    /// authentication of the client).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
@@ -102,47 +101,41 @@ enum RequiredScopesOption: HTTPRequestOption {
 }
 
 extension HTTPAuthentication {
-    /// The name of a method in a composite.
+    /// Names a method in a composite.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name as a string.
         public let rawValue: String
 
-        /// Creates a name from a string.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Creates a name from a literal.
         public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-        /// The name as a string.
         public var description: String { rawValue }
     }
 
-    /// Creates an authentication of several named methods, from which each request chooses one.
+    /// Combines several named methods, from which each request chooses one.
     ///
     /// ```swift
     /// let both = HTTPAuthentication.composite(["user": oauth, "service": .bearer(key)], default: "user")
     /// GetReport().authenticated(by: .named("service"))
     /// ```
     ///
-    /// - Parameters:
-    ///   - methods: the methods. Each has its own origins and credentials; a reset applies to all of them.
-    ///   - name: the method for requests that choose no method. If `methods` does not contain it, these requests fail
-    ///     with ``HTTPError/Code/cannotAuthenticate``. Default: nil (these requests are not signed).
+    /// Each method has its own origins and credentials; a reset applies to all of them. Requests that choose no method
+    /// use the `default`: without one, they are not signed; if `methods` does not contain it, they fail with
+    /// ``HTTPError/Code/cannotAuthenticate``.
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
     ) -> HTTPAuthentication {
         HTTPAuthentication(.composite(methods, default: name))
     }
 
-    /// Returns an authentication that uses a method of the client's ``composite(_:default:)``.
+    /// Uses a method of the client's ``composite(_:default:)``.
     ///
     /// If the composite has no method of that name, the request fails with ``HTTPError/Code/cannotAuthenticate`` and
     /// nothing is sent.
     public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
 
-    /// Returns the method that signs a request; nil if it is not signed.
+    /// Returns nil if the request is not signed. Names are looked up in the authentication of the client.
     ///
-    /// - Parameter client: the authentication in which names are looked up.
     /// - Throws: `.cannotAuthenticate` if there is no method of that name.
     func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
         switch choice {
@@ -156,7 +149,6 @@ extension HTTPAuthentication {
         }
     }
 
-    /// All methods of this authentication, for a reset.
     var methods: [SigningMethod] {
         switch choice {
         case .anonymous, .named: []
@@ -202,8 +194,7 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - allowedOrigins: the origins to which its credentials may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
+    ///   - allowedOrigins: where the link's credentials may be sent.
     ///   - link: signs the requests. Values that it sets with ``HTTPHeaders/setSecret(_:for:)``, and names in the
     ///     request's ``RequestSettings/redaction``, are redacted in all descriptions.
     public static func method(
@@ -233,17 +224,13 @@ extension HTTPAuthentication {
     public struct Failure: Error, Sendable {
         /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-            /// The name of the reason.
             public let rawValue: String
 
-            /// Creates a reason from a name.
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            /// The name of the reason.
             public var description: String { rawValue }
         }
 
-        /// The kind of failure.
         public let reason: Reason
         /// The problem and its remedy, without secrets.
         public let message: String
@@ -253,7 +240,6 @@ extension HTTPAuthentication {
         public let status: HTTPStatus?
         /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
         public let detail: Secret?
-        /// The underlying error.
         public let underlying: (any Error)?
         /// Whether the refresh token can no longer be used.
         let endsSession: Bool
@@ -284,7 +270,6 @@ extension HTTPAuthentication.Failure.Reason {
     public static let unknownName = Self(rawValue: "unknownName")
 }
 
-/// The reasons of ``OAuth2``: why no token could be obtained.
 extension HTTPAuthentication.Failure.Reason {
     /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
@@ -302,9 +287,7 @@ extension HTTPAuthentication.Failure.Reason {
 }
 
 extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
-    /// The message, without secrets.
     public var description: String { message }
-    /// The same as ``description``.
     public var debugDescription: String { message }
     /// A mirror that contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }

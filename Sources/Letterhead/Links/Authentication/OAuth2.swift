@@ -10,7 +10,7 @@ public enum OAuth2 {}
 extension OAuth2 {
     /// The app, as registered with the authorization server.
     public struct Client: Sendable, Hashable {
-        /// The way in which a client sends its secret to the token endpoint (RFC 6749, 2.3.1).
+        /// Where a client sends its secret (RFC 6749, 2.3.1).
         public enum Authentication: Sendable, Hashable {
             /// In the `Authorization` header, which every server must support.
             case basic
@@ -18,20 +18,11 @@ extension OAuth2 {
             case form
         }
 
-        /// The client identifier.
         public var id: String
-        /// The client secret; nil for an app that cannot keep one, such as any app that is installed on the devices of
-        /// users.
+        /// nil for an app that cannot keep a secret, such as any app that is installed on the devices of users.
         public var secret: Secret?
-        /// The way in which the secret is sent.
         public var authentication: Authentication
 
-        /// Creates a client.
-        ///
-        /// - Parameters:
-        ///   - id: the client identifier.
-        ///   - secret: the client secret. Default: nil (a public client).
-        ///   - authentication: the way in which the secret is sent. Default: in the `Authorization` header.
         public init(id: String, secret: Secret? = nil, authentication: Authentication = .basic) {
             self.id = id
             self.secret = secret
@@ -43,9 +34,8 @@ extension OAuth2 {
 extension OAuth2 {
     /// The tokens that an authorization server issued (RFC 6749, 5.1).
     public struct Tokens: Sendable, Hashable {
-        /// The token that signs requests.
         public var accessToken: Secret
-        /// The token that obtains the next access token; nil if the server issued none.
+        /// Obtains the next access token; nil if the server issued none.
         public var refreshToken: Secret?
         /// The granted scopes; nil if unknown.
         public var scope: Set<String>?
@@ -55,7 +45,6 @@ extension OAuth2 {
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
 
-        /// Creates tokens, for a custom store.
         public init(
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
             origin: HTTPOrigin? = nil
@@ -76,7 +65,6 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
         return "tokens for \(scope.map { $0.sorted().joined(separator: " ") } ?? "an unknown scope")\(end)"
     }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// A mirror that contains only the description, so that `dump` prints no tokens.
@@ -84,17 +72,8 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
 }
 
 extension OAuth2 {
-    /// A type that stores tokens across launches of the app.
-    ///
-    /// Use ``MemoryTokenStore`` or ``FileTokenStore``, or implement the protocol for the keychain of the system:
-    ///
-    /// ```swift
-    /// struct KeychainStore: OAuth2.TokenStore {
-    ///     func load() async throws -> OAuth2.Tokens? { … }
-    ///     func save(_ tokens: OAuth2.Tokens) async throws { … }
-    ///     func delete() async throws { … }
-    /// }
-    /// ```
+    /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
+    /// protocol for the keychain of the system.
     ///
     /// Laws:
     ///
@@ -105,42 +84,33 @@ extension OAuth2 {
     /// Only one call runs at a time. Use each store for only one ``HTTPAuthentication``: two would overwrite each
     /// other's refresh tokens.
     public protocol TokenStore: Sendable {
-        /// Returns the stored tokens; nil if there are none.
         func load() async throws -> Tokens?
 
-        /// Saves tokens in place of the previous ones. The new tokens are used only after this call has returned.
+        /// Replaces the previous tokens. The new ones are used only after this call has returned.
         func save(_ tokens: Tokens) async throws
 
-        /// Deletes the stored tokens. Does nothing if there are none.
+        /// Does nothing if there are no tokens.
         func delete() async throws
     }
 }
 
 extension OAuth2 {
-    /// A store that keeps tokens in memory, until the app exits.
+    /// Keeps tokens in memory, until the app exits. All users of a store see the same tokens.
     public final class MemoryTokenStore: TokenStore {
-        // This type is a class because all its users must see the same tokens.
-
         private let tokens: Mutex<Tokens?>
 
-        /// Creates a store.
-        ///
-        /// - Parameter tokens: the initial tokens. Default: nil (none).
         public init(_ tokens: Tokens? = nil) { self.tokens = Mutex(tokens) }
 
-        /// Returns the stored tokens.
         public func load() async -> Tokens? { tokens.withLock { $0 } }
 
-        /// Saves tokens in place of the previous ones.
         public func save(_ tokens: Tokens) async { self.tokens.withLock { $0 = tokens } }
 
-        /// Deletes the stored tokens.
         public func delete() async { tokens.withLock { $0 = nil } }
     }
 }
 
 extension OAuth2 {
-    /// The way in which tokens are obtained.
+    /// How the first tokens are obtained.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials
@@ -151,12 +121,9 @@ extension OAuth2 {
         let kind: Kind
         let scope: Set<String>
 
-        /// The refresh token of the grant, if it has one.
         var givenToken: Secret? { if case .refreshToken(let token) = kind { token } else { nil } }
 
-        /// Client credentials: the app authenticates as itself (RFC 6749, 4.4).
-        ///
-        /// - Parameter scope: the scopes to request. Default: none (the server chooses).
+        /// The app authenticates as itself (RFC 6749, 4.4). If you pass no scopes, the server chooses them.
         public static func clientCredentials(scope: Set<String> = []) -> Grant {
             Grant(kind: .clientCredentials, scope: scope)
         }
@@ -170,10 +137,10 @@ extension OAuth2 {
         /// - Parameters:
         ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
         ///   - redirectURI: the URL to which the server redirects, exactly as registered.
-        ///   - scope: the scopes to request. Default: none (the server chooses).
-        ///   - issuer: the issuer identifier of the server (RFC 9207). If it is set, the callback must contain it.
-        ///     Default: nil (the issuer of a callback, if present, must be at the origin of the page).
-        ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace parameters of the
+        ///   - scope: the scopes to request. If there are none, the server chooses.
+        ///   - issuer: the issuer identifier of the server (RFC 9207), which a callback must then contain. Without it,
+        ///     the issuer of a callback, if present, must be at the origin of the page.
+        ///   - parameters: additional parameters for the page, such as `prompt`. They cannot replace those of the
         ///     protocol.
         ///   - open: shows the page at a URL, and returns the URL to which the server redirected. It is called once for
         ///     all concurrent requests, and only a reset cancels its task.
@@ -199,8 +166,7 @@ extension OAuth2 {
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with tokens of an authorization server. Tokens are obtained at the first request and refreshed
-    /// before they expire.
+    /// Signs requests with tokens of an authorization server, which are obtained at the first request.
     ///
     /// ```swift
     /// let oauth = HTTPAuthentication.oauth2(
@@ -217,23 +183,18 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
-    ///   - tokenEndpoint: the URL that issues tokens. It must use https, be on this machine, or be listed in
-    ///     `allowedOrigins` with http.
-    ///   - grant: the way to obtain the first tokens.
-    ///   - store: stores the tokens. Default: in memory, until the app exits.
-    ///   - allowedOrigins: the origins to which the tokens may be sent. Default: nil (one origin, see
-    ///     ``HTTPAuthentication``).
-    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace parameters
-    ///     of the protocol.
-    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime. Default: one
-    ///     minute.
-    ///   - limit: the maximum number of calls of the token endpoint in a window. Default: 10.
-    ///   - window: the period in which calls are counted. Default: one minute.
-    ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect. Default: the
-    ///     continuous clock.
-    ///   - now: returns the current date, with which a store records when tokens expire. Default: the date of the
-    ///     device.
-    ///   - random: returns the given number of unpredictable bytes. Default: the random source of the system.
+    ///   - tokenEndpoint: must use https, be on this machine, or be listed in `allowedOrigins` with http.
+    ///   - grant: how the first tokens are obtained.
+    ///   - store: by default, tokens are kept in memory, until the app exits.
+    ///   - allowedOrigins: where the tokens may be sent; see ``HTTPAuthentication``.
+    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They cannot replace those of
+    ///     the protocol.
+    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half of its lifetime.
+    ///   - limit: the maximum number of calls of the token endpoint in a window.
+    ///   - window: the period in which calls are counted.
+    ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect.
+    ///   - now: returns the current date, with which a store records when tokens expire.
+    ///   - random: returns the given number of unpredictable bytes.
     public static func oauth2(
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
         store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), allowedOrigins: [URL]? = nil,
@@ -254,7 +215,7 @@ extension HTTPAuthentication {
 }
 
 extension OAuth2 {
-    /// A store that keeps tokens in a file that only its owner can read.
+    /// Keeps tokens in a file that only its owner can read.
     ///
     /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
     /// the previous or the new tokens. A file that other users can write is refused, because it could contain tokens of
@@ -263,11 +224,9 @@ extension OAuth2 {
     public struct FileTokenStore: TokenStore {
         private let url: URL
 
-        /// Creates a store. The directory of the file is created when tokens are saved.
+        /// The directory of the file is created when tokens are saved.
         public init(_ url: URL) { self.url = url }
 
-        /// Returns the tokens in the file; nil if there is no file.
-        ///
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be read, is malformed, is larger than 1 MiB, is
         ///   writable by its group or by everyone, or belongs neither to the user of the process nor to root.
         public func load() async throws -> Tokens? {
@@ -281,8 +240,6 @@ extension OAuth2 {
             return document.tokens
         }
 
-        /// Replaces the file.
-        ///
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be written. The previous file then still exists.
         public func save(_ tokens: Tokens) async throws {
             let directory = url.deletingLastPathComponent()
@@ -292,7 +249,6 @@ extension OAuth2 {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
-        /// Calls a closure, and converts the errors that it throws to errors that name the token file.
         private static func naming<Value>(
             _ use: () throws(PrivateFile.Failure) -> Value
         ) throws(HTTPAuthentication.Failure) -> Value {
@@ -312,8 +268,6 @@ extension OAuth2 {
             }
         }
 
-        /// Deletes the file.
-        ///
         /// - Throws: ``HTTPAuthentication/Failure`` if the file cannot be deleted.
         public func delete() async throws {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }

@@ -2,8 +2,6 @@ import Foundation
 import Synchronization
 
 /// Provides OAuth 2 tokens: stored, refreshed or newly granted.
-///
-/// This type is a class because it stores whether the refresh token of the grant can still be used.
 final class OAuth2Provider: CredentialProvider {
     private let endpoint: TokenEndpoint
     private let grant: OAuth2.Grant
@@ -118,7 +116,6 @@ extension OAuth2Provider {
         return try await exchange(form, asked: kept?.asked ?? grant.scope, refreshToken: token, for: need)
     }
 
-    /// Uses the grant after the previous tokens became invalid.
     private func grantedAnew(
         _ scope: Set<String>, for need: HTTPAuthentication.Need<OAuth2Credential>,
         after failure: HTTPAuthentication.Failure

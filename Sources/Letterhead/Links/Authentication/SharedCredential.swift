@@ -3,9 +3,8 @@ import Synchronization
 
 /// Signs requests with a stored credential, which is fetched once for all concurrent requests.
 ///
-/// All requests share one credential. ``CredentialState`` makes the decisions; this type has the lock, the fetch and the
-/// clock. A fetch continues when no request waits for it any more. Otherwise a new token could be lost after the server
-/// has revoked the previous one.
+/// ``CredentialState`` makes the decisions; this type has the lock, the fetch and the clock. A fetch continues when no
+/// request waits for it any more. Otherwise a new token could be lost after the server has revoked the previous one.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
     typealias Machine = CredentialState<Provider.Credential>
@@ -17,7 +16,6 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let state: Mutex<Machine>
-    /// The fetch in flight, by its number.
     private let fetches = Fetches()
 
     init(_ provider: Provider, limit: CredentialLimit, isBound: Bool, clock: any Clock<Duration>) {
@@ -72,13 +70,8 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 }
 
 extension SharedCredential {
-    /// Returns the credential for a request; nil if the request is sent without one.
-    ///
-    /// The client's credentials are optional, so a request to an origin that they do not belong to is sent without
-    /// them. A request that chooses credentials itself is refused.
-    ///
-    /// - Parameter refusal: the 401 after which the request is sent again, and the credential that it refused. The result
-    ///   is the credential that has replaced the refused one in the meantime, or a new credential.
+    /// Returns the credential for a request; nil if the request is sent without one. After a 401, the result is the
+    /// credential that has replaced the refused one in the meantime, or a new one.
     private func credential(
         for request: HTTPRequest, next: any HTTPLoader, after refusal: (response: HTTPResponse, held: Held)? = nil
     ) async throws(HTTPError) -> Held? {

@@ -18,8 +18,6 @@ struct TokenEndpoint: Sendable {
     let parameters: [String: String]
 
     /// Requests tokens once, without redirects or retries.
-    ///
-    /// - Parameter original: the request that waits for the tokens.
     func tokens(
         _ form: [(String, String)], over next: any HTTPLoader, for original: HTTPRequest
     ) async throws(HTTPAuthentication.Failure) -> Grant {
@@ -124,8 +122,6 @@ enum TokenAnswer {
             lifetime: answer.expires_in?.value)
     }
 
-    /// Returns the failure for a response without tokens.
-    ///
     /// A 400 or 401 with `invalid_grant`, or without a registered error code, invalidates the refresh token. Other
     /// errors of the client or the server may be temporary, so the tokens are kept.
     static func refusal(_ status: HTTPStatus, _ body: Data) -> HTTPAuthentication.Failure {

@@ -17,8 +17,8 @@ struct OAuth2Credential: Sendable {
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// This type is a class because it stores the operations that have failed. The store is called by one task at a time: a
-/// reset does not await the fetch that it cancels, and the tokens of that fetch must not be saved after their deletion.
+/// The store is called by one task at a time: a reset does not await the fetch that it cancels, and the tokens of that
+/// fetch must not be saved after their deletion.
 final class TokenKeeper: Sendable {
     private struct Pending {
         /// Tokens that the store could not save. The server has already revoked the stored ones.
@@ -74,10 +74,8 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
 
-    /// Deletes the stored tokens. If that fails, ``load(previous:)`` retries the deletion before it loads tokens.
-    ///
-    /// - Parameter isReset: whether the call is part of a reset. A fetch that a reset has cancelled deletes nothing,
-    ///   because the tokens may already be those of the next user.
+    /// If this fails, ``load(previous:)`` retries the deletion before it loads tokens. A fetch that a reset has
+    /// cancelled deletes nothing, because the tokens may already be those of the next user.
     func delete(isReset: Bool) async throws(HTTPAuthentication.Failure) {
         if isReset { pending.withLock { $0 = Pending(delete: true) } }
         try await calling("delete") {

@@ -94,7 +94,7 @@ struct CacheExchange: Sendable {
             mayHaveBeenSent: false)
     }
 
-    /// Returns a stored response; nil if the part that the request asks for cannot be taken from it.
+    /// nil if the part that the request asks for cannot be taken from the entry.
     func reuse(_ entry: CachedEntry, as outcome: ResponseCache.Outcome, reason: String) -> HTTPResponse? {
         let freshness = CacheFreshness(entry.head, now: cache.seconds)
         var headers = entry.head.headers
@@ -118,9 +118,7 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheExchange {
-    /// Validates an entry, or waits for the validation of the same entry by another request.
-    ///
-    /// - Returns: nil if the entry must be looked up again.
+    /// Validates an entry, or waits for its validation by another request. nil if the entry must be looked up again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
@@ -171,9 +169,7 @@ extension CacheExchange {
         }
     }
 
-    /// Sends the request with the validators of an entry.
-    ///
-    /// - Returns: the response, and the entry that other requests can use.
+    /// Sends the request with the validators of an entry. The entry of the result is for other requests.
     private func ask(
         _ entry: CachedEntry, demand: CacheDemand
     ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {

@@ -3,8 +3,6 @@ import Foundation
 /// A store for responses. Its methods may block on disk access, and can be called from any thread.
 protocol CacheStorage: Sendable {
     /// Returns the entry of a key whose varied fields are those of the request, and counts it as used.
-    ///
-    /// - Parameter varied: returns the fields of the request with the given names.
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry?
 
     /// Starts to store a response. It replaces the entry with the same key and the same varied fields when it is
@@ -52,8 +50,6 @@ enum CachedBody: Sendable {
     }
 
     /// Returns a body that can be read independently of others.
-    ///
-    /// - Parameter isBuffered: whether the body must be in memory.
     func makeBody(isBuffered: Bool) -> HTTPResponseBody {
         switch self {
         case .data(let data): HTTPResponseBody(data)

@@ -4,8 +4,7 @@ import Synchronization
 /// Responses in the files of a folder: a head and a body for each response, in 256 folders.
 ///
 /// There is no journal: the index is built from the names of the files. Another process may add and remove files at any
-/// time; a folder that another process has changed is listed again. This type is a class because all requests share the
-/// index.
+/// time; a folder that another process has changed is listed again.
 final class FileCacheStorage: CacheStorage {
     private struct State {
         var index = FileCacheIndex()
@@ -13,7 +12,7 @@ final class FileCacheStorage: CacheStorage {
         var listed = [Int64?](repeating: nil, count: 256)
         /// The time of the last comparison of each folder.
         var compared = [Int64](repeating: 0, count: 256)
-        /// The names of request fields, by their hash.
+        /// By their hash.
         var varyNames: [UInt64: [String]] = [0: []]
         /// The bytes that were written since all folders were last compared with the index.
         var written = 0
@@ -160,7 +159,6 @@ final class FileCacheStorage: CacheStorage {
         return .file(body)
     }
 
-    /// Removes a damaged response, and returns the error for it.
     private func damaged(_ name: FileCacheName) -> FileCacheFolder.Failure {
         state.withLock { remove(name, &$0) }
         return FileCacheFolder.Failure("has removed a damaged file", code: EIO)
@@ -224,10 +222,8 @@ final class FileCacheStorage: CacheStorage {
     }
 }
 
-/// A response that is being written to a folder.
-///
 /// First the body and then the head is written under a temporary name and renamed. A response exists as soon as its
-/// head exists. This type is a class because the reader of the body and the cache share it.
+/// head exists. The reader of the body and the cache share the writer.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32

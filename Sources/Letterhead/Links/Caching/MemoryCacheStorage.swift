@@ -1,9 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Responses in memory, limited by their bytes and their number. The least recently used ones are removed first.
-///
-/// This type is a class because all requests share its entries.
+/// Limits the bytes and the number of responses. The least recently used ones are removed first.
 final class MemoryCacheStorage: CacheStorage {
     private struct Stored {
         var entry: CachedEntry
@@ -114,7 +112,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 }
 
-/// Collects the pieces of a body. This type is a class because the reader of the body and the cache share it.
+/// Collects the pieces of a body, which its reader and the cache share.
 final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
     private let store: @Sendable (Data) throws -> Void

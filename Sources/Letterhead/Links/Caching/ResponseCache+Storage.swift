@@ -1,11 +1,9 @@
 public import Foundation
 
 extension ResponseCache {
-    /// A custom place for stored responses, such as a database.
-    ///
-    /// Use ``Store/memory(bytes:entries:)`` or ``Store/files(in:bytes:)`` if a program has no special needs. Implement a
-    /// storage to share stored responses with other parts of a program or to encrypt them, and pass it to
-    /// ``Store/custom(_:bodyLimit:)``:
+    /// Implement a storage to keep responses in a database, to share them with other parts of a program or to encrypt
+    /// them, and pass it to ``Store/custom(_:bodyLimit:)``. Otherwise, use ``Store/memory(bytes:entries:)`` or
+    /// ``Store/files(in:bytes:)``.
     ///
     /// ```swift
     /// final class Responses: ResponseCache.Storage {
@@ -26,8 +24,8 @@ extension ResponseCache {
     /// }
     /// ```
     ///
-    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If one throws,
-    /// the error is passed to the closure `onError` of the cache, and the request continues without the store.
+    /// The functions are called from any thread, concurrently, and may block. They must not use the cache. If one
+    /// throws, the cache passes the error to `onError`, and the request continues without the store.
     ///
     /// Laws:
     ///
@@ -40,17 +38,14 @@ extension ResponseCache {
     /// A response is saved after its body has been received completely. It is saved again with a new head when the
     /// server has confirmed it with a 304. A response whose body breaks off or is dropped is never saved.
     public protocol Storage: Sendable {
-        /// Returns the records of a URL, in any order.
+        /// The order has no meaning.
         func records(for url: String) throws -> [Record]
 
-        /// Saves a record, and replaces the one with the same URL and ``Record/id``.
         func save(_ record: Record) throws
 
-        /// Removes one record of a URL, or all records of the URL if `id` is nil. A record that does not exist is not an
-        /// error.
+        /// Removes all records of the URL if `id` is nil. A record that does not exist is not an error.
         func remove(_ id: String?, for url: String) throws
 
-        /// Removes all records.
         func removeAll() throws
     }
 
@@ -58,16 +53,14 @@ extension ResponseCache {
     public struct Record: Hashable, Sendable {
         /// The URL of the request, which may contain secrets in its query.
         public let url: String
-        /// Identifies the response among those of its URL. It is a hash of the credentials, of the request fields that
-        /// `Vary` names, and of the body if the method is QUERY. It has 64 hexadecimal digits.
+        /// Identifies the response among those of its URL: 64 hexadecimal digits, a hash of the credentials, of the
+        /// request fields that `Vary` names, and of the body if the method is QUERY.
         public let id: String
         /// The status, the header fields and the times of the response, in a format of the library with a checksum. A
         /// head that is damaged, or does not match the body, counts as missing.
         public let head: Data
-        /// The body.
         public let body: Data
 
-        /// Creates a record from its stored parts.
         public init(url: String, id: String, head: Data, body: Data) {
             (self.url, self.id, self.head, self.body) = (url, id, head, body)
         }
@@ -75,19 +68,14 @@ extension ResponseCache {
 }
 
 extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
-    /// The identifier and the number of bytes of the body.
     public var description: String { "Record(\(Redaction.visible(id)), \(body.count) bytes)" }
     /// A mirror with the description only, so that `dump` prints neither the URL nor the response.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension ResponseCache.Store {
-    /// Returns a store that keeps the responses in a custom storage.
-    ///
-    /// - Parameters:
-    ///   - storage: the storage. Several caches can share it.
-    ///   - bodyLimit: the largest body that is stored, in bytes. Bodies are collected in memory until they are complete.
-    ///     Default: 8 MiB.
+    /// Keeps responses in a custom storage, which several caches can share. A body larger than `bodyLimit` bytes is not
+    /// stored. Bodies are collected in memory until they are complete.
     public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
         Self(
             storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),

@@ -37,15 +37,9 @@ public final class ResponseCache: LoaderLink {
     let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
-    /// Creates a cache.
-    ///
-    /// - Parameters:
-    ///   - store: the store for the responses.
-    ///   - statusName: the name of the cache in a `Cache-Status` field (RFC 9211) that is added to each response.
-    ///     Default: nil (no field is added).
-    ///   - now: returns the current time. Default: the system's.
-    ///   - onError: receives the errors of the store, such as a full disk, on the thread of the request. The request
-    ///     continues without the store.
+    /// The errors of the store, such as a full disk, are passed to `onError` on the thread of the request, which
+    /// continues without the store. With a `statusName`, a `Cache-Status` field (RFC 9211) that names the cache is
+    /// added to each response.
     public init(
         store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
         onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -55,11 +49,8 @@ public final class ResponseCache: LoaderLink {
         (self.statusName, self.now, self.onError) = (statusName, now, onError)
     }
 
-    /// Removes all stored responses.
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
-    /// Reuses a stored response, or calls the next loader and stores its response.
-    ///
     /// - Throws: the error of the next loader; ``HTTPError/Code/notCached`` if the request must not be sent and no
     ///   stored response may be reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -95,7 +86,7 @@ public final class ResponseCache: LoaderLink {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
 
-    /// Calls a function of the store. An error is reported, and the result is nil.
+    /// Reports an error, and returns nil.
     func guarded<Value>(_ use: () throws -> Value) -> Value? {
         do { return try use() } catch {
             onError(error)
@@ -117,7 +108,6 @@ public final class ResponseCache: LoaderLink {
 }
 
 extension ResponseCache: CustomStringConvertible {
-    /// The kind of the store and its limit.
     public var description: String { "ResponseCache(\(storeDescription))" }
 }
 
@@ -128,36 +118,29 @@ extension HTTPError.Code {
 }
 
 extension ResponseCache {
-    /// The place where a cache stores responses. Several caches can share a store.
+    /// Where a cache keeps responses. Several caches can share a store.
     public struct Store: Sendable, CustomStringConvertible {
         let storage: any CacheStorage
-        /// The kind of the store and its limit.
         public let description: String
 
-        /// Returns a store in memory. It is empty when the program starts.
+        /// Keeps responses in memory, until the program ends.
         ///
-        /// If a limit is exceeded, the least recently used responses are removed. A response whose body is larger than
-        /// a quarter of `bytes` is not stored.
-        ///
-        /// - Parameters:
-        ///   - bytes: the maximum number of bytes of all bodies and headers together.
-        ///   - entries: the maximum number of responses. Default: 10,000.
+        /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the least recently used
+        /// responses are removed. A response whose body is larger than a quarter of `bytes` is not stored.
         public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
             Store(
                 storage: MemoryCacheStorage(bytes: bytes, entries: entries),
                 description: "memory, at most \(bytes) bytes")
         }
 
-        /// Returns a store in a folder. Its responses are still available after the program has ended.
+        /// Keeps responses in a folder, also after the program has ended. Pass a folder that contains nothing else. It
+        /// is created if it does not exist, and only its owner can read the files. Several stores and processes can use
+        /// it.
         ///
-        /// Only the owner can read the files. Several stores and several processes can use one folder. A response can
-        /// be reused only when it is complete, so a crash never leaves a partial response. A damaged file is treated as
-        /// missing. A response whose body is larger than a quarter of `bytes` is not stored.
+        /// If all files together exceed `bytes`, the least recently used responses are removed; the limit may be
+        /// exceeded by 5% for a short time. A response whose body is larger than a quarter of `bytes` is not stored. A
+        /// crash never leaves a partial response, and a damaged file is treated as missing.
         ///
-        /// - Parameters:
-        ///   - folder: the URL of a folder that contains nothing else. It is created if it does not exist.
-        ///   - bytes: the maximum number of bytes of all files together. It may be exceeded by 5% for a short time.
-        ///     The least recently used responses are removed first.
         /// - Throws: an error of the file system if the folder cannot be created or read, or if it belongs to another
         ///   user.
         public static func files(in folder: URL, bytes: Int) throws -> Store {
@@ -192,13 +175,9 @@ extension ResponseCache {
         /// ``HTTPError/Code/notCached``.
         public static let onlyIfCached = Policy(kind: .onlyIfCached)
 
-        /// Reuses a stale response without a validation, unless the server forbids it with `no-cache` or
-        /// `must-revalidate`.
-        ///
-        /// - Parameters:
-        ///   - limit: the longest time for which the response may have been stale.
-        ///   - onErrorOnly: whether the response is reused only after its validation has failed: because of an error of
-        ///     the connection, or with a status of 500, 502, 503 or 504. Default: false.
+        /// Reuses a response that has been stale for at most `limit` without a validation, unless the server forbids it
+        /// with `no-cache` or `must-revalidate`. With `onErrorOnly`, it is reused only after its validation has failed:
+        /// because of an error of the connection, or with a status of 500, 502, 503 or 504.
         public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
             Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
         }
@@ -210,8 +189,7 @@ enum CachingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// How the request uses the cache of its client. Default: ``ResponseCache/Policy/default``. This property has no
-    /// effect if the client has no cache.
+    /// Default: ``ResponseCache/Policy/default``. Has no effect if the client has no cache.
     public var caching: ResponseCache.Policy {
         get { self[option: CachingOption.self] }
         set { self[option: CachingOption.self] = newValue }
@@ -219,12 +197,11 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Sets how the request uses the cache of its client.
     public func caching(_ policy: ResponseCache.Policy) -> Modified<Self> { settings { $0.caching = policy } }
 }
 
 extension ResponseCache {
-    /// The way in which the cache has contributed to a response.
+    /// How the cache has contributed to a response.
     public enum Outcome: String, Hashable, Sendable {
         /// The client has no cache.
         case unused
@@ -244,10 +221,9 @@ extension ResponseCache {
     }
 }
 
-/// The decision of a cache about one request, which an observer can record.
 struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
     let outcome: ResponseCache.Outcome
-    /// The reason, such as the rule by which a response was not stored.
+    /// Such as the rule by which a response was not stored.
     var reason = ""
     /// The age of a reused response, and its lifetime, in seconds.
     var freshness: CacheFreshness?
@@ -264,7 +240,6 @@ enum CacheDecisionValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The way in which the client's cache has contributed to this response.
     public var cache: ResponseCache.Outcome { cacheDecision.outcome }
 
     var cacheDecision: CacheDecision {
@@ -301,12 +276,10 @@ extension CacheDecision {
 struct CacheState {
     /// The number of resets. A response whose request began before the last reset is not stored.
     var generation = 0
-    /// Whether the values of a header are credentials.
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
     struct Loads {
         var count = 0
-        /// The time of the last invalidation of the URL.
         var invalidated = -1
     }
 

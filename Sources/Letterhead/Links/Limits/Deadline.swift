@@ -1,32 +1,25 @@
-/// A link that limits the total time of each request, including retries.
+/// Limits the total time of each request, including retries.
 ///
 /// ```swift
 /// Deadline(.seconds(30))               // for requests without a deadline
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The deadline is a point in time on the clock of the link. The request carries it to the links below. The links below
-/// never wait longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a
-/// connection or the next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link
-/// that waits must do the same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout``, the limit of a
-/// single attempt, is independent of the deadline.
+/// The request carries its deadline, a point in time on the clock of the link, to the links below. They never wait
+/// longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the
+/// next bytes of a body. If a wait would pass the deadline, the request fails at once. A custom link that waits must do
+/// the same. Of two deadlines, the earlier one applies. ``RequestSettings/timeout``, the limit of a single attempt, is
+/// independent of it.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
 
-    /// Creates the link.
-    ///
-    /// - Parameters:
-    ///   - standard: the limit for requests that do not set ``RequestSettings/deadline``. A request that sets it to nil
-    ///     has no limit. Default: nil (no limit).
-    ///   - clock: measures the time. Default: the continuous clock.
+    /// Limits requests that do not set ``RequestSettings/deadline``. A request that sets it to nil has no limit.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
         timeline = Timeline(clock)
     }
 
-    /// Sets the deadline and sends the request.
-    ///
     /// - Throws: `.timedOut` if the deadline has passed, with the phase in the message; `.invalidRequest` if the limit
     ///   is zero or less.
     @inline(__always)
@@ -44,7 +37,6 @@ public struct Deadline: LoaderLink {
 }
 
 extension HTTPResponse {
-    /// Returns the response, with a body that fails when the deadline of its request passes.
     fileprivate func within(_ request: HTTPRequest) -> HTTPResponse {
         guard body.buffered == nil else { return self }
         var response = self
@@ -61,12 +53,10 @@ extension HTTPResponse {
 
 extension RequestTemplate {
     /// Limits the total time of a request, from its start to the last byte of the body: queues, every attempt,
-    /// back-off, token refreshes, redirects and reading the body.
+    /// back-off, token refreshes, redirects and reading the body. To limit a single attempt, use ``timeout(_:)``.
     ///
-    /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default.
-    ///
-    /// A request that exceeds the limit is `.timedOut`, with the phase in the message. To limit a single attempt, use
-    /// ``timeout(_:)``.
+    /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default. A request
+    /// that exceeds the limit is `.timedOut`, with the phase in the message.
     public func deadline(in limit: Duration?) -> Modified<Self> {
         settings { $0.deadline = limit }
     }

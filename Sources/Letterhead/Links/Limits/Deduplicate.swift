@@ -1,6 +1,6 @@
 import Foundation
 
-/// A link that shares one load among equal requests that are in flight at the same time.
+/// Shares one load among equal requests that are in flight at the same time.
 ///
 /// ```swift
 /// let chain = Authenticate(oauth) --> Deduplicate() --> Throttle(limit: 4) --> HTTPClient.defaultTransport
@@ -8,12 +8,9 @@ import Foundation
 /// request.deduplication = .key("settings") // share by key
 /// ```
 ///
-/// By default, requests are equal if they have the same safe method, URL, headers, body, credentials, timeouts and
-/// ``RequestSettings/responseLimit``. Requests with a key share a load if the key, the origin, the headers and the
-/// identity are equal. The identity consists of every secret query item, the authentication and the environment. The
-/// body is also compared if the request is ``RequestSettings/isSecret``. Headers in `ignoring` may differ. Secret
-/// headers are always compared: those with a secret name (see ``Redaction``), and those set by
-/// ``HTTPHeaders/setSecret(_:for:)``.
+/// By default, requests are equal according to ``Deduplicate/Settings/automatic``. With
+/// ``Deduplicate/Settings/key(_:)``, you decide which ones are. Headers in `ignoring` may differ. Secret headers are
+/// always compared: those with a secret name (see ``Redaction``), and those set by ``HTTPHeaders/setSecret(_:for:)``.
 ///
 /// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
 /// load any longer, the load is cancelled. In the response that a request receives, ``HTTPResponse/request`` is this
@@ -27,12 +24,7 @@ public final class Deduplicate: LoaderLink {
     private let ignored: Set<HTTPHeaders.Name>
     private let clock: any Clock<Duration>
 
-    /// Creates the link.
-    ///
-    /// - Parameters:
-    ///   - ignored: the headers that are not compared, such as a header with a new value in each request. Secret
-    ///     headers are always compared. Default: none.
-    ///   - clock: measures deadlines. Default: the continuous clock.
+    /// The `ignored` headers, such as one with a new value in each request, are compared only if they are secret.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored
         self.clock = clock
@@ -44,7 +36,6 @@ public final class Deduplicate: LoaderLink {
     /// The number of requests that wait for these loads.
     public var waiting: Int { loads.waiting }
 
-    /// Sends the request, or waits for the load of an equal one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if let key = DeduplicationKey(request, ignoring: ignored),
             let response = try await sharedResponse(to: request, key, next: next)
@@ -91,7 +82,6 @@ public final class Deduplicate: LoaderLink {
 
     private static let phase = "waiting for an equal request"
 
-    /// Returns the response to a request that was not sent itself.
     private func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
         if let observation = request.observation {
             observation.record(.deduplicationShared) { $0[.sharedLoad] = response.request.observation?.load }
@@ -107,7 +97,6 @@ public final class Deduplicate: LoaderLink {
 }
 
 extension RequestTemplate {
-    /// Sets whether the request shares a load with equal ones.
     public func deduplication(_ deduplication: Deduplicate.Settings) -> Modified<Self> {
         settings { $0.deduplication = deduplication }
     }
@@ -118,10 +107,7 @@ enum DeduplicationOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Whether the request shares a load with equal requests. Only a chain that contains ``Deduplicate`` uses this
-    /// setting.
-    ///
-    /// Default: ``Deduplicate/Settings/automatic``.
+    /// Only a chain that contains ``Deduplicate`` uses this setting. Default: ``Deduplicate/Settings/automatic``.
     public var deduplication: Deduplicate.Settings {
         get { self[option: DeduplicationOption.self] }
         set { self[option: DeduplicationOption.self] = newValue }
@@ -129,7 +115,7 @@ extension RequestSettings {
 }
 
 extension Deduplicate {
-    /// A setting that determines whether a request shares a load with equal ones.
+    /// Whether a request shares a load with equal ones.
     public struct Settings: Hashable, Sendable {
         enum Kind: Hashable {
             case automatic, never
@@ -142,7 +128,6 @@ extension Deduplicate {
         /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
         public static let automatic = Deduplicate.Settings(kind: .automatic)
 
-        /// Never shares a load.
         public static let never = Deduplicate.Settings(kind: .never)
 
         /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
@@ -161,8 +146,7 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The identifier of the equal request that was sent instead of the request of this response. It is nil if the
-    /// request of this response was sent itself.
+    /// Identifies the equal request that was sent instead; nil if the request of this response was sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }
@@ -170,8 +154,6 @@ extension HTTPResponse {
 }
 
 /// The parts of a request that are compared. Hashing uses few of them, because most loads are not shared.
-///
-/// This type is a class because it is passed often and read rarely.
 final class DeduplicationKey: Hashable, Sendable {
     let request: HTTPRequest
     private let key: String?

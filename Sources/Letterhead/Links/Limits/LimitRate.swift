@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A link that limits the number of requests per period, and adapts to the rate limits that servers report.
+/// Limits the number of requests per period, and adapts to the rate limits that servers report.
 ///
 /// ```swift
 /// LimitRate(10, per: .seconds(1))        // ten per second to each host; after a pause, up to ten at once
@@ -16,10 +16,8 @@ import Synchronization
 /// Requests with ``Throttle/Settings/never`` are not limited.
 ///
 /// Put it above ``Throttle``, so that a waiting request occupies no slot, and below the environment, which sets the
-/// host.
+/// host. All chains that contain the same link share its limits.
 public final class LimitRate: LoaderLink {
-    // This type is a class because all chains that contain the link share its buckets.
-
     private let state: Mutex<RateState<QueuedRequest>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
@@ -28,18 +26,17 @@ public final class LimitRate: LoaderLink {
     private let now: @Sendable () -> Date
     private let brokenRule: String?
 
-    /// Creates the link. If a setting is out of range, each request fails with `.invalidRequest`.
+    /// If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
-    ///   - count: the number of requests per window; at least 1. After a pause, that many requests may be sent at once.
-    ///     Default: as many as the server allows.
-    ///   - window: the period, more than zero and at most one year. Default: one second.
-    ///   - scope: the requests that share a limit. Default: those to one host.
+    ///   - count: at least 1. After a pause, that many requests may be sent at once. By default, only the
+    ///     server limits the rate.
+    ///   - window: the period, more than zero and at most one year.
+    ///   - scope: the requests that share a limit.
     ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
-    ///     Default: no limit.
-    ///   - longestHold: the longest pause that a server can cause. Default: one hour.
-    ///   - clock: measures the time. Default: the continuous clock.
-    ///   - now: returns the current date, for headers that contain one. Default: the date of the system.
+    ///   - longestHold: the longest pause that a server can cause.
+    ///   - clock: measures the time.
+    ///   - now: returns the current date, for headers that contain one.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
         queueLimit: Int = .max, longestHold: Duration = .seconds(3_600),
@@ -60,10 +57,8 @@ public final class LimitRate: LoaderLink {
         self.now = now
     }
 
-    /// The number of requests in the queues.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Sends the request when the rate allows it, and applies the limits that the response reports.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }

@@ -18,9 +18,7 @@ struct RateReport: Equatable {
     /// The pause that the server asks for.
     var hold: Duration?
 
-    /// Returns nil if the response reports no limit.
-    ///
-    /// - Parameter now: returns the seconds since 1970. It is called only if a header needs it.
+    /// Returns nil if the response reports no limit. `now`, in seconds since 1970, is called only if a header needs it.
     init?(_ response: HTTPResponse, now: () -> Double) {
         let status = response.status.code
         var (remaining, reset): (Double?, Double?)

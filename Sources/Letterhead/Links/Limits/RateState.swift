@@ -4,7 +4,6 @@
 /// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
 /// that the server asks for therefore delays all of them and keeps their order.
 struct RateState<Turn> {
-    /// The result for a new request.
     enum Arrival: Equatable {
         case passes
         case waits(place: UInt64, isFirst: Bool)
@@ -12,11 +11,9 @@ struct RateState<Turn> {
         case tooLate
     }
 
-    /// The next step of the first request in the queue.
     enum Step {
         case passes(next: Turn?)
         case sleeps(Duration)
-        /// The request was removed from the queue.
         case gone
     }
 
@@ -134,9 +131,8 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes all limits that were reported, and the waiting requests for which a closure returns true.
-    ///
-    /// - Returns: the removed requests, and those that are now the first of their queues.
+    /// Removes all reported limits, and the waiting requests for which `isEnded` returns true. Returns these, and those
+    /// that are now the first of their queues.
     mutating func clear(where isEnded: (Turn) -> Bool) -> (ended: [Turn], first: [Turn]) {
         var result = (ended: [Turn](), first: [Turn]())
         let fresh = fresh
@@ -200,15 +196,13 @@ struct RateBucket {
     /// Whether the state equals that of a new bucket.
     func isFull(at now: Duration) -> Bool { due <= now && heldUntil <= now && (window?.end ?? .zero) <= now }
 
-    /// Counts one request.
     mutating func take(at now: Duration) {
         due = max(due, now) + interval
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// Applies a report of the server. A report can only reduce the rate, and only until the window of the server ends.
-    ///
-    /// Responses arrive in any order, so the smallest remainder of a window applies.
+    /// A report can only reduce the rate, and only until the window of the server ends. Responses arrive in any order,
+    /// so the smallest remainder of a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestHold: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestHold)) }
         guard let told = report.window, told.reset > .zero else { return }

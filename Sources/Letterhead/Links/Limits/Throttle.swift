@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A link that limits the number of loads that run at the same time. Further requests wait in a queue.
+/// Limits the number of loads that run at the same time. Further requests wait in a queue.
 ///
 /// ```swift
 /// let throttle = Throttle(limit: 4)                     // all requests of this link
@@ -16,24 +16,16 @@ import Synchronization
 ///
 /// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
 /// throttles, put the one with the narrower scope first: below a throttle for all requests, requests that wait for one
-/// host would occupy the slots of all hosts.
+/// host would occupy the slots of all hosts. All chains that contain the same link share its slots.
 public final class Throttle: LoaderLink {
-    // This type is a class because all chains that contain the link share its slots, and its limit can be changed.
-
     private let state: Mutex<ThrottleState<QueuedRequest>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let clock: any Clock<Duration>
 
-    /// Creates the link.
-    ///
-    /// - Parameters:
-    ///   - limit: the number of loads that run at the same time. Default: no limit. With 0, all requests wait until the
-    ///     limit is raised; with a negative limit, each request fails with `.invalidRequest`.
-    ///   - scope: the requests that share a limit. Default: all requests of the link.
-    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
-    ///     With a negative number, each request fails with `.invalidRequest`. Default: no limit.
-    ///   - clock: measures deadlines. Default: the continuous clock.
+    /// With a limit of 0, all requests wait until it is raised. With a negative limit or `queueLimit`, each request
+    /// fails with `.invalidRequest`. If the queue of a scope already has `queueLimit` requests, further ones fail with
+    /// `.queueFull`.
     public init(
         limit: Int = .max, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
@@ -44,11 +36,9 @@ public final class Throttle: LoaderLink {
         self.clock = clock
     }
 
-    /// The number of loads that run at the same time, in each scope.
-    ///
-    /// If it is raised, the next requests in the queue start at once. If it is lowered, running loads continue, and
-    /// further requests start when enough of them have ended. A negative limit fails all waiting requests with
-    /// `.invalidRequest`.
+    /// The limit of each scope. If it is raised, the next requests in the queue start at once. If it is lowered,
+    /// running loads continue, and further requests start when enough of them have ended. A negative limit fails all
+    /// waiting requests with `.invalidRequest`.
     public var limit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -60,14 +50,10 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// The number of loads that are running.
     public var running: Int { state.withLock { $0.running } }
 
-    /// The number of requests in the queues.
     public var waiting: Int { state.withLock { $0.waiting } }
 
-    /// Sends the request when a slot is free.
-    ///
     /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid; `.queueFull` if the queue is full;
     ///   `.timedOut` or `.cancelled` if the request leaves the queue without a slot; and the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -128,12 +114,10 @@ public final class Throttle: LoaderLink {
 }
 
 extension Throttle: CustomStringConvertible {
-    /// The name and the limit.
     public var description: String { limit == .max ? "Throttle" : "Throttle(\(limit))" }
 }
 
 extension RequestTemplate {
-    /// Sets whether the request is throttled, and its priority in the queue.
     public func throttling(_ throttling: Throttle.Settings) -> Modified<Self> {
         settings { $0.throttling = throttling }
     }
@@ -144,7 +128,7 @@ enum ThrottlingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Whether the request is throttled, and its priority in the queue. Default: ``Throttle/Settings/always``.
+    /// Default: ``Throttle/Settings/always``.
     public var throttling: Throttle.Settings {
         get { self[option: ThrottlingOption.self] }
         set { self[option: ThrottlingOption.self] = newValue }
@@ -152,19 +136,18 @@ extension RequestSettings {
 }
 
 extension Throttle {
-    /// A setting that determines whether ``Throttle`` and ``LimitRate`` limit a request.
+    /// How ``Throttle`` and ``LimitRate`` treat a request, and its priority in their queues.
     public struct Settings: Hashable, Sendable {
-        /// Throttles the request, with priority 0.
+        /// With priority 0.
         public static let always = Throttle.Settings(priority: 0)
 
         /// Sends the request at once, without counting it.
         public static let never = Throttle.Settings(priority: nil)
 
-        /// Throttles the request with a priority. Requests with a higher priority are sent first; within a priority,
-        /// requests are sent in order of arrival.
+        /// Requests with a higher priority are sent first; within a priority, in order of arrival.
         public static func priority(_ priority: Int) -> Throttle.Settings { Throttle.Settings(priority: priority) }
 
-        /// The priority in the queue, 0 unless it is set; nil if the request is not throttled.
+        /// 0 unless it is set; nil if the request is not throttled.
         public let priority: Int?
     }
 }
@@ -212,7 +195,6 @@ extension Throttle.Settings {
     }
 }
 
-/// Identifies the requests that share a limit.
 struct ThrottleKey: Hashable, Sendable {
     private enum Kind: Hashable {
         case client

@@ -4,7 +4,6 @@
 /// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
 /// in the queue in the same step, so that no new request can take it.
 struct ThrottleState<Waiter> {
-    /// The result for a new request.
     enum Arrival: Equatable {
         case runs
         case waits(place: UInt64)
@@ -23,7 +22,6 @@ struct ThrottleState<Waiter> {
     /// The most recently used queue is also separate, because most clients send several requests to one host in
     /// sequence.
     private var recent = (key: ThrottleKey.client, lane: Lane())
-    /// All other queues that are not idle.
     private var lanes: [ThrottleKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
@@ -97,7 +95,6 @@ struct ThrottleState<Waiter> {
         return body(&recent.lane)
     }
 
-    /// Makes a queue the most recently used one.
     private mutating func bring(_ key: ThrottleKey) {
         if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
         recent = (key, lanes.removeValue(forKey: key) ?? Lane())

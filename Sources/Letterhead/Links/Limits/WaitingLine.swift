@@ -46,7 +46,6 @@ struct WaitingLine<Element> {
         places.compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
     }
 
-    /// Removes and returns the next element.
     mutating func next() -> Element? {
         while let row = rows.indices.first {
             while let place = rows[row].places.popFirst() {
@@ -65,7 +64,6 @@ struct WaitingLine<Element> {
     }
 }
 
-/// A request in a queue.
 struct QueuedRequest: Sendable {
     let turn = OneShot<TurnOutcome>()
     let request: HTTPRequest
@@ -76,22 +74,16 @@ extension HTTPError.Code {
     public static let queueFull = Self(rawValue: "queueFull")
 }
 
-/// The result of waiting in a queue.
 enum TurnOutcome: Sendable {
-    /// The request may be sent.
     case turn
-    /// The task was cancelled.
     case cancelled
-    /// The link was reset.
     case reset
     /// The deadline passed, or would pass before the turn of the request.
     case tooLate
-    /// The queue is full: this number of requests already wait.
+    /// This number of requests already wait.
     case full(Int)
-    /// A setting of the link is invalid.
     case refused(String)
 
-    /// Returns the error of a request that was not sent.
     func error(for request: HTTPRequest, waitingFor what: String) -> HTTPError {
         switch self {
         case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
