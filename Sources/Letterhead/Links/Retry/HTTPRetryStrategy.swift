@@ -170,7 +170,7 @@ extension HTTPRetryStrategy {
         })
     }
 
-    /// A negative count is zero.
+    /// Limits the strategy to this number of waits; a negative count is zero.
     public func times(_ count: Int) -> HTTPRetryStrategy {
         let count = min(max(count, 0), self.count ?? .max)
         return replacingPlan("\(self), \(count) times", count: count) { [plan] retry, result in

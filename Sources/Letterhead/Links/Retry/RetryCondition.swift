@@ -20,7 +20,7 @@ extension Retry {
         /// A negated condition names none.
         private var named: Set<HTTPStatus> = []
 
-        /// The closure must not block.
+        /// Creates a selection. The closure must not block.
         public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.holds = holds }
 
         private init(
@@ -71,6 +71,7 @@ extension Retry.Condition {
     /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
     public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
 
+    /// `.cannotConnect`, `.connectionLost` and `.timedOut`, which may be temporary.
     public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
 
     /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
@@ -79,7 +80,7 @@ extension Retry.Condition {
     /// A limit that always holds: the strategy applies to the outcomes of ``standard``.
     public static let always = Retry.Condition(selects: false) { _ in true }
 
-    /// Counts the first attempt, too.
+    /// A limit on the number of attempts, including the first.
     public static func attempts(_ count: Int) -> Retry.Condition {
         Retry.Condition(selects: false) { $0.retry < count }
     }
@@ -120,7 +121,7 @@ extension Retry {
     /// A ``Retry/Condition`` receives it before a retry is decided. ``Retry/Settings/onRetry`` and
     /// ``RequestSettings/onRetry`` receive it only if a retry follows, with the strategy and the wait.
     public struct Context: Sendable, CustomStringConvertible {
-        /// Includes the changes of earlier alternates.
+        /// The request of the load, with the changes of earlier alternates.
         public let request: HTTPRequest
         public let result: Result<HTTPResponse, HTTPError>
         /// The number of the possible retry: 1 after the first attempt.

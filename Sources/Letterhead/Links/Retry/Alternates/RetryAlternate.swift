@@ -61,7 +61,7 @@ extension HTTPRetryStrategy {
 }
 
 extension HTTPRetryStrategy {
-    /// Limits which loads share one alternate request, and how many such requests a load may take part in.
+    /// Determines which loads share one alternate request, and how many such requests a load may take part in.
     ///
     /// Loads share a request if their strategies were created with copies of one value and with an equal key, if their
     /// requests have the same origin and the same identity, and if their clients add the same headers and query items.
