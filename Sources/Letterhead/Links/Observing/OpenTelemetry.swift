@@ -2,12 +2,11 @@ extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
 
-    /// The name of the span of an exchange in OpenTelemetry: the method and the route, such as `GET
-    /// users/{}/followers`.
+    /// The name of an exchange's span in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// The attributes of the span of an exchange (`exchange.start`, `exchange.end`, `exchange.failed`), as `String` or
-    /// `Int`. If `error.type` is among them, the span has failed.
+    /// The attributes of the span of an exchange (`exchange.start`, `exchange.end`, `exchange.failed`), under the names
+    /// of OpenTelemetry, as `String` or `Int`. If `error.type` is among them, the span has failed.
     public var spanAttributes: [String: any Sendable] {
         var attributes = metricAttributes
         attributes["url.full"] = self[.url]
