@@ -92,8 +92,8 @@ extension RequestSettings {
     }
 
     /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, by which the server can
-    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). Pass a key that is stored across launches; with
-    /// nil, each load has a random one.
+    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). You can pass one that is stored across
+    /// launches; with nil, each load has a random one.
     public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
 
     var idempotency: Idempotency? {

@@ -2,6 +2,8 @@
 /// or to one endpoint with `validated(by:)`; they are called in order until one fails the load or requests a retry.
 ///
 /// ```swift
+/// struct Envelope: Decodable { var code: Int }
+///
 /// struct EnvelopeValidator: HTTPValidator {
 ///     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
 ///         let envelope = try JSONDecoder().decode(Envelope.self, from: try await response.body.data())
@@ -81,7 +83,7 @@ public enum HTTPValidatorResult: Sendable {
     /// `.unacceptableStatus` if it does not.
     case retry(HTTPRetryStrategy)
 
-    /// Fails the load with a code and a message, which names the cause and the remedy without secrets. The error
+    /// Fails the load with a code, and a message in which you name the cause and the remedy, without secrets. The error
     /// contains the request and the response that were judged; a judged failure is its underlying error.
     ///
     /// ```swift
