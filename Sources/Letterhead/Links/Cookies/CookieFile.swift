@@ -13,7 +13,6 @@ struct CookieFile: Sendable {
 
     init(_ url: URL) { self.url = url }
 
-    /// Returns the persistent cookies of the file that have not expired.
     func load(at now: Date) throws -> [CookieJar.Cookie] {
         guard
             let data = try Self.naming({ () throws(PrivateFile.Failure) in
@@ -26,9 +25,8 @@ struct CookieFile: Sendable {
         return cookies.filter { $0.expires != nil && !$0.hasExpired(at: now) }
     }
 
-    /// Applies changes to the file. A cookie that has expired or has no expiry is removed from it.
-    ///
-    /// - Parameter isCurrent: called under the lock of the file; false keeps the file unchanged.
+    /// Removes cookies that have expired or have no expiry. `isCurrent` is called under the lock; false keeps the file
+    /// unchanged.
     func save(_ changed: [CookieJar.Cookie], at now: Date, if isCurrent: () -> Bool = { true }) throws {
         try locked {
             guard isCurrent() else { return }
@@ -43,7 +41,6 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Deletes the file.
     func delete() throws {
         try locked {
             let result = url.withUnsafeFileSystemRepresentation { path in path.map { unlink($0) } ?? -1 }
@@ -53,8 +50,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Runs a closure while no other process changes the file. The lock is a separate file, because the file itself is
-    /// replaced.
+    /// The lock is a separate file, because the file itself is replaced.
     private func locked(_ change: () throws -> Void) throws {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
@@ -92,10 +88,11 @@ struct CookieFile: Sendable {
 }
 
 extension CookieJar {
-    /// The cookies in the format of `cookies.txt`, which curl and browser extensions read and write.
+    /// The cookies, with their values, in the format of `cookies.txt`, which curl and browser extensions read and
+    /// write.
     ///
-    /// The text contains the values. It includes session cookies, with an expiry of 0. The format cannot express
-    /// `SameSite`, which is left out. Cookies with a control character, such as a tab or a line break, are left out.
+    /// Session cookies have an expiry of 0. `SameSite`, which the format cannot express, and cookies with a control
+    /// character, such as a tab or a line break, are left out.
     public var text: String { CookieText.text(of: cookies) }
 
     /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
@@ -107,12 +104,10 @@ extension CookieJar {
         set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
     }
 
-    /// The error for a string that does not have the format of `cookies.txt`. The error contains no part of the
-    /// string.
+    /// The error for malformed cookies. It contains no part of the string.
     public struct TextError: Error, CustomStringConvertible {
         /// The number of the malformed line, starting at 1.
         public let line: Int
-        /// The number of the line and the format that was expected.
         public var description: String {
             "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
         }

@@ -3,12 +3,9 @@ public import Foundation
 extension CookieJar {
     /// A cookie of a server (RFC 6265bis, 5.7). No description contains its value.
     public struct Cookie: Hashable, Sendable {
-        /// The restriction of a cookie to requests that come from pages of its own site. A jar stores the restriction
-        /// but does not apply it, because only in a browser can one site embed another.
+        /// Stored, but not applied, because only in a browser can one site embed another.
         public enum SameSite: String, Hashable, Sendable {
-            /// `SameSite=Strict`.
             case strict = "Strict"
-            /// `SameSite=Lax`.
             case lax = "Lax"
             /// `SameSite=None`.
             case unrestricted = "None"
@@ -18,19 +15,18 @@ extension CookieJar {
         public let name: String
         /// The value. Do not write it to logs.
         public internal(set) var value: String
-        /// The host or the domain that receives the cookie, in lower case and without a leading dot.
+        /// In lower case and without a leading dot.
         public let domain: String
         /// Whether only ``domain`` itself receives the cookie, and not its subdomains.
         public let isHostOnly: Bool
-        /// The path of the requests that receive the cookie. Requests for paths below this path also receive it.
+        /// Requests for this path and for paths below it receive the cookie.
         public let path: String
-        /// The time at which the cookie is removed; nil for a session cookie.
+        /// nil for a session cookie.
         public internal(set) var expires: Date?
         /// Whether the cookie is sent over https only.
         public let isSecure: Bool
         /// Whether the cookie has the attribute `HttpOnly`, which hides it from scripts in a browser.
         public let isHTTPOnly: Bool
-        /// The value of `SameSite`; nil if the server did not set one.
         public let sameSite: SameSite?
         /// The time at which the cookie was first set.
         public internal(set) var created: Date
@@ -40,18 +36,7 @@ extension CookieJar {
         /// The expiry that the file of the jar contains.
         var savedExpiry: Date?
 
-        /// Creates a cookie.
-        ///
-        /// - Parameters:
-        ///   - name: the name.
-        ///   - value: the value.
-        ///   - domain: the host or the domain. A leading dot is removed.
-        ///   - isHostOnly: whether only the domain itself receives the cookie, and not its subdomains. Default: true.
-        ///   - path: the path. Default: `/`.
-        ///   - expires: the time at which the cookie is removed. Default: nil (a session cookie).
-        ///   - isSecure: whether the cookie is sent over https only. Default: true.
-        ///   - isHTTPOnly: whether the cookie has the attribute `HttpOnly`. Default: true.
-        ///   - sameSite: the value of `SameSite`. Default: nil.
+        /// A leading dot of the domain is removed. Without an expiry, it is a session cookie.
         public init(
             _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
             expires: Date? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true, sameSite: SameSite? = nil
@@ -71,7 +56,7 @@ extension CookieJar {
             (self.sameSite, created, lastUsed) = (sameSite, now, now)
         }
 
-        /// The number of bytes of the name and the value, which is limited to 4096.
+        /// The bytes of the name and the value; at most 4096.
         var size: Int { name.utf8.count + value.utf8.count }
 
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
@@ -99,13 +84,11 @@ extension CookieJar {
 }
 
 extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name, the domain and the path.
     public var description: String {
         "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
     }
-    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// A mirror with the description only, so that `dump` prints no value.
+    /// So that `dump` prints no value.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -161,7 +144,7 @@ struct SetCookie: Equatable {
         text.cut(at: "=").map { (ASCII.trimmed($0.head), ASCII.trimmed($0.tail)) }
     }
 
-    /// Reads the value of `Max-Age`. Numbers that are too large count as the largest number.
+    /// Numbers that are too large count as the largest number.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.begins(with: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// The cookies of one client (RFC 6265bis). It stores the cookies of responses, and sends them with later requests.
+/// Keep the cookies of responses, and send them with later requests (RFC 6265bis).
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, cookies: CookieJar())
@@ -10,32 +10,26 @@ import Synchronization
 /// await client.reset()                             // removes all cookies
 /// ```
 ///
-/// A jar belongs to the clients that it is passed to: the process has no shared jar. A new jar is empty, unless it
-/// loads its cookies from a file. A client uses its jar for each attempt and for each hop. A jar stores at most 180
-/// cookies of one domain and 3,000 in total. Beyond a limit, it removes the least recently used cookie. Two limits
-/// apply to the cookies of responses: a cookie whose name and value together have more than 4096 bytes is refused, and
-/// every other cookie is stored for at most 400 days.
+/// A jar belongs to the clients that you pass it to; the process has no shared jar. A client uses it for each attempt
+/// and each hop. It stores at most 180 cookies of one domain and 3,000 in total, and removes the least recently used
+/// ones beyond that. A cookie of a response is refused if its name and value have more than 4096 bytes together, and is
+/// stored for at most 400 days.
 ///
-/// In a custom chain, the jar is a link. Put it below ``ApplyEnvironment``, so that the URL of the request is complete,
-/// and above a ``ResponseCache``.
+/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and above a
+/// ``ResponseCache``.
 public final class CookieJar: LoaderLink {
-    // This type is a class because all requests of a client share the cookies.
-
     let table = Mutex(CookieTable())
     let isPublicSuffix: @Sendable (String) -> Bool
     let onError: @Sendable (any Error) -> Void
     let now: @Sendable () -> Date
     let file: CookieFile?
 
-    /// Creates an empty jar. Its cookies are in memory only.
+    /// Creates an empty jar in memory. If your client sends requests to hosts that you do not trust, pass a closure
+    /// that searches the Public Suffix List.
     ///
-    /// - Parameters:
-    ///   - now: returns the current time. Default: the system's.
-    ///   - isPublicSuffix: returns whether cookies must not be set for a domain, because it contains hosts of several
-    ///     owners, such as `co.uk`. The domain is in lower case. Default: false. A single label or an IP address is
-    ///     always treated as a public suffix. A cookie for a public suffix is accepted only from the host of the same
-    ///     name, and is not sent to subdomains. If your client sends requests to hosts that you do not trust, pass a
-    ///     closure that searches the Public Suffix List.
+    /// `isPublicSuffix` returns whether a domain, in lower case, contains hosts of several owners, such as `co.uk`. A
+    /// cookie for such a domain, a single label or an IP address is accepted only from the host of the same name, and
+    /// is not sent to subdomains.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
@@ -43,21 +37,17 @@ public final class CookieJar: LoaderLink {
         (self.now, self.isPublicSuffix, file, onError) = (now, isPublicSuffix, nil, { _ in })
     }
 
-    /// Creates a jar that stores its cookies in a file, and loads the cookies of that file.
+    /// Stores the cookies in a file, and loads those that it contains. See ``init(now:isPublicSuffix:)`` for the
+    /// closure.
     ///
-    /// The file has the format of ``text``, and only its owner can read it. It is replaced atomically when a persistent
-    /// cookie is set, changed or removed. If a server only moves the expiry of a cookie, the file is not replaced until
-    /// the expiry differs from that in the file by 1 % of the remaining lifetime of the cookie, or by an hour if that
-    /// is less. Session cookies are neither saved nor loaded. Several processes can use one file: a process saves only
-    /// its own changes and keeps those of the others. A file that is damaged, or that other users can write, is treated
-    /// as empty.
+    /// The file has the format of ``text``, and only its owner can read it. Its directory is created when cookies are
+    /// saved. It is replaced atomically when a persistent cookie is set, changed or removed, but not for a move of an
+    /// expiry by less than 1 % of the remaining lifetime of the cookie, or an hour if that is less. Session cookies are
+    /// neither saved nor loaded. Several processes can use one file: a process saves only its own changes and keeps
+    /// those of the others. A file that is damaged, or that other users can write, is treated as empty.
     ///
-    /// - Parameters:
-    ///   - file: the URL of the file. Its directory is created when the cookies are saved.
-    ///   - now: returns the current time. Default: the system's.
-    ///   - isPublicSuffix: see ``init(now:isPublicSuffix:)``.
-    ///   - onError: receives the error if the file cannot be read or written, on the thread that uses the file.
-    ///     Requests do not fail because of it.
+    /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
+    /// do not fail because of it.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -80,7 +70,7 @@ public final class CookieJar: LoaderLink {
     /// cookie has expired, the existing cookie is removed and the new one is not stored.
     public func set(_ cookie: Cookie) { set([cookie]) }
 
-    /// Stores cookies, and writes the file once.
+    /// The file is written once.
     func set(_ cookies: [Cookie]) {
         let time = now()
         table.withLock { table in
@@ -105,8 +95,6 @@ public final class CookieJar: LoaderLink {
         do { try file?.delete() } catch { onError(error) }
     }
 
-    /// Adds the cookies of the jar to the request, and stores the cookies of the response.
-    ///
     /// A cookie that the request sets itself takes precedence over a cookie of the jar with the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let target = CookieTarget(request) else { return try await next.load(request) }
@@ -122,17 +110,13 @@ public final class CookieJar: LoaderLink {
         }
     }
 
-    /// Removes all cookies, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         await next.reset()
         removeAll()
     }
 
-    /// Writes the changes to the file.
-    ///
-    /// - Parameters:
-    ///   - changed: the cookies that were set. Those that have expired are removed from the file.
-    ///   - isCurrent: called while no other process changes the file; false keeps the file unchanged.
+    /// Cookies that have expired are removed from the file. `isCurrent` is called while no other process changes the
+    /// file; false keeps it unchanged.
     private func save(_ changed: [Cookie], if isCurrent: () -> Bool = { true }) {
         guard let file, !changed.isEmpty else { return }
         do { try file.save(changed, at: now(), if: isCurrent) } catch { onError(error) }
@@ -140,7 +124,7 @@ public final class CookieJar: LoaderLink {
 }
 
 extension CookieJar {
-    /// Stores the cookies that the server has set in a response. Those of a stored response are not new.
+    /// The cookies of a stored response are not new.
     private func store(_ response: inout HTTPResponse, of request: HTTPRequest) {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
@@ -167,8 +151,8 @@ extension CookieJar {
         }
     }
 
-    /// Stores a cookie, unless a reset of the client has removed the cookies since the request began. Returns it if the
-    /// file must be changed.
+    /// Stores nothing if a reset of the client has removed the cookies since the request began. Returns what the file
+    /// must change.
     private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> [Cookie] {
         table.withLock { table in
             if request.wasReset { return [] }
@@ -189,17 +173,16 @@ extension CookieJar {
 extension CookieJar: CustomStringConvertible, CustomReflectable {
     /// The names, domains and paths of the cookies.
     public var description: String { "CookieJar(\(cookies.map(\.description).joined(separator: ", ")))" }
-    /// A mirror with the description only, so that `dump` prints no value.
+    /// So that `dump` prints no value.
     public var customMirror: Mirror { Mirror(describing: self, as: .class) }
 }
 
-/// The decision of a jar about one `Set-Cookie` field.
 struct CookieDecision: Sendable, CustomStringConvertible {
     let name: String
     /// The cookie that was stored (or removed, if it has expired), or the reason why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
 
-    /// Records the decision if the load of the request is observed. The event does not contain the value of the cookie.
+    /// The event does not contain the value of the cookie.
     func record(for request: HTTPRequest, at time: Date) {
         switch result {
         case .success(let cookie):
@@ -222,7 +205,7 @@ struct CookieDecision: Sendable, CustomStringConvertible {
     }
 }
 
-/// The decisions about the cookies of a response, in the order of its fields.
+/// In the order of the fields.
 enum CookieDecisions: HTTPRequestOption {
     static let defaultOptionValue: [CookieDecision] = []
 }
@@ -235,14 +218,12 @@ enum NewSetCookies: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The `Set-Cookie` fields that arrived from the server with this response.
     var newSetCookies: [String] { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
 }
 
 extension HTTPResponse {
-    /// The cookies that the response sets, in order. Cookies that a client must ignore or refuse according to
-    /// RFC 6265bis are left out, such as those for a foreign domain. A cookie that the server deletes is included, with
-    /// an expiry in the past.
+    /// The cookies that the response sets, in order, without those that a client must ignore or refuse according to RFC
+    /// 6265bis, such as those for a foreign domain. A cookie that the server deletes has an expiry in the past.
     public var cookies: [CookieJar.Cookie] {
         guard headers.contains(.setCookie), let target = CookieTarget(request) else { return [] }
         return headers.values(for: .setCookie).compactMap { field in
@@ -254,14 +235,14 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// Returns the cookies of a jar that the request does not set itself.
+    /// The cookies that the request does not set itself.
     func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
         guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
         let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })
         return cookies.filter { !names.contains(Array($0.name.utf8)) }
     }
 
-    /// Returns the request with the cookies of a jar, followed by the request's own cookies.
+    /// The request's own cookies come last.
     func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
         var request = self
         let texts = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }

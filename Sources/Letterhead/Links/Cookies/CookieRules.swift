@@ -5,7 +5,6 @@ enum CookieRules {
     /// The longest time for which a cookie is stored: 400 days, in seconds.
     static let longestLife: Int64 = 400 * 86_400
 
-    /// The reason why a cookie is not stored.
     enum Refusal: String, Error, Sendable {
         case malformed = "the field is malformed, or its name and value have more than 4096 bytes"
         case otherDomain = "the domain of the cookie does not include the host of the request"
@@ -31,7 +30,6 @@ enum CookieRules {
         }
     }
 
-    /// Returns the cookie of a field in the response to a request.
     static func cookie(
         _ field: SetCookie, from target: CookieTarget, now: Date, isPublicSuffix: (String) -> Bool
     ) throws(Refusal) -> CookieJar.Cookie {
@@ -90,14 +88,12 @@ enum CookieRules {
             || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// Returns the directory of the path of a request.
     static func defaultPath(of path: String) -> String {
         guard path.begins(with: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
         else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Returns a domain in lower case, without a leading dot.
     static func canonical(domain: String) -> String {
         ASCII.lowercased(domain.begins(with: ".") ? String(Substring(domain.utf8.dropFirst())) : domain)
     }
@@ -113,7 +109,6 @@ enum CookieRules {
 
 /// The parts of a request that determine its cookies.
 struct CookieTarget: Sendable {
-    /// The host in lower case.
     let host: String
     /// The path, beginning with a slash.
     let path: String

@@ -2,23 +2,20 @@ import Foundation
 
 /// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {
-    /// The largest number of cookies of one domain, and of all domains together.
     static let limits = (domain: 180, all: 3000)
 
     private var domains: [String: [CookieJar.Cookie]] = [:]
     private(set) var count = 0
     private var lastOrder: UInt64 = 0
 
-    /// All cookies that have not expired, sorted by domain, path and name.
+    /// Sorted by domain, path and name, without those that have expired.
     func cookies(at now: Date) -> [CookieJar.Cookie] {
         domains.values.joined().filter { !$0.hasExpired(at: now) }
             .map { (key: Array("\($0.domain)\0\($0.path)\0\($0.name)".utf8), cookie: $0) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.cookie)
     }
 
-    /// Stores a cookie, or removes the stored one if the new one has expired.
-    ///
-    /// - Returns: whether the cookie is stored afterwards.
+    /// Removes the stored cookie if the new one has expired. Returns whether the cookie is stored afterwards.
     @discardableResult
     mutating func set(_ cookie: CookieJar.Cookie, at now: Date) -> Bool {
         var cookie = cookie
@@ -37,7 +34,6 @@ struct CookieTable {
         return true
     }
 
-    /// Returns the stored cookie with the same name, domain and path.
     func cookie(like cookie: CookieJar.Cookie) -> CookieJar.Cookie? {
         domains[cookie.domain]?.first { $0.hasSameKey(as: cookie) }
     }
@@ -72,7 +68,6 @@ struct CookieTable {
         }
     }
 
-    /// Removes the cookie with the same name, domain and path, and returns it.
     @discardableResult
     mutating func remove(_ cookie: CookieJar.Cookie) -> CookieJar.Cookie? {
         guard let place = domains[cookie.domain]?.firstIndex(where: { $0.hasSameKey(as: cookie) }) else { return nil }

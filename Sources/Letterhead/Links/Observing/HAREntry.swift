@@ -1,6 +1,5 @@
 import Foundation
 
-/// What is known about one exchange.
 struct HAREntry: Sendable {
     enum Content: Sendable {
         case request(HARMessage)

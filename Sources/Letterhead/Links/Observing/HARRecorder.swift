@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// An observer that records an HTTP Archive (HAR 1.2) in memory. Browsers and many other tools can display it.
+/// Record an HTTP Archive (HAR 1.2) in memory, which browsers and many other tools can display.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -10,13 +10,10 @@ import Synchronization
 /// try recorder.data().write(to: URL(filePath: "report.har"))
 /// ```
 ///
-/// The archive has an entry for each exchange: each attempt and each hop of a redirect. Secrets are redacted, as
-/// described in ``Redaction``. Bodies are included up to a limit; a streamed body is copied while its reader reads it.
-/// Check the archive before you attach it to a bug report, because values that ``Redaction`` does not know can be
-/// private, too.
+/// The archive has an entry for each exchange: each attempt and each hop of a redirect. Bodies are included up to a
+/// limit; a streamed body is copied while its reader reads it. Secrets are redacted, but check the archive before you
+/// attach it to a bug report: values that ``Redaction`` does not know can be private, too.
 public final class HARRecorder: HTTPObserver {
-    // This type is a class because all loads add entries to one archive.
-
     private struct Key: Hashable {
         let load: Int
         let exchange: Int
@@ -33,13 +30,8 @@ public final class HARRecorder: HTTPObserver {
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
-    /// Creates a recorder without entries.
-    ///
-    /// - Parameters:
-    ///   - maximumEntries: the maximum number of entries. Over the limit, the oldest entry is removed. Default: 1,000.
-    ///   - maximumBodySize: the maximum number of bytes of each body in the archive. 0 leaves bodies out. Default:
-    ///     64 KiB.
-    ///   - now: returns the current date. Default: the date of the system.
+    /// Over `maximumEntries`, the oldest entry is removed. `maximumBodySize` is the number of bytes of each body in the
+    /// archive; 0 leaves bodies out.
     public init(
         maximumEntries: Int = 1_000, maximumBodySize: Int = 64 << 10, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -48,7 +40,6 @@ public final class HARRecorder: HTTPObserver {
         self.now = now
     }
 
-    /// Adds the event to the entry of its exchange.
     public func record(_ event: HTTPEvent) {
         guard let exchange = event[.exchange] else { return }
         let key = Key(load: event.load, exchange: exchange)
@@ -58,13 +49,11 @@ public final class HARRecorder: HTTPObserver {
         }
     }
 
-    /// The number of entries.
     public var count: Int { state.withLock { $0.entries.count } }
 
-    /// Removes all entries.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Returns the archive as JSON.
+    /// The archive as JSON.
     ///
     /// - Throws: an `EncodingError` if a string cannot be encoded.
     public func data() throws -> Data {

@@ -1,29 +1,26 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Returns a curl command for a POSIX shell that sends the same request.
+    /// Use the command to repeat the request in a POSIX shell.
     ///
     /// ```swift
     /// print(try StandardRequestBuilder(GetUser(login: "ada").environment(.production)).request().curlCommand())
     /// // curl --header User-Agent: --header Accept: https://api.example.com/users/ada
     /// ```
     ///
-    /// The command sends exactly the headers of the request: it suppresses the headers that curl would add. What the
-    /// links of a client add, such as credentials, is part of the command only if the request has passed the links, as
-    /// in `response.request.curlCommand()`. A file is sent as `@path`. A multipart form is sent with `--form` if all
-    /// its parts are text or files that curl can send in this way, and their media types have no parameter except
-    /// `charset`; curl then chooses the boundary. Any other multipart body is sent as data, or is redacted if the
-    /// command contains no secrets. Binary data is piped from `printf`. A body that is produced while it is sent is read
-    /// from standard input.
+    /// The command sends exactly the headers of the request: it suppresses those that curl would add. To include what
+    /// the links of a client add, such as credentials, use `response.request.curlCommand()`. Secrets are redacted
+    /// (``Redaction``) unless you include them.
     ///
-    /// - Parameter includingSecrets: whether the command contains secrets. Default: false (secrets are redacted as
-    ///   described in ``Redaction``).
+    /// A file is sent as `@path`, binary data is piped from `printf`, and a body that is produced while it is sent is
+    /// read from standard input. A multipart form is sent with `--form`, with a boundary of curl's choice, if all its
+    /// parts are text or files that curl can send in this way, and their media types have no parameter except
+    /// `charset`. Any other multipart body is sent as data, or is redacted if the command contains no secrets.
     public func curlCommand(includingSecrets: Bool = false) -> String {
         CurlCommand(completed, includingSecrets: includingSecrets).text
     }
 }
 
-/// Creates a curl command.
 private struct CurlCommand {
     private let request: HTTPRequest
     private let showsSecrets: Bool
@@ -192,13 +189,12 @@ extension CurlCommand {
 
 /// Words and commands for a POSIX shell (IEEE Std 1003.1, 2.2).
 enum Shell {
-    /// Returns a word that the shell reads as exactly this string. The string must not contain NUL.
+    /// The shell reads the word as exactly this string, which must not contain NUL.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
         return isPlain ? text : "'" + text.replacingBytes(of: "'", with: #"'\''"#) + "'"
     }
 
-    /// Returns a command that prints exactly these bytes.
     static func printing(_ bytes: some Sequence<UInt8>) -> String {
         var text = "printf %b '"
         for byte in bytes {
@@ -211,8 +207,8 @@ enum Shell {
         return text + "'"
     }
 
-    /// Returns whether a string can be a word: it contains no control characters except line breaks and tabs. A
-    /// terminal could interpret other control characters when the command is pasted.
+    /// A word contains no control characters except line breaks and tabs: a terminal could interpret others when the
+    /// command is pasted.
     static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) || $0 == "\n" || $0 == "\t"
@@ -226,7 +222,6 @@ enum Shell {
 }
 
 extension String {
-    /// The string, padded with leading zeros.
     fileprivate func padded(to count: Int) -> String {
         String(repeating: "0", count: max(0, count - utf8.count)) + self
     }

@@ -1,17 +1,14 @@
-/// The numbers of a client, such as its failures and durations. ``StatisticsRecorder`` counts them.
+/// The numbers that ``StatisticsRecorder`` counts for a client.
 public struct HTTPStatistics: Sendable, CustomStringConvertible {
-    /// The numbers of one route or origin.
     public struct Entry: Sendable, Hashable {
         /// The number of loads of a route, or of exchanges with an origin.
         public internal(set) var count = 0
         /// The number of loads or exchanges that failed, or received a status of 500 or more.
         public internal(set) var failures = 0
-        /// The number of loads or exchanges that were cancelled.
         public internal(set) var cancelled = 0
         /// For a route, the number of retries. For an origin, the number of exchanges that were not the first one of
         /// their load, such as those after a retry or a redirect.
         public internal(set) var retries = 0
-        /// The durations of the loads or exchanges.
         public internal(set) var latency = HTTPStatistics.Histogram()
     }
 
@@ -20,13 +17,10 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public internal(set) var routes: [String: Entry] = [:]
     /// The exchanges with each origin, such as `https://api.example.com`.
     public internal(set) var origins: [String: Entry] = [:]
-    /// The number of loads in progress.
     public internal(set) var loadsInProgress = 0
-    /// The number of connections that were opened.
     public internal(set) var connectionsOpened = 0
     /// The number of exchanges that reused a connection.
     public internal(set) var connectionsReused = 0
-    /// The number of retries.
     public internal(set) var retries = 0
     /// The tokens that were left in the retry budget at the last decision, by origin.
     public internal(set) var budgetLeft: [String: Double] = [:]
@@ -57,20 +51,16 @@ extension HTTPStatistics.Entry: CustomStringConvertible {
 }
 
 extension HTTPStatistics {
-    /// Counts durations in buckets, from 0.1 milliseconds to about three hours. The upper bound of each bucket is about 19%
-    /// larger than that of the previous one. The memory of a histogram does not grow.
+    /// Counts durations in buckets, from 0.1 milliseconds to about three hours, each about 19% wider than the one
+    /// before, so that its memory does not grow.
     public struct Histogram: Sendable, Hashable {
         /// The number of durations in each bucket, in the order of ``bounds``; empty before the first duration.
         public private(set) var counts: [Int] = []
-        /// The number of all durations.
         public private(set) var count = 0
-        /// The sum of all durations.
         public private(set) var total = Duration.zero
 
-        /// Creates an empty histogram.
         public init() {}
 
-        /// Adds a duration.
         public mutating func add(_ duration: Duration) {
             if counts.isEmpty { counts = Array(repeating: 0, count: Self.bounds.count) }
             counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count - 1] += 1
@@ -78,10 +68,8 @@ extension HTTPStatistics {
             total += max(duration, .zero)
         }
 
-        /// Returns an approximation of a quantile: the upper bound of the bucket that contains it; zero for an empty
-        /// histogram. Between the first and the last bound, the result is less than 20% too large.
-        ///
-        /// - Parameter quantile: the quantile, from 0 to 1, such as 0.95.
+        /// The upper bound of the bucket that contains a quantile from 0 to 1, such as 0.95; zero for an empty
+        /// histogram. Between the first and the last bound, it is less than 20% too large.
         public func duration(atQuantile quantile: Double) -> Duration {
             guard count > 0 else { return .zero }
             let share = quantile.isNaN ? 1 : min(max(quantile, 0), 1)

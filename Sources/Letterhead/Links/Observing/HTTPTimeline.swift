@@ -13,7 +13,7 @@
 ///
 /// ``PrintLoader`` prints a timeline at the level ``PrintLoader/Level/waterfall``.
 public struct HTTPTimeline: Sendable, CustomStringConvertible {
-    /// One line: a phase with a bar, or a note without one.
+    /// A phase with a bar, or a note without one.
     struct Row: Equatable, Sendable {
         var label: String
         var start: Duration?
@@ -26,9 +26,7 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
     let start: Duration
     let end: Duration
 
-    /// Creates the timeline of one load.
-    ///
-    /// - Parameter events: the events of the load, in order. Those of other loads are ignored.
+    /// Pass the events in order. Those of loads other than the first event's are ignored.
     public init(_ events: [HTTPEvent]) {
         let own = events.filter { $0.load == events.first?.load }
         var rows = TimelineRows()
@@ -37,13 +35,10 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
         (start, end) = (own.first?.time ?? .zero, own.last?.time ?? .zero)
     }
 
-    /// The timeline in ASCII, for a width of 80 columns.
     public var description: String { text() }
 
-    /// Returns the timeline, with one line for each phase.
-    ///
-    /// - Parameter width: the number of columns. Values below 40 count as 40. The title and the notes may exceed the
-    ///   width. Default: 80.
+    /// One line of ASCII for each phase. Widths below 40 columns count as 40; the title and the notes may exceed the
+    /// width.
     public func text(width: Int = 80) -> String {
         let columns = max(40, width) - Self.labelWidth - 16
         let lines = rows.map { row -> String in
@@ -86,7 +81,6 @@ extension String {
     fileprivate var trimmingEnd: String { String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)]) }
 }
 
-/// Turns the events of one load into rows.
 struct TimelineRows {
     private(set) var rows: [HTTPTimeline.Row] = []
     /// The starts of phases that have not ended, by label.

@@ -32,8 +32,7 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// One exchange: a request that was handed to the transport, and its response. This type is a class because the reader
-/// of a streamed body shares it.
+/// The reader of a streamed body shares it.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int
@@ -126,11 +125,7 @@ private final class ObservedExchange: Sendable {
 }
 
 extension HTTPResponse {
-    /// Returns the response with a streamed body that is observed.
-    ///
-    /// - Parameters:
-    ///   - piece: called with each part.
-    ///   - end: called once, when the body has ended.
+    /// `end` is called once.
     func observingBody(
         _ piece: @escaping @Sendable (Data) -> Void, end: @escaping @Sendable (HTTPResponseBody.End) -> Void
     ) -> HTTPResponse {
@@ -191,7 +186,6 @@ extension HTTPResponse {
 }
 
 extension Observation {
-    /// Records a step of decoding a type.
     func recordDecoding(_ name: HTTPEvent.Name, _ type: Any.Type, _ error: HTTPError? = nil) {
         record(name) { event in
             event[.type] = String(describing: type)
@@ -199,20 +193,17 @@ extension Observation {
         }
     }
 
-    /// Records that the request waits in a queue.
     func enterQueue(_ queue: String) -> ObservedWait {
         record(.queueEntered) { $0[.queue] = queue }
         return ObservedWait(observation: self, queue: queue)
     }
 
-    /// Records that the request waits for credentials.
     func needCredentials(isRefused: Bool) -> ObservedWait {
         record(.credentialsNeeded) { $0[.reason] = isRefused ? "refused" : "missing or expired" }
         return ObservedWait(observation: self, queue: nil)
     }
 }
 
-/// A wait that has begun.
 struct ObservedWait: Sendable {
     let observation: Observation
     let queue: String?
@@ -222,7 +213,6 @@ struct ObservedWait: Sendable {
         (self.observation, self.queue, start) = (observation, queue, observation.hub.now)
     }
 
-    /// Records that the request has left the queue.
     func leave() { end(.queueLeft) }
 
     func end(_ name: HTTPEvent.Name) {

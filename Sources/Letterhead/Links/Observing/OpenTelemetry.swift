@@ -2,15 +2,11 @@ extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"
 
-    /// The name of the span of an exchange, according to the semantic conventions of OpenTelemetry for HTTP clients:
-    /// the method and the route, such as `GET users/{}/followers`.
+    /// The name of an exchange's span in OpenTelemetry: the method and the route, as in `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// The attributes of the span of an exchange, under the names of OpenTelemetry. Values are `String` or
-    /// `Int`.
-    ///
-    /// Use them with the events `exchange.start`, `exchange.end` and `exchange.failed`. If `error.type` is among them,
-    /// the span has failed.
+    /// The attributes of the span of an exchange (`exchange.start`, `exchange.end`, `exchange.failed`), under the names
+    /// of OpenTelemetry, as `String` or `Int`. If `error.type` is among them, the span has failed.
     public var spanAttributes: [String: any Sendable] {
         var attributes = metricAttributes
         attributes["url.full"] = self[.url]
@@ -19,8 +15,7 @@ extension HTTPEvent {
         return attributes
     }
 
-    /// The attributes of the metric ``durationMetric``. Each attribute has only a few different values. Values are
-    /// `String` or `Int`.
+    /// The attributes of ``durationMetric``, as `String` or `Int`. Each has only a few different values.
     public var metricAttributes: [String: any Sendable] {
         var attributes: [String: any Sendable] = [:]
         attributes["http.request.method"] = standardMethod == "HTTP" ? "_OTHER" : standardMethod
@@ -44,8 +39,7 @@ extension HTTPRequest {
     /// The name of a span for this request, for links that create spans themselves: `GET users/{}/followers`.
     public var spanName: String { spanEvent.spanName }
 
-    /// The attributes of a span for this request, under the names of OpenTelemetry. Values are `String` or
-    /// `Int`.
+    /// The attributes of a span for this request, as `String` or `Int`.
     public var spanAttributes: [String: any Sendable] { spanEvent.spanAttributes }
 
     private var spanEvent: HTTPEvent {

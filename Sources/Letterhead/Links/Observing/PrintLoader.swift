@@ -1,4 +1,5 @@
-/// A link that prints each request and each result, and changes nothing. As an observer of a client, it prints each load.
+/// Print what a client sends and receives during development, as a link or as an observer. Secrets are redacted
+/// (``Redaction``).
 ///
 /// ```
 /// --> GET https://api.example.com/users?page=2
@@ -6,18 +7,15 @@
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// Secrets are redacted, as described in ``Redaction``. The level determines whether headers and bodies are printed.
-/// Use the link during development. To send the output elsewhere, pass `write`.
-///
-/// As an observer, it prints a line for each load after the load has ended, or a waterfall of the phases of the load:
+/// An observer prints a line for each load after it has ended, or a waterfall of its phases:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.waterfall)])
 /// ```
 ///
-/// In the `links` of an ``HTTPClient``, the link prints the URL as completed by the client's environment. If the last
-/// requested URL differs from the URL in the line of the request, the line of the response contains it. This happens
-/// after a redirect, and in a custom chain in which the link is before ``ApplyEnvironment``.
+/// In the `links` of an ``HTTPClient``, the link prints the URL as completed by the client's environment. The line of
+/// the response contains the last requested URL if it differs: after a redirect, or in a custom chain in which the link
+/// is before ``ApplyEnvironment``.
 public struct PrintLoader: LoaderLink {
     /// The amount of detail that is printed.
     public enum Level: Sendable, Comparable {
@@ -36,13 +34,7 @@ public struct PrintLoader: LoaderLink {
     let collector = EventCollector()
     private let clock: any Clock<Duration>
 
-    /// Creates the link.
-    ///
-    /// - Parameters:
-    ///   - level: the amount of detail that is printed. Default: ``Level/headers``.
-    ///   - clock: measures the duration of a request. Default: the continuous clock.
-    ///   - write: called with the output for each request, each result or each observed load, without a line break at
-    ///     the end. Default: `print`.
+    /// `write` receives the text of each request, result or observed load, without a line break at the end.
     public init(
         _ level: Level = .headers, clock: any Clock<Duration> = ContinuousClock(),
         write: (@Sendable (String) -> Void)? = nil
@@ -52,7 +44,6 @@ public struct PrintLoader: LoaderLink {
         self.write = write ?? { print($0) }
     }
 
-    /// Prints the request, calls the next loader, and prints the result.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         write(lines(of: request))
         let elapsed = stopwatch(clock)
@@ -75,7 +66,7 @@ public struct PrintLoader: LoaderLink {
         return level == .bodies ? text + indented(request.redaction.body(of: request)) : text
     }
 
-    /// Returns the headers and the body of a response; an empty string for any level except `bodies`.
+    /// Empty for any level except `bodies`.
     private func lines(of response: HTTPResponse) -> String {
         guard level == .bodies else { return "" }
         return fields(response.headers, response.request)
@@ -89,14 +80,12 @@ public struct PrintLoader: LoaderLink {
     }
 }
 
-/// Returns a closure that returns the time since this call, on any clock.
 private func stopwatch<Time: Clock<Duration>>(_ clock: Time) -> () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }
 }
 
 extension PrintLoader: HTTPObserver {
-    /// Prints the load when it has ended.
     public func record(_ event: HTTPEvent) {
         // The pieces of a body are counted at its end.
         guard event.name != .bodyPiece, let events = collector.add(event), let last = events.last else { return }

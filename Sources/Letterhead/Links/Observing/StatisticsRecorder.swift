@@ -1,29 +1,22 @@
 import Synchronization
 
-/// An observer that counts the loads, exchanges, connections and retries of a client. ``HTTPClient/statistics`` returns
-/// the result.
+/// Count the loads, exchanges, connections and retries of a client.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [StatisticsRecorder()])
 /// print(client.statistics ?? "not counted")
 /// ```
 ///
-/// Its memory is bounded: routes and origins beyond a maximum are counted together under `(other)`.
+/// Its memory is bounded: beyond `maximumNames`, further routes, and further origins, are counted together under
+/// `(other)`.
 public final class StatisticsRecorder: HTTPObserver {
-    // This type is a class because all loads add to the same numbers.
-
     private let maximumNames: Int
     private let state = Mutex(HTTPStatistics())
 
-    /// Creates a recorder whose numbers are zero.
-    ///
-    /// - Parameter maximumNames: the maximum number of routes and the maximum number of origins. Default: 200.
     public init(maximumNames: Int = 200) { self.maximumNames = max(1, maximumNames) }
 
-    /// The numbers so far.
     public var statistics: HTTPStatistics { state.withLock { $0 } }
 
-    /// Counts the event.
     public func record(_ event: HTTPEvent) {
         state.withLock { $0.count(event, atMost: maximumNames) }
     }

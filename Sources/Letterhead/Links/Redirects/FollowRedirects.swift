@@ -1,4 +1,5 @@
-/// A link that follows redirects (RFC 9110, 15.4). Each redirect is a new load of the links below.
+/// Follow redirects (RFC 9110, 15.4). Put the link above the environment and the authentication, so that they apply to
+/// the origin of each hop.
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects
@@ -6,32 +7,27 @@
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// `Location` is resolved according to RFC 3986 against the URL of the redirecting request. If the scheme, the host or
-/// the port changes, credentials, secret headers, and the headers that the policy names are removed for the rest of the
-/// load. A username and password in a `Location` are never used. A header is secret because of its name
-/// (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. The body of a request
-/// that is ``RequestSettings/isSecret`` is not sent to another origin: the redirect is refused.
+/// Each redirect is a new load of the links below. `Location` is resolved according to RFC 3986 against the URL of the
+/// redirecting request; a username and password in it are never used. If the scheme, the host or the port changes,
+/// credentials, secret headers, and the headers that the policy names are removed for the rest of the load. A header is
+/// secret because of its name (``Redaction/standard``), the request's own redaction, or
+/// ``HTTPHeaders/setSecret(_:for:)``. The body of a request that is ``RequestSettings/isSecret`` is not sent to another
+/// origin.
 ///
 /// A redirect is refused if the policy does not allow it, if it leads from https to http or to a scheme other than http
-/// and https, or if a one-shot body would have to be sent again. The link then returns the redirect as the response,
-/// and sets ``HTTPResponse/redirectRefusal``. If there are too many redirects, or if they form a loop, the request
-/// fails with `.tooManyRedirects`; the error contains the last response. ``HTTPResponse/redirects`` lists the redirects
-/// that were followed.
+/// and https, or if a secret body would leave its origin or a one-shot body would have to be sent again. The link then
+/// returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. ``HTTPResponse/redirects`` lists
+/// those that were followed.
 ///
-/// A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A redirect to its own
-/// URL is followed once, and again as long as the headers of the redirect change (other than `Date` and `Age`).
+/// If there are too many redirects, or if they form a loop, the request fails with `.tooManyRedirects`, which contains
+/// the last response. A redirect to a URL that was requested before is a loop, unless a cookie has been set since. A
+/// redirect to its own URL is followed once, and again as long as its headers (other than `Date` and `Age`) change.
 /// ``RequestSettings/responseLimit`` does not apply to the body of a redirect that is followed.
-///
-/// Put the link above the environment and the authentication, so that they apply to the origin of each hop.
 public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
 
-    /// Creates the link.
-    ///
-    /// - Parameter policy: the policy for requests without one. Default: ``RedirectPolicy/safely``.
     public init(_ policy: RedirectPolicy = .safely) { self.policy = policy }
 
-    /// Sends the request and follows the redirects.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let arrival = try await arrival(of: request, next: next)
@@ -46,8 +42,8 @@ public struct FollowRedirects: LoaderLink {
         var failure: HTTPError?
     }
 
-    /// Sends the request. A redirect is returned even if its body is too large, because the body is discarded when the
-    /// redirect is followed.
+    /// A redirect is returned even if its body is too large, because the body is discarded when the redirect is
+    /// followed.
     private func arrival(of request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> Arrival {
         do {
             return Arrival(response: try await next.load(request))
@@ -135,7 +131,6 @@ public struct FollowRedirects: LoaderLink {
     }
 }
 
-/// The redirects of one load. Counts them and detects loops.
 struct RedirectTrail {
     private(set) var redirects: [RedirectPolicy.Redirect] = []
     private var visited: Set<String> = []
@@ -145,10 +140,8 @@ struct RedirectTrail {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a redirect. Throws an error if there are too many redirects or if they form a loop.
-    ///
-    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ after that. A
-    /// redirect to its own URL is a loop only if the same redirect is received again.
+    /// A redirect that sets a cookie may lead to an earlier URL, because the response may differ after that. A redirect
+    /// to its own URL is a loop only if the same redirect is received again.
     mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
         var response = response
         response.redirects = redirects
@@ -180,15 +173,13 @@ struct RedirectTrail {
         return previous == fields
     }
 
-    /// Returns the method and the URL of a request, by which a loop is detected. The fragment is left out, because it
-    /// is not sent to the server.
+    /// The fragment is left out, because it is not sent to the server.
     private static func key(of request: HTTPRequest) -> String {
         "\(request.method) \(request.origin?.description ?? "") \(request.target)"
     }
 }
 
 extension Observation {
-    /// Records that a redirect is followed, where it leads, and which headers are not sent there.
     func follow(_ response: HTTPResponse, to hop: HTTPRequest) {
         record(.redirectDecided) { event in
             event.describe(hop)
@@ -199,7 +190,6 @@ extension Observation {
         }
     }
 
-    /// Records that a redirect is not followed, and why.
     func refuse(_ response: HTTPResponse, _ refusal: RedirectPolicy.Redirect.Refusal) {
         record(.redirectDecided) { event in
             event[.status] = response.status.code

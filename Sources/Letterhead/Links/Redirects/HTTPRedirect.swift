@@ -1,22 +1,13 @@
 extension RedirectPolicy {
-    /// A redirect that was followed.
     public struct Redirect: Sendable, CustomStringConvertible {
         /// The request that received the redirect, as it was sent.
         public let request: HTTPRequest
-        /// The status of the redirect.
         public let status: HTTPStatus
-        /// The headers of the redirect.
         public let headers: HTTPHeaders
         /// The request to which the redirect led, before the links below ``FollowRedirects`` changed it.
         public let target: HTTPRequest
 
-        /// Creates a redirect, for tests.
-        ///
-        /// - Parameters:
-        ///   - request: the request that received the redirect.
-        ///   - status: the status of the redirect.
-        ///   - headers: the headers of the redirect. Default: empty.
-        ///   - target: the request that followed.
+        /// For tests.
         public init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders = [:], target: HTTPRequest) {
             (self.request, self.status, self.headers, self.target) = (request, status, headers, target)
         }
@@ -54,7 +45,6 @@ extension RedirectPolicy.Redirect {
         /// The body would have to be sent again, and is a one-shot body.
         case oneTimeBody
 
-        /// The reason, and the remedy if there is one.
         public var description: String {
             switch self {
             case .policy: "the redirect was not followed because of the redirect policy"

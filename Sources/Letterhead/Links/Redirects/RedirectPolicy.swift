@@ -1,7 +1,6 @@
 import Foundation
 
 extension RequestTemplate {
-    /// Sets the redirect policy, in place of the client's.
     public func redirects(_ policy: RedirectPolicy) -> Modified<Self> {
         settings { $0.redirectPolicy = policy }
     }
@@ -12,30 +11,24 @@ enum RedirectPolicyOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The redirect policy of the request. Default: nil (the policy of ``FollowRedirects``).
-    ///
-    /// It replaces the policy of the link. However, headers that the policy of the link withholds from other origins
-    /// are still withheld.
+    /// Replaces the policy of ``FollowRedirects``; nil, the default, keeps it. Headers that the policy of the link
+    /// withholds from other origins are still withheld.
     public var redirectPolicy: RedirectPolicy? {
         get { self[option: RedirectPolicyOption.self] }
         set { self[option: RedirectPolicyOption.self] = newValue }
     }
 }
 
-/// A policy that determines which redirects are followed, and with which requests.
+/// Choose which redirects are followed, and with which requests.
 ///
 /// ```swift
-/// .safely
 /// .sameOrigin.limit(3)
 /// .safely.withholding(["X-Tenant-Key"])
 /// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
 /// ```
 public struct RedirectPolicy: Sendable {
-    /// Returns the request to send next, which is the proposal with or without changes. If the result is nil, the
-    /// redirect is not followed and the 3xx response is returned.
-    ///
-    /// The proposal is the request that ``safely`` would send, even if it leads from https to http. If the closure
-    /// throws, the request fails.
+    /// Returns the request to send next: the proposal, with or without changes. If it returns nil, the 3xx response is
+    /// returned; if it throws, the request fails. The proposal is what ``safely`` would send, even from https to http.
     public typealias Choice = @Sendable (_ proposal: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
 
     enum Rule: Sendable {
@@ -44,8 +37,7 @@ public struct RedirectPolicy: Sendable {
     }
 
     let rule: Rule
-    /// The maximum number of redirects in a load. If there are more, the request fails with `.tooManyRedirects`.
-    /// Default: 20.
+    /// With more redirects in one load, the request fails with `.tooManyRedirects`. Default: 20.
     public private(set) var limit = 20
     /// Whether a redirect may lead from https to http. Default: false.
     public private(set) var allowsDowngrade = false
@@ -75,22 +67,22 @@ public struct RedirectPolicy: Sendable {
     /// redirect to another origin. If the returned request has no host, the error is `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// Returns the policy with another limit. With a limit of 0, the first redirect fails with `.tooManyRedirects`.
-    /// With a negative limit, it fails with `.invalidRequest`.
+    /// With a limit of 0, the first redirect fails with `.tooManyRedirects`; with a negative one, with
+    /// `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy {
         var policy = self
         policy.limit = limit
         return policy
     }
 
-    /// Returns a policy that also follows redirects from https to http.
+    /// Also follows redirects from https to http.
     public func allowingDowngrade() -> RedirectPolicy {
         var policy = self
         policy.allowsDowngrade = true
         return policy
     }
 
-    /// Returns the policy with additional headers that are not sent to other origins.
+    /// Names more headers that are not sent to other origins.
     public func withholding(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
         policy.withheldHeaders.formUnion(names)
@@ -103,7 +95,6 @@ public struct RedirectPolicy: Sendable {
     ]
 }
 
-/// The rules for redirects: pure functions from a request and its response to the next request.
 enum RedirectRules {
     /// Whether a status is a redirect to follow. 300, 304, 305 and 306 are not (RFC 9110, 15.4).
     static func isRedirect(_ status: HTTPStatus) -> Bool {
@@ -113,7 +104,6 @@ enum RedirectRules {
         }
     }
 
-    /// Returns the request that a policy proposes for a redirect.
     static func proposal(
         for request: HTTPRequest, response: HTTPResponse, policy: RedirectPolicy
     ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {
@@ -147,7 +137,6 @@ enum RedirectRules {
         hop.withheldHeaders = names
     }
 
-    /// Returns the request with the URL of `Location`, resolved against the URL of the redirecting request.
     private static func target(
         of response: HTTPResponse, for request: HTTPRequest
     ) throws(RedirectPolicy.Redirect.Refusal) -> HTTPRequest {

@@ -4,17 +4,16 @@
     import Foundation
 #endif
 
-/// The way in which a request is retried: the wait, and the work before the retry.
+/// Choose the wait between attempts, and the work before a retry. Pass a strategy to a template, or return it from a
+/// validator.
 ///
 /// ```swift
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Pass a strategy to `retry(_:maximumRetries:)` on a template, or return it as the verdict of a validator.
-///
-/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with every
-/// strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and ``then(_:)``
-/// appends another one.
+/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits their number with
+/// every strategy; ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` restricts a strategy, and
+/// ``then(_:)`` appends another one.
 public struct HTTPRetryStrategy: Sendable {
     /// A wait, and the share of it that is random, 0...1.
     struct Wait: Sendable, Equatable {
@@ -30,14 +29,13 @@ public struct HTTPRetryStrategy: Sendable {
         }
     }
 
-    /// Returns the wait before a retry, from its number and the last result; nil ends the retries.
+    /// nil ends the retries.
     typealias Plan = @Sendable (Int, Result<HTTPResponse, HTTPError>?) -> Wait?
 
     private var name: String
     private(set) var plan: Plan
-    /// The number of waits; nil if it is unlimited.
+    /// nil if it is unlimited.
     private(set) var count: Int?
-    /// The work before the request is retried.
     private(set) var alternate: RetryAlternate?
     /// The condition under which the strategy applies; nil if the caller decides.
     private(set) var condition: Retry.Condition?
@@ -50,12 +48,8 @@ public struct HTTPRetryStrategy: Sendable {
         (self.name, self.count, self.alternate, self.plan) = (name, count, alternate, plan)
     }
 
-    /// Returns the wait before a retry, without jitter.
-    ///
-    /// - Parameters:
-    ///   - retry: the number of the retry, 1 for the first.
-    ///   - result: the result of the attempt before it. Default: nil; only ``custom(_:)`` uses it.
-    /// - Returns: a duration between zero and one year; nil if the request is not retried.
+    /// The wait without jitter, from zero to one year; nil if the request is not retried. Retries count from 1. Only
+    /// ``custom(_:)`` uses the result of the attempt before.
     public func delay(before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil) -> Duration? {
         wait(before: retry, after: result)?.duration
     }
@@ -66,43 +60,35 @@ public struct HTTPRetryStrategy: Sendable {
         return wait
     }
 
-    /// Returns the strategy with other waits.
     func replacingPlan(_ name: String? = nil, count: Int? = nil, with plan: @escaping Plan) -> HTTPRetryStrategy {
         var copy = self
         (copy.name, copy.count, copy.plan) = (name ?? self.name, name == nil ? self.count : count, plan)
         return copy
     }
 
-    /// Returns the strategy, restricted by a condition.
-    ///
-    /// For the strategy of a request or of ``Retry/Settings``, a condition that is a selection replaces
-    /// ``Retry/Condition/standard``, and a condition that is a limit narrows it. The strategy of a validator applies if
-    /// the condition holds.
+    /// Restricts a strategy. For that of a request or of ``Retry/Settings``, a selection replaces
+    /// ``Retry/Condition/standard``, and a limit narrows it. The strategy of a validator applies if the condition
+    /// holds.
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy {
         var copy = self
         copy.condition = self.condition.map { $0 && condition } ?? condition
         return copy
     }
 
-    /// Returns the strategy, extended to retry requests of any method that the server refused without processing them.
+    /// Also retries requests of any method that the server refused without processing them: with a 429 or 529, or with
+    /// a 503 or 403 that has a valid `Retry-After`.
     ///
-    /// ```swift
-    /// CreateOrder().retry(.exponential(base: .seconds(1)).retryingRefusals())
-    /// ```
-    ///
-    /// A refusal is a 429 or 529, or a 503 or 403 with a valid `Retry-After`. By default, a POST is not retried after
-    /// any of them, because HTTP does not guarantee that the request was not processed. Use this strategy for a server
-    /// that documents this guarantee, such as one with a rate limit. A request whose method was changed by a redirect is
-    /// not retried, because the server has processed it.
+    /// HTTP does not guarantee that such a request was not processed, so by default, a POST is not retried. Use this
+    /// for a server that documents this guarantee, such as one with a rate limit. A request whose method was changed by
+    /// a redirect is not retried, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy {
         var copy = self
         copy.retriesRefusals = true
         return copy
     }
 
-    /// Returns the strategy as a suggestion of a validator. A `Retry-After` of the server and the strategy of the
-    /// request take precedence over a suggestion. If the request cannot be retried, the next validator judges the
-    /// result.
+    /// Makes the strategy of a validator a suggestion: a `Retry-After` of the server and the strategy of the request
+    /// take precedence. If the request cannot be retried, the next validator judges the result.
     public func asFallback() -> HTTPRetryStrategy {
         var copy = self
         copy.isFallback = true
@@ -118,20 +104,14 @@ extension HTTPRetryStrategy: CustomStringConvertible {
 // MARK: Waits
 
 extension HTTPRetryStrategy {
-    /// Retries without a wait.
     public static let immediate = HTTPRetryStrategy("immediate") { _, _ in Wait(duration: .zero) }
 
-    /// Always waits for the same time.
     public static func delayed(_ delay: Duration) -> HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay)") { _, _ in Wait(duration: delay) }
     }
 
-    /// Multiplies the wait by a factor for each further retry, with full jitter (``jitter(_:)``).
-    ///
-    /// - Parameters:
-    ///   - base: the first wait, before jitter.
-    ///   - factor: the growth from one wait to the next. Default: 2; a factor below 1 or NaN counts as 1.
-    ///   - cap: the longest wait. Default: 30 seconds.
+    /// Multiplies the wait by a factor for each further retry, up to the cap, with full jitter (``jitter(_:)``). A
+    /// factor below 1 or NaN counts as 1.
     public static func exponential(
         base: Duration, factor: Double = 2, cap: Duration = .seconds(30)
     ) -> HTTPRetryStrategy {
@@ -164,8 +144,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for the time that a closure returns. The closure receives the number of the retry, starting at 1, and the
-    /// result of the last attempt. If it returns nil, the request is not retried.
+    /// Waits for the time that a closure returns; nil ends the retries. The number of the retry starts at 1.
     ///
     /// ```swift
     /// .custom { _, result in  // a service that sends the time in seconds since 1970
@@ -181,10 +160,9 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time.
-    ///
-    /// - Parameter share: the random share of each wait, 0...1: 0.2 waits for 80 to 100 % of it, and 1 (full jitter) for
-    ///   any time between zero and the whole. NaN counts as 0.
+    /// Varies the waits at random, so that clients that failed at the same time do not retry at the same time. With a
+    /// share of 0.2, a wait takes 80 to 100 % of its time; with 1 (full jitter), any time from zero to the whole. NaN
+    /// counts as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
         return replacingPlan(with: { [plan] retry, result in
@@ -216,7 +194,6 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Returns a wait between zero and the cap, or one year.
     private static func clamped(_ wait: Duration, cap: Duration = .seconds(31_536_000)) -> Duration {
         min(max(wait, .zero), max(min(cap, .seconds(31_536_000)), .zero))
     }

@@ -1,35 +1,33 @@
-/// Retries a request when a validator, or the strategy of the request, asks for it.
+/// Retries a request when a validator, or the request's own strategy, asks for it. Put it above redirects, so that
+/// validators see the final response, and above the environment and authentication, so that each attempt is signed
+/// anew.
 ///
 /// ```swift
-/// Retry()                                                        // validates, and retries when the request allows it
 /// Retry(validators: [EnvelopeValidator(), DefaultValidator()], Retry.Settings(maximumRetries: 2))
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Transformers change the response of each attempt, and validators then judge it. One maximum limits all retries of a
-/// load. It is 0 unless the request or the settings raise it. The wait is determined by the first of these that is
-/// available: the strategy of a validator other than ``DefaultValidator``, the `Retry-After` of the server, the strategy
-/// of the request, the strategy of the settings, and the suggestion of ``DefaultValidator``.
+/// Transformers change the response of each attempt, those of the link before those of the request. Validators then
+/// judge it, those of the request first. One maximum limits all retries of a load; it is 0 unless the request or the
+/// settings raise it. The wait comes from the first of these: the strategy of a validator other than
+/// ``DefaultValidator``, the `Retry-After` of the server, the strategy of the request, that of the settings, and the
+/// suggestion of ``DefaultValidator``.
 ///
 /// These are never retried:
 ///
-/// - A load that was cancelled or reset.
+/// - A load that was cancelled or reset, and a response that was already returned to the caller.
 /// - A request with a one-shot body.
-/// - A request whose method is not idempotent. There are four exceptions: the request is marked
-///   ``RequestTemplate/idempotent(key:)``; no byte of it was sent; the strategy sends an alternate request after a 401
-///   or 403; or the strategy has ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request. The last
-///   two do not apply after a redirect that changed the method.
+/// - A request whose method is not idempotent, unless it is marked ``RequestTemplate/idempotent(key:)``; no byte of it
+///   was sent; the strategy sends an alternate request after a 401 or 403; or the strategy has
+///   ``HTTPRetryStrategy/retryingRefusals()`` and the server refused the request. The last two do not apply after a
+///   redirect that changed the method.
 /// - A request whose deadline would pass during the wait: the load fails with `.timedOut`.
 /// - A request for which the server requests a wait over the limit, or whose host has no retry budget left.
-/// - A response that was already returned to the caller.
 ///
-/// The response and the error list every attempt with its reason: ``HTTPResponse/attempts``, ``HTTPError/attempts``.
-/// When no retry is left, the result of the last attempt is returned or thrown unchanged, unless a validator requires
-/// another retry after a response; see ``HTTPValidatorResult/retry(_:)``.
-///
-/// Put the link above redirects, so that validators see the final response, and above the environment and
-/// authentication, so that they apply to each attempt. If a chain contains two retry links, their retries do not
-/// multiply: the lower one does not retry a load that the upper one may retry.
+/// ``HTTPResponse/attempts`` and ``HTTPError/attempts`` list every attempt with its reason. When no retry is left, the
+/// last result is returned or thrown unchanged, unless a validator requires another retry after a response; see
+/// ``HTTPValidatorResult/retry(_:)``. If a chain contains two retry links, the lower one does not retry a load that the
+/// upper one may retry.
 public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
@@ -38,14 +36,6 @@ public struct Retry: LoaderLink {
     let budgets: Retry.Budget.Accounts
     let flights: AlternateFlights
 
-    /// Creates the link.
-    ///
-    /// - Parameters:
-    ///   - transformers: change each response before validators run, in order, before those of the request. Default:
-    ///     none.
-    ///   - validators: judge each attempt, in order, after those of the request. Default: ``DefaultValidator``.
-    ///   - settings: the limits, the clock and the random source. Default: a request is not retried unless it sets a
-    ///     maximum itself.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ settings: Retry.Settings = Retry.Settings()
@@ -58,7 +48,6 @@ public struct Retry: LoaderLink {
         flights = AlternateFlights(clock: settings.clock)
     }
 
-    /// Sends the request and retries it as necessary.
     @inline(__always)
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var load = try RetryLoad(request, standardMaximum: settings.maximumRetries, timeline: timeline)
@@ -93,7 +82,6 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Ends the waits for alternate requests, removes the retry budgets, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         flights.reset()
         budgets.wipe()
@@ -108,11 +96,8 @@ public struct Retry: LoaderLink {
 }
 
 extension Retry {
-    /// Returns the decision of the validators on the result of an attempt, which they may replace. If they have none,
-    /// the strategy of the request or of the settings decides.
-    ///
-    /// Validators are called in order, until one fails the load or requests a retry. A suggestion that cannot be
-    /// followed does not end the calls.
+    /// Asks the validators, which may replace the result; without any, the strategy of the request or of the settings
+    /// decides. A suggestion that cannot be followed does not end the calls.
     @inline(__always)
     private func decision(
         on result: inout Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
@@ -142,7 +127,7 @@ extension Retry {
         return decision(asked: nil, after: result, of: &load)
     }
 
-    /// Returns the decision of the rules. If they allow a retry, it takes tokens from the budget of the origin.
+    /// A retry takes tokens from the budget of the origin.
     private func decision(
         asked: HTTPRetryStrategy?, after result: Result<HTTPResponse, HTTPError>, of load: inout RetryLoad
     ) -> RetryRules.Decision {
@@ -160,7 +145,6 @@ extension Retry {
         return decision
     }
 
-    /// Ends a load after an attempt that is not retried.
     private func end(
         _ load: RetryLoad, with decision: RetryRules.Decision, on result: Result<HTTPResponse, HTTPError>
     ) async throws(HTTPError) -> HTTPResponse {
@@ -176,8 +160,7 @@ extension Retry {
         return try load.ended(with: result)
     }
 
-    /// Records whether the last attempt of a load is retried. If it is not retried and there is no reason, nothing is
-    /// recorded.
+    /// Records nothing if the attempt is not retried and there is no reason.
     private func record(_ result: Result<HTTPResponse, HTTPError>, of load: RetryLoad) {
         guard let attempt = load.attempts.last, attempt.delay != nil || !attempt.reason.isEmpty else { return }
         load.request.observation?.record(.retryDecided) { event in
@@ -193,7 +176,6 @@ extension Retry {
 }
 
 extension Observation {
-    /// Records the verdict of a validator.
     fileprivate func judge(_ validator: any HTTPValidator, _ result: HTTPValidatorResult) {
         record(.validatorVerdict) { event in
             event[.type] = String(describing: Swift.type(of: validator))

@@ -1,11 +1,12 @@
 import Synchronization
 
 extension Retry {
-    /// A limit on the retries to each origin, so that clients do not overload a server that is already failing.
+    /// Limit the retries to each origin (scheme, host and port), so that clients do not overload a server that already
+    /// fails.
     ///
-    /// Each origin (scheme, host and port) has its own budget. First attempts are always sent; a retry over the budget is
-    /// not sent later either. A retry is counted if the attempt before it indicates a failing server: the attempt failed, or
-    /// received a 5xx, 408, 425 or 429. A validator that polls until a 202 becomes a 200 is not limited by the budget.
+    /// First attempts are always sent; a retry over the budget is not sent later either. A retry is counted if the
+    /// attempt before it failed or received a 5xx, 408, 425 or 429, so the budget does not limit a validator that polls
+    /// until a 202 becomes a 200.
     public struct Budget: Sendable, Hashable {
         private enum Rule: Hashable {
             case unlimited
@@ -18,17 +19,11 @@ extension Retry {
         /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
         public static let standard = Retry.Budget.quota()
 
-        /// No limit.
         public static let unlimited = Retry.Budget(rule: .unlimited)
 
-        /// A budget of tokens that retries consume. A retry that succeeds returns the tokens that it has consumed. A
-        /// success without such a retry adds one token. An origin that fails permanently receives `capacity / cost`
-        /// retries.
-        ///
-        /// - Parameters:
-        ///   - capacity: the maximum and initial number of tokens. Default: 500; a negative number counts as zero.
-        ///   - cost: the tokens that a retry costs. Default: 5; a negative number counts as zero.
-        ///   - timeoutCost: the tokens that a retry after a timeout costs. Default: 10; a negative number counts as zero.
+        /// Retries consume tokens: `cost`, or `timeoutCost` after a timeout. A retry that succeeds returns what it
+        /// consumed, and a success without such a retry adds one token. `capacity` is the initial and maximum number,
+        /// so an origin that fails permanently receives `capacity / cost` retries. Negative numbers count as zero.
         public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> Retry.Budget {
             Retry.Budget(
                 rule: .quota(
@@ -36,13 +31,10 @@ extension Retry {
                     timeoutCost: Double(max(timeoutCost, 0))))
         }
 
-        /// A budget of tokens: each failure consumes one token, and each success adds `perSuccess` tokens. Retries are
-        /// allowed while more than half of `capacity` is left, so they stop when there are more than `perSuccess` failures
-        /// for each success. A failure also counts if it is not retried, for example because no retry is left.
-        ///
-        /// - Parameters:
-        ///   - capacity: the maximum and initial number of tokens; a negative number counts as zero.
-        ///   - perSuccess: the tokens that a success adds. A negative number or NaN counts as zero.
+        /// Each failure consumes one token, and each success adds `perSuccess`. Retries are allowed while more than
+        /// half of `capacity`, the initial and maximum number, is left, so they stop when there are more than
+        /// `perSuccess` failures for each success. A failure also counts if it is not retried, for example because no
+        /// retry is left. Negative numbers and NaN count as zero.
         public static func ratio(capacity: Int, perSuccess: Double) -> Retry.Budget {
             Retry.Budget(rule: .ratio(capacity: Double(max(capacity, 0)), perSuccess: max(0, perSuccess)))
         }
@@ -50,7 +42,6 @@ extension Retry {
 }
 
 extension Retry.Budget {
-    /// The maximum number of tokens.
     private var capacity: Double {
         switch rule {
         case .unlimited: .infinity
@@ -58,9 +49,8 @@ extension Retry.Budget {
         }
     }
 
-    /// The tokens of all origins with recent failures. An origin with all of its tokens is removed.
-    ///
-    /// All loads of a link share it.
+    /// The tokens of all origins with recent failures, for all loads of a link. An origin with all of its tokens is
+    /// removed.
     final class Accounts: Sendable {
         /// The maximum number of origins. Beyond it, the origin with the most tokens is removed.
         private static let mostOrigins = 1_000
@@ -70,10 +60,9 @@ extension Retry.Budget {
 
         init(_ budget: Retry.Budget) { self.budget = budget }
 
-        /// The number of origins that lack tokens.
         var count: Int { tokens.withLock { $0.count } }
 
-        /// The tokens that are left for an origin; nil if the budget has no limit.
+        /// nil if the budget has no limit.
         func tokensLeft(for origin: HTTPOrigin?) -> Double? {
             budget == .unlimited ? nil : tokens.withLock { $0[origin] } ?? budget.capacity
         }
@@ -113,7 +102,6 @@ extension Retry.Budget {
             }
         }
 
-        /// Removes all origins.
         func wipe() { tokens.withLock { $0.removeAll() } }
 
         private func change<Answer>(_ origin: HTTPOrigin?, _ change: (inout Double) -> Answer) -> Answer {

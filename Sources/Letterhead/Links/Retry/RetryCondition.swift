@@ -1,27 +1,26 @@
 extension Retry {
-    /// A condition for a retry. Join conditions with `&&`, `||` and `!`.
+    /// Decide after which outcomes a strategy retries. Join conditions with `&&`, `||` and `!`.
     ///
     /// ```swift
     /// let strategy = HTTPRetryStrategy.exponential(base: .seconds(1))
     ///     .when((.statuses([503, 504]) || .failures([.timedOut])) && .attempts(3))
-    /// let brief = HTTPRetryStrategy.immediate.when(.within(.seconds(30)))
     /// ```
     ///
-    /// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``: ``statuses(_:)``,
-    /// ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both alone and as one side of
-    /// `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition that is negated with `!`.
+    /// A *selection* describes the outcomes after which a request is retried, and replaces ``standard``:
+    /// ``statuses(_:)``, ``failures(_:)`` and closures. A *limit* selects no outcomes, and narrows ``standard``, both
+    /// alone and as one side of `||`: ``attempts(_:)``, ``within(_:)``, ``methods(_:)``, ``always`` and any condition
+    /// that is negated with `!`.
     ///
-    /// A response whose status counts as success is retried if ``statuses(_:)`` names that status. If the condition is a
-    /// limit that holds, the response is also retried if its status is one of ``standardStatuses``. A closure alone is not
-    /// enough. ``Retry`` lists the cases in which a request is never retried, regardless of conditions.
+    /// A response whose status counts as success is retried if ``statuses(_:)`` names that status, or if a limit holds
+    /// and ``standardStatuses`` contains it; a closure alone is not enough. ``Retry`` lists what is never retried,
+    /// regardless of conditions.
     public struct Condition: Sendable {
         private let holds: @Sendable (Retry.Context) -> Bool
-        /// Whether the condition is a selection, not a limit.
         private var selects = true
-        /// The statuses that ``statuses(_:)`` names in the condition. A negated condition names none.
+        /// A negated condition names none.
         private var named: Set<HTTPStatus> = []
 
-        /// Creates a condition from a closure, which must not block.
+        /// Creates a selection. The closure must not block.
         public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.holds = holds }
 
         private init(
@@ -30,12 +29,10 @@ extension Retry {
             (self.selects, self.named, self.holds) = (selects, named, holds)
         }
 
-        /// Returns whether the condition holds, without the rules of ``Retry``.
+        /// Ignores the rules of ``Retry``.
         public func holds(in context: Retry.Context) -> Bool { holds(context) }
 
-        /// Returns whether the strategy of a request applies under this condition.
-        ///
-        /// - Parameter isSuggested: whether a validator has already judged the outcome and suggested a retry.
+        /// With `isSuggested`, a validator has already judged the outcome and suggested a retry.
         func applies(in context: Retry.Context, isSuggested: Bool) -> Bool {
             let standard: Retry.Condition = isSuggested ? !.repeatedTimeout : .standard
             if !isSuggested, let status = context.response?.status, context.request.accepts(status) {
@@ -44,19 +41,16 @@ extension Retry {
             return (selects || standard.holds(in: context)) && holds(context)
         }
 
-        /// Returns whether the condition permits a retry that the server has requested. A selection does not, because it
-        /// alone determines after which outcomes a request is retried.
+        /// A selection does not, because it alone determines after which outcomes a request is retried.
         func permitsRequestedRetry(in context: Retry.Context) -> Bool { !selects && holds(context) }
 
-        /// Returns a condition that holds if both conditions hold.
         public static func && (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
             Retry.Condition(selects: left.selects || right.selects, named: left.named.union(right.named)) {
                 left.holds($0) && right.holds($0)
             }
         }
 
-        /// Returns a condition that holds if at least one of the conditions holds. If only one of them is a selection, the
-        /// other one narrows ``standard``.
+        /// If only one side is a selection, the other one narrows ``standard``.
         public static func || (left: Retry.Condition, right: Retry.Condition) -> Retry.Condition {
             guard left.selects == right.selects else {
                 return left.selects ? left || (.standard && right) : (.standard && left) || right
@@ -66,7 +60,7 @@ extension Retry {
             }
         }
 
-        /// Returns a limit that holds if the condition does not hold.
+        /// The result is always a limit.
         public static prefix func ! (condition: Retry.Condition) -> Retry.Condition {
             Retry.Condition(selects: false) { !condition.holds($0) }
         }
@@ -77,7 +71,7 @@ extension Retry.Condition {
     /// The statuses that describe a temporary state: 408, 425, 429, 500, 502, 503, 504 and 529.
     public static let standardStatuses: Set<HTTPStatus> = [408, 425, 429, 500, 502, 503, 504, 529]
 
-    /// The failures that may be temporary: `.cannotConnect`, `.connectionLost` and `.timedOut`.
+    /// `.cannotConnect`, `.connectionLost` and `.timedOut`, which may be temporary.
     public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
 
     /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
@@ -129,7 +123,6 @@ extension Retry {
     public struct Context: Sendable, CustomStringConvertible {
         /// The request of the load, with the changes of earlier alternates.
         public let request: HTTPRequest
-        /// The result of the last attempt.
         public let result: Result<HTTPResponse, HTTPError>
         /// The number of the possible retry: 1 after the first attempt.
         public let retry: Int
@@ -137,13 +130,13 @@ extension Retry {
         public let elapsed: Duration
         /// The earlier attempts; once a retry has been decided, with the last one and the reason for its retry.
         public let attempts: [HTTPRequest.Attempt]
-        /// The strategy of the retry; nil before the decision.
+        /// nil before the decision.
         public let strategy: HTTPRetryStrategy?
-        /// The wait before the retry; nil before the decision.
+        /// nil before the decision.
         public let delay: Duration?
 
-        /// Creates a context, for tests of custom conditions and of code that observes retries. Default: a first retry that
-        /// has not been decided.
+        /// For tests of conditions and of code that observes retries. By default, it is a first retry that has not been
+        /// decided.
         public init(
             request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
             attempts: [HTTPRequest.Attempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
@@ -152,10 +145,8 @@ extension Retry {
             (self.attempts, self.strategy, self.delay) = (attempts, strategy, delay)
         }
 
-        /// The response; nil if the attempt failed.
         public var response: HTTPResponse? { try? result.get() }
 
-        /// The failure; nil if there is a response.
         public var failure: HTTPError? { result.failure }
 
         /// The request and the last of ``attempts``, or the state of the retry if there are none. It contains no secrets.

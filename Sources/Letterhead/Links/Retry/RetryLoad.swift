@@ -1,8 +1,6 @@
 import Foundation
 
-/// The state of one load: the request to send next, the attempts so far, and the error with which it may end.
 struct RetryLoad {
-    /// The request, including the changes of the last alternate.
     var request: HTTPRequest
     private(set) var attempts: [HTTPRequest.Attempt] = []
     /// The number of alternate requests that the load took part in, by sharing key.
@@ -12,12 +10,11 @@ struct RetryLoad {
     /// Whether a byte of any attempt may have been sent.
     private var mayHaveBeenSent = false
     let maximum: Int
-    /// Whether a retry link further up retries this load.
     let isNested: Bool
     private let start: Duration
     private let timeline: Timeline
 
-    /// Begins a load, with one idempotency key for all attempts.
+    /// One idempotency key is used for all attempts.
     ///
     /// - Throws: `.invalidRequest` if a maximum is negative.
     init(_ request: HTTPRequest, standardMaximum: Int, timeline: Timeline) throws(HTTPError) {
@@ -58,8 +55,7 @@ struct RetryLoad {
         if Task.isCancelled { throw ended(by: HTTPError(.cancelled, request: request)) }
     }
 
-    /// Sends the request once. The attempt number is removed from the request of the result, because the caller may
-    /// send that request again.
+    /// The attempt number is removed from the request of the result, because the caller may send that request again.
     @inline(__always)
     func send(to next: any HTTPLoader) async -> Result<HTTPResponse, HTTPError> {
         do throws(HTTPError) {
@@ -95,8 +91,7 @@ struct RetryLoad {
         }
     }
 
-    /// Returns the context for the decision about a retry; for one that has been decided, and whose attempt has been
-    /// recorded, with its strategy and its wait.
+    /// With a strategy, the retry has been decided and its attempt recorded.
     func context(
         after result: Result<HTTPResponse, HTTPError>, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
     ) -> Retry.Context {
@@ -105,7 +100,6 @@ struct RetryLoad {
             elapsed: maximum > 0 ? timeline.now - start : .zero, attempts: attempts, strategy: strategy, delay: delay)
     }
 
-    /// Records an attempt, the reason for the decision, and the wait if it is retried.
     mutating func record(_ result: Result<HTTPResponse, HTTPError>, _ decision: RetryRules.Decision) {
         var attempt = HTTPRequest.Attempt(number: attempts.count + 1, reason: decision.reason)
         if case .retry(_, let delay, _) = decision { attempt.delay = delay }
@@ -124,7 +118,6 @@ struct RetryLoad {
 // MARK: The end
 
 extension RetryLoad {
-    /// Returns or throws the result, with all attempts attached.
     func ended(with result: Result<HTTPResponse, HTTPError>) throws(HTTPError) -> HTTPResponse {
         switch result {
         case .success(var response):
@@ -134,14 +127,13 @@ extension RetryLoad {
         }
     }
 
-    /// Returns the error with all attempts attached, and with ``HTTPError/mayHaveBeenSent`` set if it is
-    /// true for any attempt.
+    /// ``HTTPError/mayHaveBeenSent`` is set if it is true for any attempt.
     func ended(by error: HTTPError) -> HTTPError {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// Returns the error of a load that needs a retry which is not possible: a validator requested it, or its wait
-    /// would pass the deadline (`.timedOut`). Without an earlier retry, a response has not exhausted the retries.
+    /// The error for a retry that a validator requested or whose wait would pass the deadline (`.timedOut`). Without an
+    /// earlier retry, a response has not exhausted the retries.
     func exhausted(
         by refusal: RetryRules.Refusal?, _ result: Result<HTTPResponse, HTTPError>
     ) async -> HTTPError {
@@ -164,7 +156,7 @@ extension RetryLoad {
         }
     }
 
-    /// Returns the error of a load that a validator failed; see ``HTTPValidatorResult/failChain(_:)``.
+    /// See ``HTTPValidatorResult/failChain(_:)``.
     func failed(with error: any Error, _ result: Result<HTTPResponse, HTTPError>) async -> HTTPError {
         let response: HTTPResponse? = if case .success(let response) = result { await kept(response) } else { nil }
         if error is HTTPError || error is CancellationError {

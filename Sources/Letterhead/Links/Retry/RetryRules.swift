@@ -1,13 +1,9 @@
 import Foundation
 
-/// Decides whether a request is retried after an attempt, after which wait, and for which reason.
-///
-/// The decision is a pure function of the facts of the attempt: the strategy that a validator returned, the history of
-/// the load, and the limits. Only the budget of the origin comes on top of it, because a retry takes tokens from it.
+/// Whether a request is retried, after which wait, and why: a pure function of the facts of the attempt. Only the
+/// budget of the origin comes on top of it, because a retry takes tokens from it.
 struct RetryRules {
-    /// What follows an attempt.
     enum Decision {
-        /// The request is retried.
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
         /// The result is final. If a retry applies but is not made, the refusal is the reason.
         case pass(Refusal?)
@@ -16,12 +12,11 @@ struct RetryRules {
         /// A validator fails the load.
         case fail(any Error)
 
-        /// The decision not to retry, from the strategy that a validator returned. A suggestion is not required.
+        /// A suggestion (``HTTPRetryStrategy/asFallback()``) is not required.
         static func no(_ refusal: Refusal?, asked: HTTPRetryStrategy?) -> Decision {
             asked?.isFallback == false ? .refuse(refusal) : .pass(refusal)
         }
 
-        /// The reason that is recorded in the attempt; empty if there is none.
         var reason: String {
             switch self {
             case .retry(_, _, let reason): reason
@@ -32,7 +27,6 @@ struct RetryRules {
     }
 
     var maximumRetries: Int
-    /// The strategy for requests that have none.
     var standardStrategy: HTTPRetryStrategy?
     /// Whether a retry link further up retries the request.
     var isNested = false
@@ -43,12 +37,7 @@ struct RetryRules {
     var now: () -> Date = { Date() }
     var random: () -> Double = { 1 }
 
-    /// Returns the decision.
-    ///
-    /// - Parameters:
-    ///   - asked: the strategy that a validator returned; nil if the strategy of the request or of the settings
-    ///     decides.
-    ///   - context: the last attempt and the history of the load.
+    /// Decides with the strategy that a validator returned; with nil, with that of the request or of the settings.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
@@ -71,8 +60,8 @@ struct RetryRules {
         return .retry(strategy, after: delay, reason: reason)
     }
 
-    /// Returns the strategy that applies: the strategy of a validator unless it is a suggestion, else the strategy of
-    /// the request, else that of the settings, else the suggestion of a validator. nil if its condition does not hold.
+    /// The strategy of a validator unless it is a suggestion, else that of the request, else that of the settings, else
+    /// the suggestion. nil if its condition does not hold.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? standardStrategy ?? asked else { return nil }
@@ -107,16 +96,14 @@ struct RetryRules {
 }
 
 extension RetryRules {
-    /// The reason why a request is not retried although a retry applies.
     enum Refusal: Equatable, CustomStringConvertible {
         case cancelled, transformerFailed, nested, oneTimeBody, unsafeMethod, strategyEnded, alternatesUsedUp, deadline
         case budget
         case noneLeft(maximum: Int)
         case serverDelay(Duration, longest: Duration)
 
-        /// Whether the refusal counts as a failure of the origin: the attempt deserved a retry, but a limit, the
-        /// deadline, the strategy, the method or the body prevented it. A used-up budget and used-up alternate requests
-        /// do not count.
+        /// Whether the refusal counts as a failure of the origin: the attempt deserved a retry that something other
+        /// than the budget or the number of alternates prevented.
         var isOfFailure: Bool {
             switch self {
             case .noneLeft, .oneTimeBody, .unsafeMethod, .strategyEnded, .serverDelay, .deadline: true
@@ -148,11 +135,8 @@ extension RetryRules {
 // MARK: The facts
 
 extension Retry.Context {
-    /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2), or it is marked as
-    /// idempotent.
-    ///
-    /// The environment below may have set the method, and a redirect may have changed it. Therefore the method that was
-    /// sent first counts as well.
+    /// Whether the request may be sent twice. The environment below may have set the method, and a redirect may have
+    /// changed it, so the method that was sent first counts as well.
     fileprivate var isIdempotent: Bool {
         if request.isMarkedIdempotent { return true }
         let sent = response.map { $0.redirects.first?.request ?? $0.request } ?? failure?.request ?? request
@@ -181,12 +165,10 @@ extension Retry.Context {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// The error; nil if there is a response.
     var failure: HTTPError? {
         if case .failure(let failure) = self { failure } else { nil }
     }
 
-    /// The request that was sent last.
     var request: HTTPRequest {
         switch self {
         case .success(let response): response.request
@@ -194,7 +176,6 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
         }
     }
 
-    /// The origin that responded, or that was to respond.
     var origin: HTTPOrigin? { request.origin }
 
     /// Whether the attempt shows that the server is in trouble: a failure, a 5xx, 408, 425 or 429. Only a retry after

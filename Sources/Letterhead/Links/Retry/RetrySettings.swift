@@ -1,40 +1,33 @@
 public import Foundation
 
 extension Retry {
-    /// The settings of ``Retry`` for a client: limits, clocks and the random source.
+    /// Set the limits, the clocks and the random source of ``Retry`` for a client.
     public struct Settings: Sendable {
-        /// The maximum number of retries for requests that do not set their own. Default: 0; a negative number is
-        /// `.invalidRequest`.
+        /// For requests that do not set their own. A negative number is `.invalidRequest`.
         public var maximumRetries: Int
 
-        /// The strategy for requests that have none. It applies to the outcomes that its condition selects.
-        ///
-        /// Default: nil (only validators suggest retries). A strategy replaces the waits that ``DefaultValidator``
-        /// suggests, and has no effect on requests whose maximum number of retries is 0.
+        /// For requests that have none; with nil, only validators suggest retries. It replaces the waits that
+        /// ``DefaultValidator`` suggests, and has no effect on requests whose maximum number of retries is 0.
         public var strategy: HTTPRetryStrategy?
 
-        /// The longest wait that is accepted from a server (`Retry-After`). Default: 2 minutes.
-        ///
-        /// If the server requests a longer wait, the request is not retried, because any earlier retry would be too early.
+        /// The longest `Retry-After` that is accepted. If the server requests a longer wait, the request is not
+        /// retried, because any earlier retry would be too early.
         public var longestServerDelay: Duration
 
-        /// The limit on retries to each host. Default: ``Retry/Budget/standard``.
         public var budget: Retry.Budget
 
-        /// The clock for waits, and for the deadlines of a client. Default: the continuous clock.
+        /// Measures waits, and the deadlines of a client.
         public var clock: any Clock<Duration>
 
-        /// Returns the current date, for a `Retry-After` that is a date. Default: the date of the system.
+        /// The current date, for a `Retry-After` that is a date.
         public var now: @Sendable () -> Date
 
-        /// Returns random numbers from 0 to 1, for jitter. 1 results in the longest wait. Default: the random source of the
-        /// system.
+        /// Returns numbers from 0 to 1, for jitter; 1 results in the longest wait.
         public var random: @Sendable () -> Double
 
-        /// Observes each retry before its wait begins. Default: does nothing.
+        /// Called before the wait of each retry.
         public var onRetry: @Sendable (Retry.Context) async -> Void
 
-        /// Creates settings; see the properties for the defaults.
         public init(
             maximumRetries: Int = 0, strategy: HTTPRetryStrategy? = nil, longestServerDelay: Duration = .seconds(120),
             budget: Retry.Budget = .standard, clock: any Clock<Duration> = ContinuousClock(),
@@ -60,14 +53,14 @@ enum RetryObserverOption: HTTPRequestOption {
     static let defaultOptionValue: (@Sendable (Retry.Context) async -> Void)? = nil
 }
 
-/// The mark of an idempotent request, with its key. If the key is nil, a random key is created for each load.
+/// With nil, a random key is created for each load.
 struct Idempotency: Sendable, Hashable {
     var key: String?
 }
 
 extension RequestSettings {
-    /// The strategy with which the request is retried. Default: nil (the strategy of the client's ``Retry/Settings``, if
-    /// any; otherwise only validators request retries).
+    /// Default: nil (the strategy of the client's ``Retry/Settings``, if any; otherwise only validators request
+    /// retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }
@@ -98,15 +91,11 @@ extension RequestSettings {
         set { self[option: RetryObserverOption.self] = newValue }
     }
 
-    /// Marks the request as idempotent, so that it may be retried with any method.
-    ///
-    /// The request contains an `Idempotency-Key`, which is the same in every attempt of a load, so that the server can
-    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header).
-    ///
-    /// - Parameter key: the key, such as one that is stored across launches. Default: nil (a random key for each load).
+    /// Allows retries with any method. All attempts of a load have the same `Idempotency-Key`, by which the server can
+    /// recognize a retry (draft-ietf-httpapi-idempotency-key-header). You can pass one that is stored across
+    /// launches; with nil, each load has a random one.
     public mutating func markIdempotent(key: String? = nil) { idempotency = Idempotency(key: key) }
 
-    /// The mark of an idempotent request; nil if it is not marked.
     var idempotency: Idempotency? {
         get { self[option: IdempotencyOption.self] }
         set { self[option: IdempotencyOption.self] = newValue }
@@ -118,7 +107,6 @@ extension HTTPRequest {
     /// it was marked with ``RequestSettings/markIdempotent(key:)``, or it has an `Idempotency-Key`.
     public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
 
-    /// Whether the request is marked, or has its own `Idempotency-Key`.
     var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
 }
 
@@ -130,12 +118,8 @@ extension RequestTemplate {
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST ``idempotent(key:)`` if
-    /// it may be sent twice; see ``Retry``.
-    ///
-    /// - Parameters:
-    ///   - strategy: the waits between attempts, and the condition for a retry.
-    ///   - maximumRetries: the maximum number of retries. Default: 3; a negative number is `.invalidRequest`.
+    /// A `Retry-After` of the server takes precedence over the wait of the strategy. Mark a POST ``idempotent(key:)``
+    /// if it may be sent twice; see ``Retry``. A negative maximum is `.invalidRequest`.
     public func retry(
         _ strategy: HTTPRetryStrategy, maximumRetries: Int = 3
     ) -> Modified<Self> {
@@ -155,29 +139,25 @@ extension RequestTemplate {
         settings { $0.validators = options.validators + validators }
     }
 
-    /// Adds transformers that change the responses of this endpoint before validators run. The transformers run in the
-    /// order written, after those of the client.
+    /// Adds transformers, which run in the order written, after those of the client and before validators.
     public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
         settings { $0.responseTransformers = options.responseTransformers + transformers }
     }
 
-    /// Adds a closure that is called for each retry before its wait begins. Closures are called in the order written.
+    /// Adds an observer, called before the wait of each retry. Observers are called in the order written.
     public func onRetry(
         _ observer: @escaping @Sendable (Retry.Context) async -> Void
     ) -> Modified<Self> {
         settings { $0.onRetry = joined(options.onRetry, observer) }
     }
 
-    /// Marks the request as idempotent, so that it may be retried with any method; see
-    /// ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that support this.
-    ///
-    /// - Parameter key: the key. Default: nil (a random key for each load).
+    /// Allows retries with any method; see ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
+    /// support this. With nil, each load has a random key.
     public func idempotent(key: String? = nil) -> Modified<Self> {
         settings { $0.markIdempotent(key: key) }
     }
 }
 
-/// Returns a closure that calls two closures in order.
 func joined(
     _ first: (@Sendable (Retry.Context) async -> Void)?, _ second: @escaping @Sendable (Retry.Context) async -> Void
 ) -> @Sendable (Retry.Context) async -> Void {

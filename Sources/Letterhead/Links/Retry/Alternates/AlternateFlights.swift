@@ -1,13 +1,9 @@
 import Synchronization
 
-/// The alternate requests that loads share. Concurrent loads wait for one alternate request, and a load whose attempt
-/// began before that request completed uses its response, too: its refusal is from before the response, for example from
-/// before a new token.
-///
-/// All loads of a link share it. The latest response to each request is kept while an attempt is running that began
-/// before it and can be retried.
+/// The alternate requests that the loads of a link share. Concurrent loads wait for one, and a load whose attempt began
+/// before it completed uses its response, too: its refusal is from before the response, for example from before a new
+/// token. The latest response is kept while an attempt is running that began before it and can be retried.
 final class AlternateFlights: Sendable {
-    /// The scope of one shared request: the sharing value of the caller, and the identity of the original request.
     struct Key: Hashable, Sendable {
         let sharing: HTTPRetryStrategy.Sharing.Key
         let identity: RequestIdentity
@@ -15,7 +11,6 @@ final class AlternateFlights: Sendable {
 
     typealias Answer = Result<HTTPResponse, any Error>
 
-    /// An answer and its number among the events.
     typealias Numbered = (number: Int, answer: Answer)
 
     /// The start of an attempt, as the number of events before it. nil for an attempt that cannot be retried.
@@ -66,14 +61,8 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// Returns the outcome of an alternate request: one that completed after the attempt began, one that is in flight,
-    /// or a new one.
-    ///
-    /// - Parameters:
-    ///   - key: the scope of the shared request.
-    ///   - mark: the start of the attempt.
-    ///   - limit: the longest time to wait. nil means no limit.
-    ///   - work: sends the alternate request.
+    /// The outcome of a request that completed after the attempt began, of the one in flight, or of a new one. `limit`
+    /// is the longest wait; nil means none.
     func outcome(
         of key: Key, since mark: Mark, within limit: Duration?, work: @escaping @Sendable () async -> Answer
     ) async -> Flights<Key, Numbered>.Outcome {
@@ -94,7 +83,6 @@ final class AlternateFlights: Sendable {
         }
     }
 
-    /// Cancels the requests in flight, ends all waits, and removes the stored responses.
     func reset() {
         flights.reset()
         _ = state.withLock { state in

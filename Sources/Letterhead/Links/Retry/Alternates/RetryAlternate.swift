@@ -12,16 +12,10 @@ extension HTTPRetryStrategy {
     /// environment of the original counts as home; without any, the server of the template does. After a response of
     /// another server, the original is retried unchanged.
     ///
-    /// An error, such as a status that is not accepted or a response that cannot be decoded, is passed to `onError` and
+    /// A negative `delay` counts as zero. With `sharing`, loads share one request, and `onValue` is called for each
+    /// load with its own original, which it may change for the next attempts. An error of the template or of the
+    /// closure, such as a status that is not accepted or a response that cannot be decoded, is passed to `onError` and
     /// not to the caller; the original is then retried unchanged.
-    ///
-    /// - Parameters:
-    ///   - template: the template to send.
-    ///   - delay: the wait after the response. Default: zero; a negative wait counts as zero.
-    ///   - sharing: determines which loads share one request. Default: nil (each load sends a separate request).
-    ///   - onValue: receives the decoded response, and may change the original for its next attempts. With `sharing`,
-    ///     it is called once for each load that waited, with the original of that load.
-    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
     public static func after<Template: RequestTemplate>(
         _ template: Template, delay: Duration = .zero, sharing: Sharing? = nil,
         onValue: @escaping @Sendable (_ original: inout HTTPRequest, Template.Response) async throws -> Void,
@@ -32,13 +26,9 @@ extension HTTPRetryStrategy {
             receive: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Sends a plain request, then waits, and then retries the original, with the other parameters of
-    /// ``after(_:delay:sharing:onValue:onError:)``.
-    ///
-    /// - Parameters:
-    ///   - request: creates the other request from the original. If it returns nil, none is sent before the retry. With
-    ///     `sharing`, it is called for each load, including those that then share a request.
-    ///   - onResponse: receives the response, which may have any status, and may change the original.
+    /// Sends a plain request, with the other parameters of ``after(_:delay:sharing:onValue:onError:)``. `request`
+    /// creates it from the original, for each load, including those that then share a request; if it returns nil, none
+    /// is sent before the retry. `onResponse` receives a response of any status, and may change the original.
     public static func after(
         _ request: @escaping @Sendable (_ original: HTTPRequest) async throws -> HTTPRequest?,
         delay: Duration = .zero, sharing: Sharing? = nil,
@@ -58,12 +48,8 @@ extension HTTPRetryStrategy {
         return HTTPRetryStrategy("after another request", alternate: alternate) { _, _ in Wait(duration: delay) }
     }
 
-    /// Runs a task, then waits, and then retries the original.
-    ///
-    /// - Parameters:
-    ///   - delay: the wait after the task. Default: zero; a negative wait counts as zero.
-    ///   - task: may change the original for its next attempts.
-    ///   - onError: receives the error of the task; the original is then retried unchanged.
+    /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
+    /// `delay` counts as zero. `onError` receives the error of the task; the original is then retried unchanged.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
@@ -75,7 +61,7 @@ extension HTTPRetryStrategy {
 }
 
 extension HTTPRetryStrategy {
-    /// Determines which loads share one alternate request, and how many alternate requests a load may take part in.
+    /// Determines which loads share one alternate request, and how many such requests a load may take part in.
     ///
     /// Loads share a request if their strategies were created with copies of one value and with an equal key, if their
     /// requests have the same origin and the same identity, and if their clients add the same headers and query items.
@@ -91,17 +77,12 @@ extension HTTPRetryStrategy {
         }
 
         private(set) var key = Key()
-        /// The maximum number of alternate requests for one load.
         let maximum: Int
 
-        /// Creates a value. Only copies of it share requests.
-        ///
-        /// - Parameter maximum: the maximum number of alternate requests for one load and one key. Default: 1; a
-        ///   negative number counts as zero.
+        /// Only copies of a value share requests. `maximum` counts for one load and one key; a negative number is zero.
         public init(maximum: Int = 1) { self.maximum = max(maximum, 0) }
 
-        /// Returns a copy of this value for one key, such as the name of a user. Only loads with an equal key share a
-        /// request.
+        /// Separates loads by a key, such as the name of a user.
         public func forKey(_ key: String) -> Sharing {
             var copy = self
             copy.key.name = key
@@ -119,11 +100,9 @@ extension HTTPRetryStrategy {
     }
 }
 
-/// The work before a request is retried.
 struct RetryAlternate: Sendable {
-    /// Creates the other request from the original and the result of its attempt; nil to send none.
+    /// nil sends none.
     typealias Make = @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPRequest?
-    /// Receives the response, and may change the original.
     typealias Receive = @Sendable (inout HTTPRequest, HTTPResponse) async throws -> Void
 
     enum Work: Sendable {
@@ -132,9 +111,7 @@ struct RetryAlternate: Sendable {
     }
 
     let work: Work
-    /// The loads that share one request.
     var sharing: HTTPRetryStrategy.Sharing?
-    /// Receives an error of the request or of a closure.
     let onError: @Sendable (any Error) async -> Void
 
     /// An error that ends the load and is not passed to `onError`.
@@ -142,12 +119,8 @@ struct RetryAlternate: Sendable {
         let error: HTTPError
     }
 
-    /// Returns the request for the next attempts. If the work fails, its error is passed to `onError`, and the original
-    /// request is returned unchanged.
+    /// The request for the next attempts: unchanged if the work fails, with the error passed to `onError`.
     ///
-    /// - Parameters:
-    ///   - result: the result of the last attempt.
-    ///   - mark: the start of the last attempt.
     /// - Throws: `.cancelled` if the load was cancelled or reset; `.timedOut` if its deadline passed.
     func changed(
         _ original: HTTPRequest, after result: Result<HTTPResponse, HTTPError>, over next: any HTTPLoader,
@@ -224,8 +197,7 @@ extension HTTPLoader {
 }
 
 extension RequestTemplate {
-    /// Builds the request as the client of another one sends it. Returns nil if the result did not come from the client's
-    /// own server, which alone may cause the request.
+    /// nil if the result did not come from the client's own server, which alone may cause the request.
     func request(
         onBehalfOf original: HTTPRequest, after result: Result<HTTPResponse, HTTPError>
     ) throws(HTTPError) -> HTTPRequest? {
@@ -248,7 +220,6 @@ extension RequestTemplate {
         return request
     }
 
-    /// Checks, finishes and decodes the response to a request that was built from this template.
     func value(of response: HTTPResponse) async throws -> Response {
         var result = Result<HTTPResponse, HTTPError>.success(response)
         do throws(HTTPError) {

@@ -1,5 +1,5 @@
-/// A validator that sends another request after certain responses, by default after a 401 or 403, and then retries the
-/// original request. For tokens, prefer an ``HTTPAuthentication``.
+/// Sends another request after certain responses, by default a 401 or 403, and then retries the original. For tokens,
+/// prefer an ``HTTPAuthentication``.
 ///
 /// ```swift
 /// let refreshing = AltRequestValidator(RefreshToken()) { original, token in
@@ -9,34 +9,33 @@
 ///
 /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
 /// After a 401 or 403, the original is retried regardless of its method, because the server did not process it. After
-/// another result, or if a redirect changed the method, the usual conditions for a retry apply. A request with a
-/// one-shot body is not retried.
+/// another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot body is
+/// not retried.
 ///
-/// Loads that need the other request at the same time share it: it is sent once, and the closure runs for each load with
-/// the original of that load. An attempt that began before the other request completed also uses the response to it.
-/// Loads share only if their originals have the same origin and identity (``HTTPRetryStrategy/Sharing``). If another
-/// value identifies the user, such as an option, separate users with `key`.
+/// Loads that need the other request at the same time share it: it is sent once, and the closure runs for each load
+/// with the original of that load. An attempt that began before the other request completed also uses the response to
+/// it. Loads share only if their originals have the same origin and identity (``HTTPRetryStrategy/Sharing``). If
+/// another value identifies the user, such as an option, separate users with `key`.
 public struct AltRequestValidator: HTTPValidator {
     private let statuses: Set<HTTPStatus>
     private let includesFailures: Bool
     private let judge: @Sendable (HTTPRequest, Result<HTTPResponse, HTTPError>) async throws -> HTTPValidatorResult
 
-    /// Creates a validator that sends a template, as the client of the original sends it, and decodes the response; see
+    /// Sends a template as the client of the original sends it, and decodes the response; see
     /// ``HTTPRetryStrategy/after(_:delay:sharing:onValue:onError:)``.
     ///
     /// After a response of another server than the client's own, no template is sent, and the next validator judges. So
     /// a request in another environment neither causes the template nor receives its token.
     ///
     /// - Parameters:
-    ///   - template: the template to send. If it cannot be built, the next validator judges.
-    ///   - statuses: the statuses that require the template. Default: 401 and 403.
-    ///   - maximum: the maximum number of alternate requests for one load. After the last one, the load fails with
-    ///     `.retriesExhausted` and the response. Default: 1; a negative number counts as zero.
-    ///   - delay: the wait before the original is retried. Default: zero; a negative wait counts as zero.
-    ///   - key: returns a key. Of the loads with the same origin and identity, only those with an equal key share a
-    ///     request. Default: all of them share it.
+    ///   - template: if it cannot be built, the next validator judges.
+    ///   - statuses: the statuses that require the template.
+    ///   - maximum: how many alternate requests one load may take part in. After the last one, the load fails with
+    ///     `.retriesExhausted` and the response. A negative number counts as zero.
+    ///   - delay: the wait before the original is retried. A negative wait counts as zero.
+    ///   - key: of the loads with the same origin and identity, only those with an equal key share a request.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
-    ///   - onError: receives an error of the template or of the closure. Default: does nothing.
+    ///   - onError: receives an error of the template or of the closure.
     public init<Template: RequestTemplate>(
         _ template: Template, statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
         delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
@@ -49,17 +48,13 @@ public struct AltRequestValidator: HTTPValidator {
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Creates a validator that sends a plain request, with the other parameters of
-    /// ``init(_:statuses:maximum:delay:key:onValue:onError:)``; <doc:TryingAgain> has an example.
+    /// Sends a plain request, with the other parameters of ``init(_:statuses:maximum:delay:key:onValue:onError:)``;
+    /// <doc:TryingAgain> has an example.
     ///
-    /// What `onResponse` adds is sent with the original, regardless of its origin. For origins that must not receive it,
-    /// return nil from `request`.
-    ///
-    /// - Parameters:
-    ///   - includesFailures: whether the request is also sent after a failure without a response. Default: false.
-    ///   - request: creates the request from the original and the result of its attempt. If it returns nil or throws,
-    ///     the next validator judges. It is called for each load, including those that then share a request.
-    ///   - onResponse: receives the response, which may have any status, and may change the original.
+    /// With `includesFailures`, it is also sent after a failure without a response. `request` is called for each load,
+    /// including those that then share a request; if it returns nil or throws, the next validator judges. `onResponse`
+    /// receives a response of any status. What it adds is sent with the original, regardless of its origin: for origins
+    /// that must not receive it, return nil from `request`.
     public init(
         statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], includesFailures: Bool = false, maximum: Int = 1,
         delay: Duration = .zero, key: @escaping @Sendable (HTTPRequest) -> String = { _ in "" },
@@ -88,12 +83,10 @@ public struct AltRequestValidator: HTTPValidator {
         }
     }
 
-    /// Requests a retry after the alternate request, if the status is one of `statuses`.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         statuses.contains(response.status) ? try await judge(request, .success(response)) : .nextValidator
     }
 
-    /// Requests a retry after the alternate request, if `includesFailures` is true.
     public func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         includesFailures ? try await judge(request, .failure(failure)) : .nextValidator
     }
