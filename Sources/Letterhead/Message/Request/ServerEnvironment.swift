@@ -46,13 +46,9 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         defect = base.defect(in: baseURL)
     }
 
-    /// Creates an environment from the parts of a base URL.
-    ///
-    /// - Parameters:
-    ///   - host: the host, without a scheme and a port. An IPv6 address is in brackets.
-    ///   - pathPrefix: the prefix of relative paths, which must be percent-encoded. Default: none.
-    ///   - scheme: `https` or `http`. Default: `https`.
-    ///   - port: the port. Default: nil (443 for https, 80 for http).
+    /// Creates an environment from the parts of a base URL. `host` has no scheme and no port, and an IPv6 address is in
+    /// brackets. `pathPrefix`, the prefix of relative paths, must be percent-encoded. `scheme` is `https` or `http`, and
+    /// a port of nil is the default port of the scheme.
     public init(
         host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
         headers: HTTPHeaders = [:], query: QueryParameters = [:]
