@@ -32,8 +32,12 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     private struct Flight {
         /// The number of its first ticket.
         let number: Int
-        let task: Task<Void, Never>
         let isLasting: Bool
+        /// The operation until it is started, and its task afterwards.
+        var operation: (@Sendable () async -> Value)?
+        var task: Task<Void, Never>?
+        /// The highest priority of the tasks that joined before the operation was started.
+        var priority: TaskPriority?
         var waiters: [Int: OneShot<Outcome>] = [:]
 
         func end(as outcome: Outcome) {
@@ -51,6 +55,21 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             let ticket = Ticket(key: key, flight: flights.values[index].number, number: lastNumber)
             flights.values[index].waiters[lastNumber] = ticket.waiter
             return ticket
+        }
+
+        mutating func create(
+            _ key: Key, isLasting: Bool, _ operation: @escaping @Sendable () async -> Value
+        ) -> Ticket {
+            lastNumber += 1
+            flights[key] = Flight(number: lastNumber, isLasting: isLasting, operation: operation)
+            return Ticket(key: key, flight: lastNumber, number: lastNumber)
+        }
+
+        /// Notes the priority of a waiting task, and returns the task of the operation if it has been started.
+        mutating func raise(_ ticket: Ticket, to priority: TaskPriority) -> Task<Void, Never>? {
+            guard let index = index(of: ticket) else { return nil }
+            flights.values[index].priority = max(flights.values[index].priority ?? priority, priority)
+            return flights.values[index].task
         }
 
         /// Returns the index of the flight of a ticket; nil if it has ended.
@@ -74,7 +93,8 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// Joins the operation in flight for a key; nil if there is none.
     package func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
 
-    /// Joins the operation in flight for a key, or starts it.
+    /// Joins the operation in flight for a key, or creates a flight. The owner of its first ticket starts the operation
+    /// by waiting, so that a flight can be created under a lock that the operation takes.
     ///
     /// - Parameter isLasting: whether an operation that is started continues when no task waits for it.
     package func join(
@@ -82,7 +102,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     ) -> Ticket {
         state.withLock { state in
             if let ticket = state.join(key) { return ticket }
-            let ticket = launch(key, isLasting: isLasting, in: &state, operation)
+            let ticket = state.create(key, isLasting: isLasting, operation)
             state.flights[key]?.waiters[ticket.number] = ticket.waiter
             return ticket
         }
@@ -90,32 +110,51 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Starts a lasting operation for which no task waits, unless one is in flight for the key.
     package func start(_ key: Key, _ operation: @escaping @Sendable () async -> Value) {
-        state.withLock { state in
-            if state.flights[key] == nil { _ = launch(key, isLasting: true, in: &state, operation) }
+        let ticket = state.withLock { state in
+            state.flights[key] == nil ? state.create(key, isLasting: true, operation) : nil
+        }
+        if let ticket { launch(ticket) }
+    }
+
+    /// Starts the operation of a flight, unless the flight was removed. A reset finds either the flight, whose operation
+    /// then never starts, or its task.
+    private func launch(_ first: Ticket) {
+        let operation = state.withLock { state in
+            state.index(of: first).flatMap { state.flights.values[$0].operation.take() }
+        }
+        guard let operation else { return }
+        let task = Self.task { [self] in finish(first, with: await operation()) }
+        let (isRemoved, priority) = state.withLock { state -> (Bool, TaskPriority?) in
+            guard let index = state.index(of: first) else { return (true, nil) }
+            state.flights.values[index].task = task
+            return (false, state.flights.values[index].priority)
+        }
+        if isRemoved { task.cancel() }
+        if let priority { Self.escalate(task, to: priority) }
+    }
+
+    /// Creates a task that begins on the thread of its creator, if the system can do that.
+    private static func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            Task.immediate { await operation() }
+        } else {
+            Task { await operation() }
         }
     }
 
-    /// Starts an operation under the lock, so that a reset finds every operation that can run.
-    private func launch(
-        _ key: Key, isLasting: Bool, in state: inout State, _ operation: @escaping @Sendable () async -> Value
-    ) -> Ticket {
-        state.lastNumber += 1
-        let ticket = Ticket(key: key, flight: state.lastNumber, number: state.lastNumber)
-        let task = Task { [self] in
-            // A flight that was cancelled before its task began does nothing.
-            if !Task.isCancelled { finish(ticket, with: await operation()) }
-        }
-        state.flights[key] = Flight(number: ticket.number, task: task, isLasting: isLasting)
-        return ticket
+    private static func escalate(_ task: Task<Void, Never>, to priority: TaskPriority) {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        task.escalatePriority(to: priority)
     }
 
     /// Waits for the outcome, and raises the priority of the operation to that of the caller.
     ///
     /// - Parameter limit: the longest time to wait. nil means no limit.
     package func outcome(for ticket: Ticket, within limit: Duration?, on clock: any Clock<Duration>) async -> Outcome {
-        if !ticket.isFirst, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            let task = state.withLock { state in state.index(of: ticket).map { state.flights.values[$0].task } }
-            task?.escalatePriority(to: Task.currentPriority)
+        if ticket.isFirst {
+            launch(ticket)
+        } else if let task = state.withLock({ $0.raise(ticket, to: Task.currentPriority) }) {
+            Self.escalate(task, to: Task.currentPriority)
         }
         return await ticket.waiter.value(within: limit, on: clock) { [self] in
             leave(ticket, as: .late)
@@ -132,7 +171,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             return ended
         }
         for flight in ended.values {
-            flight.task.cancel()
+            flight.task?.cancel()
             flight.end(as: .reset)
         }
     }
@@ -149,7 +188,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             let flight = state.flights.values[index]
             return flight.waiters.isEmpty && !flight.isLasting ? state.flights.remove(at: index) : nil
         }
-        abandoned?.value.task.cancel()
+        abandoned?.value.task?.cancel()
         ticket.waiter.set(outcome)
     }
 }
