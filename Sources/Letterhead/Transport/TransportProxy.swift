@@ -1,6 +1,7 @@
 import Foundation
 
 extension TransportConfiguration {
+    /// The proxy to which a transport connects in place of the server.
     ///
     /// ```swift
     /// configuration.proxy = .http("proxy.example", port: 3128)

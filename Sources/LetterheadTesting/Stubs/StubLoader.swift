@@ -101,3 +101,9 @@ extension HTTPError.Code {
     /// A mock has received a request that the test does not expect. Nothing was sent.
     public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")
 }
+
+extension StubLoader {
+    /// The stub loader of the running test; nil if the test has no scope, or if the mock of the scope has another type.
+    /// See ``ScopedLoader``.
+    public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
+}
