@@ -98,17 +98,17 @@ extension CookieJar {
     /// Adds the cookies of a string in the format of `cookies.txt`. They replace cookies with the same name, domain
     /// and path. Cookies that have expired are left out. If the jar has a file, it is written once for all cookies.
     ///
-    /// - Throws: ``TextError`` with the number of the first malformed line. In this case no cookie is added.
-    public func add(text: String) throws(TextError) {
+    /// - Throws: an error with the number of the first malformed line. In this case no cookie is added.
+    public func add(text: String) throws {
         let time = now()
         set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
     }
 
     /// The error for malformed cookies. It contains no part of the string.
-    public struct TextError: Error, CustomStringConvertible {
+    struct TextError: Error, CustomStringConvertible {
         /// The number of the malformed line, starting at 1.
-        public let line: Int
-        public var description: String {
+        let line: Int
+        var description: String {
             "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
         }
     }
