@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "CLetterheadCodings.h"
 
 #if defined(__linux__)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "CLibcurl.h"
 
 #if defined(__linux__)

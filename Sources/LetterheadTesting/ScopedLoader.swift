@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Letterhead
 
 /// A transport for the shared client of an app. It passes each request to the mock of the running test.

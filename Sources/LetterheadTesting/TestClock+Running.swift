@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension TestClock {
     /// Moves the clock from one sleep to the next until no task sleeps on it.
     ///

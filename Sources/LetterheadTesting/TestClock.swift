@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// A clock that advances only when a test moves it, so that tests never sleep.

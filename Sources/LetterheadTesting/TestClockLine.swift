@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The tasks that sleep on a ``TestClock``.
 struct TestClockLine {
     /// The value is true if the clock has moved to the deadline, and false if the deadline was not in the future.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Letterhead
 
 /// The headers whose values differ in each run: those of traces, identifiers of requests, and idempotency keys. A cassette

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #if canImport(Testing)
     public import LetterheadTesting
     public import Testing

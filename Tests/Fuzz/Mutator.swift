@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Makes an input different from its sample in a few places. The same seed makes the same inputs.
 struct Mutator: RandomNumberGenerator {
     private var state: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Letterhead
 
 /// A link that writes each request and each result to a log, as `PrintLoader` does, with the number of the attempt and

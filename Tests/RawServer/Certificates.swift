@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Made by Tests/Fixtures/make-certificates; do not edit.
 
 /// Certificates and keys in PEM, for TLS on a loopback socket. They guard nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "TestLimits.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Brotli (RFC 7932) and Zstandard (RFC 8878), decompressed by the system's own libraries where they can be opened at run
 // time. Their names, numbers and layouts below are the binary interfaces of the libraries.
 #ifndef LETTERHEAD_CODINGS_H

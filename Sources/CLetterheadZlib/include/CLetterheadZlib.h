@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Our own declarations of what Letterhead uses of the system's zlib (RFC 1950, 1951, 1952), under names of our own: a
 // program may import the zlib of an SDK as well.
 #ifndef LETTERHEAD_CZLIB_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Our own declarations of what Letterhead uses of the system's libcurl, and nothing more.
 //
 // Why not libcurl's own header: it comes with a development package that need not be installed, while the library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension LoaderLink {
     /// Returns the link with a closure around it. In the closure you decide whether and how the link runs.
     ///

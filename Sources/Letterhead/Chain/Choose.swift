@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// Chooses one of several links for each request. For a single link with a condition, ``LoaderLink/when(otherwise:_:)``

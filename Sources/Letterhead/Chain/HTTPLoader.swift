@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Responds to requests: a transport, a mock, or a whole chain. Write a loader for responses that do not come from the
 /// network; use ``HTTPClient/defaultTransport`` for the network, and write a ``LoaderLink`` for everything between a
 /// client and its loader. You can call ``load(_:)`` without a client.

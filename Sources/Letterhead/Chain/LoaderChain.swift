@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 infix operator --> : LoaderChainPrecedence
 
 /// Right-associative, with a precedence just above `??`: `x ?? a --> b` is `x ?? (a --> b)`.

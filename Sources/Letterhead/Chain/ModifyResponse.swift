@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Changes each request before the next loader receives it. To change one endpoint, use a modifier such as
 /// `.header(_:_:)` instead.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension LoaderLink {
     /// Returns the link with a condition. Requests for which the condition is false skip the link.
     ///

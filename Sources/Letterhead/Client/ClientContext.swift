@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// What a client adds to each of its loads.
 struct ClientContext: Sendable {
     let identity = ClientIdentity()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Completes requests with an environment: method, scheme, host, port, path prefix, headers and query.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Comparisons and character classes that must not depend on a locale (RFC 9110, 5.6.2).
 package enum ASCII {
     /// Returns whether two strings are equal, ignoring the case of ASCII letters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 package import Foundation
 
 /// A buffer for a string of many small pieces, without intermediate strings.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A large value that its copies share until one of them is changed.
 ///
 /// A copy of the wrapper copies one reference. Only a change of a value that is shared copies its parts.

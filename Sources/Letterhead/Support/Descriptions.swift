@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension Mirror {
     /// Creates a mirror that shows only the description, so that `dump` prints no secrets.
     init<Subject: CustomStringConvertible>(describing subject: Subject, as style: DisplayStyle = .struct) {

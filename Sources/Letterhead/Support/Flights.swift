@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// Operations that tasks share by key. A task joins the operation in flight for a key or starts one, and waits for its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 package import Foundation
 
 /// Dates in the three formats of HTTP, as seconds since 1970 (RFC 9110, 5.6.7).

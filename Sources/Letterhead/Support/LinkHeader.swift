@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The links of `Link` fields, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
 package struct LinkHeader: Sendable {
     package struct Link: Sendable, Equatable {

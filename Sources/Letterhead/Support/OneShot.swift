@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// A value that is set once and can be awaited by any number of tasks. Only the first call sets it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Percent-encoding with a table, in one pass over the bytes (RFC 3986, 2.1). All escaping in the library uses it.
 package enum PercentEncoding {
     /// Returns the string with every byte of the set as `%XX`, or the string itself if it contains no byte of the set.

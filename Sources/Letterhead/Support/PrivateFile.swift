@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// A file that only its owner can read. It is written next to the existing file and then replaces it atomically.

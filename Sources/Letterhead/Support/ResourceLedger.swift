@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// Registers resources with a leak check: tasks, streamed bodies, slots, hidden files and transports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A clock of any type, read as the duration since the timeline was created.
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration

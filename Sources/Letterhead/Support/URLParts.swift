@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The parts of a URI reference as strings, byte for byte as ``URLRanges`` finds them.
 package struct URLParts: Sendable {
     package var scheme: String?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A template whose type does not depend on the wrapped template. Use it if you decorate a template conditionally, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// An endpoint that needs no separate type. Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete``, which are
 /// endpoints with a fixed method; use `Endpoint` itself for any other method. Declare the endpoints of an API as static
 /// functions, and pass their results to a client:

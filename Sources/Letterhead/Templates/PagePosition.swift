@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The value that identifies a page in its sequence, and by which the requests for the pages differ.
 ///
 /// To store a position, see ``PageCheckpoint``.

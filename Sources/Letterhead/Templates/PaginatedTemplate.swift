@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
 /// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a

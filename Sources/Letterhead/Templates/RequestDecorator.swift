@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A template that wraps another template, and changes some of its members. The modifiers of ``RequestTemplate``, such

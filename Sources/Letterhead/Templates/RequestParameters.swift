@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Named values that are sent as the query of a GET or HEAD, and as a JSON object in the body of any other method. Use
 /// them for an API that takes the same arguments with several methods, or for a short JSON object without a type.
 ///

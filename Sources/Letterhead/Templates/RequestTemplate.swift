@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A description of one endpoint: an immutable value with the parts of a request and the type of its response. It sends

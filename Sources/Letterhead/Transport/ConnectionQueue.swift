@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Limits the number of simultaneous transfers to the number of connections that are allowed, for each origin and in
 /// total.
 ///

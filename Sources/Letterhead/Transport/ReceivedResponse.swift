@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The unparsed bytes of a response. The caller parses them, so that parsing does not occupy the thread that serves all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The settings of a transport: time limits, connections, proxy, TLS, versions of HTTP. Change what you need, pass it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension Observation {
     /// Records the events of the connection of the last exchange, at the times that the transport has measured.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The faults of an unreliable network. A seed makes them reproducible.

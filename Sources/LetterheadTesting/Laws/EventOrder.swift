@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Letterhead
 
 /// The order of the events of one load.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A violation of a law by a decorator, a template, a loader or a link.

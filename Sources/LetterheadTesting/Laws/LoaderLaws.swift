@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Letterhead
 
 /// Checks the order of the events that an `HTTPObserver` receives.

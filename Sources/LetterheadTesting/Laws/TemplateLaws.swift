@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Letterhead
 
 /// Checks the law of `RequestTemplate` that only a test can find: every read of a member returns the same value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The members of a template that the laws check.
 public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case path

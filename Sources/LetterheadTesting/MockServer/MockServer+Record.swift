@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension MockServer {
     /// A record of requests, connections and failures.
     ///

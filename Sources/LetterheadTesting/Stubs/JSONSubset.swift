@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Letterhead
 
 /// Compares a JSON value with a part of another one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Letterhead
 
 /// One stub: its conditions, its answer, and the number of calls that it expects.

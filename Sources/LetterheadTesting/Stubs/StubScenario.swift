@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// A state that several stubs share, to imitate a server whose responses depend on earlier requests.

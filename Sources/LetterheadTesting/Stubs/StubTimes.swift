@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The number of calls that a stub expects and answers.
 ///
 /// ```swift

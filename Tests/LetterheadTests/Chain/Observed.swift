@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// A value that tests change, read and wait on. A class, because all of them share it.

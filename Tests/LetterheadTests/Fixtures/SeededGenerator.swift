@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// SplitMix64: the same numbers in every run, so that a fuzzed failure can be reproduced.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64

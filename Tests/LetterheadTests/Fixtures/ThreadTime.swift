@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The processor's time that this thread used for some work, in seconds, so that other tests and programs do not count.

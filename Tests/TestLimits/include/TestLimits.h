@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sets two limits when a program starts that links this target:
 //
 // - The process may open as many files as the system allows, or 10,240. The default of a shell is often 1,024 or 256, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The query and the parameters of a request, into which the position of a page is written.

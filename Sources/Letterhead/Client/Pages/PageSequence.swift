@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension HTTPClient {
     /// Returns an asynchronous sequence of pages, which begins at the page of a template or at a checkpoint. Use it if
     /// you need the response or the number of each page; for the items alone, use ``items(of:from:walk:)``.

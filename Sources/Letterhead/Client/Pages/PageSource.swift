@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The source of a page sequence: a client, a template, and the page where the sequence begins.
 struct PageSource<Template: PaginatedTemplate>: AsyncSequence, Sendable {
     private let client: HTTPClient

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The state of a page iteration: the current position and the visited pages. It makes decisions and loads nothing.

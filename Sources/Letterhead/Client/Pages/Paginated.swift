@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension RequestTemplate {
     /// Returns a template for one page, which is identified by its number.
     ///

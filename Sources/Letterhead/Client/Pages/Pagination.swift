@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Describes how an API paginates: the parameters that contain the position of a page, and how the position of the next
 /// page is found in a page. Pass it to ``RequestTemplate/paginated(by:)``.
 ///

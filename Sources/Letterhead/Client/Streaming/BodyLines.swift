@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension HTTPResponseBody {
     /// The lines of the body as they arrive, without their endings.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The state of an iteration over events: the connection, the parser, and the values for reconnecting.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Interprets the lines of an event stream (HTML Standard, section 9.2.6).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.

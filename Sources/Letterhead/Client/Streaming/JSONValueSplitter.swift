@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 package import Foundation
 
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.

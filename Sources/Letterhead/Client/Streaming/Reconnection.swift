@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension ServerSentEvent {
     /// Determines whether and how an event stream reconnects after its connection has ended. Use ``whenClosed`` if you
     /// want to follow events for longer than one connection lasts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// An event of an event stream (HTML Standard, section 9.2).

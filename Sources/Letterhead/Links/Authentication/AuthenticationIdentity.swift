@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The identity of an authentication's credentials, if it is known without a request.
 indirect enum AuthenticationIdentity: Hashable, Sendable {
     case anonymous

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// Implement a provider for credentials that are fetched once and used by many requests, and pass it to

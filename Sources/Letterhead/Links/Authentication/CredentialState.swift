@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The state machine of a shared credential: the stored credential and the next step of a request. It uses no task,
 /// lock or clock.
 ///

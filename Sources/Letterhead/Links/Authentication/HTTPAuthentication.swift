@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// Choose how requests are signed: those of a client, those of a template, or a single one.

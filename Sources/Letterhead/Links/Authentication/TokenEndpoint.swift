@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Calls the token endpoint and reads its response (RFC 6749, 3.2 and 5).

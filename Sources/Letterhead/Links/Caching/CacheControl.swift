@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The directives of `Cache-Control` (RFC 9111, 5.2), of a request or of a response.
 ///
 /// A directive that occurs twice with different values, or whose number is malformed, counts as zero seconds, so that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The decisions of a private cache (RFC 9111): pure functions of messages and the time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// A store for responses. Its methods may block on disk access, and can be called from any thread.

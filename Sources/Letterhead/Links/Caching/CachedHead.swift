@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// A stored response without its body, and the facts about the exchange that determine its age (RFC 9111, 4.2.3).

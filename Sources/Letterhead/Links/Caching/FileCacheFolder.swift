@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The folders and files of a store, accessed with system calls. All files are inside one folder, which only its owner

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The dates of cookies, which servers write in many formats (RFC 6265bis, 5.1.1).
 enum CookieDate {
     /// Parses a date. Returns seconds since 1970, or nil if a time, a day, a month or a year is missing or not valid.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The file of a jar. Several processes may use it: each change is applied to the content of the file under a lock.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.

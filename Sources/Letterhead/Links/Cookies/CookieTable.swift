@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.

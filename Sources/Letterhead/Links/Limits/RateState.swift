@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock; methods return the
 /// requests to resume.
 ///

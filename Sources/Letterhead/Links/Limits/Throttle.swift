@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// Limits the number of loads that run at the same time. Further requests wait in a queue.

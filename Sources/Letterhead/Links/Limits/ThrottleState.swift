@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The slots and queues of a throttle, without a clock or a task. Callers must hold a lock; methods return the requests
 /// to resume.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A queue, ordered by priority, and by arrival within a priority.
 struct WaitingLine<Element> {
     /// The places of one priority. A place identifies an element. The place of an element that was removed stays until

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The archive as it is written. The names are those of HAR 1.2.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The numbers that ``StatisticsRecorder`` counts for a client.
 public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public struct Entry: Sendable, Hashable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The attempts and phases of one load, drawn as a waterfall in text.
 ///
 /// ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension HTTPEvent {
     /// The OpenTelemetry name of the metric for the ``Fact/duration`` of an exchange, in seconds.
     public static let durationMetric = "http.client.request.duration"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Print what a client sends and receives during development, as a link or as an observer. Secrets are redacted
 /// (``Redaction``).
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension Retry {
     /// Decide after which outcomes a strategy retries. Join conditions with `&&`, `||` and `!`.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The header fields of a message, in order (RFC 9110, 5). Use the subscript for a field with one value, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A media type, as in `Content-Type` and `Accept` (RFC 9110, 8.3.1).
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// One event of a load, with its facts. Secrets are redacted.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The place of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).

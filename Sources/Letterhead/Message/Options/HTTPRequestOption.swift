@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A typed value that is attached to a request or a response, and is never sent. With it, a template tells a link or a
 /// loader what to do, and a loader or a validator hands values to the caller. Read and write it as `request[option:
 /// Tenant.self]` or `response[option: Envelope.self]`.

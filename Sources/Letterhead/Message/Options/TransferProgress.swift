@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension HTTPRequest {
     /// The progress of one direction of a transfer.
     public struct Progress: Sendable, Hashable {

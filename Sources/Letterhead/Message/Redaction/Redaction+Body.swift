@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Bodies in texts. A description contains the media type and the length of a body. A log, an archive or a command that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A string that is never printed. Use it wherever you keep a password, a token or a key.
 ///
 /// ```swift

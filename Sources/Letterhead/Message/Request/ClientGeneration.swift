@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.

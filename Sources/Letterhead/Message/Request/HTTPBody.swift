@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The body of a request. Use one of the bodies of the library: ``JSONBody``, ``FormBody``, ``MultipartBody``,

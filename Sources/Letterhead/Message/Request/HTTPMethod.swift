@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The method of a request (RFC 9110, 9). Set it in a ``RequestTemplate``; ``Get``, ``Post`` and their neighbors have a
 /// fixed one.
 ///

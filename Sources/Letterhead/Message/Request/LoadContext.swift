@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// What a load adds to its request: the client, the template, and what links above and below must know of each other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The response of a server. You receive it from ``HTTPClient/sendWithResponse(_:)``,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The status of a response (RFC 9110, 15).
 ///
 /// The set is open: any number is kept. The first digit of a number from 100 to 599 determines its class; other numbers

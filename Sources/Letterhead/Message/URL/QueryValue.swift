@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A value that can be written in a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// The path of a request. Write it as a literal with interpolated values: each value is escaped as one segment (RFC

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body that encodes a value with any encoder when the request is sent. For JSON, use ``JSONBody``; for a form,

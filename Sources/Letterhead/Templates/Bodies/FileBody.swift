@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body that sends a file, which is read in pieces while the request is sent. Only ``encode()`` holds it in memory as

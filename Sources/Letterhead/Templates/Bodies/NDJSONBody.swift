@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it to upload more values

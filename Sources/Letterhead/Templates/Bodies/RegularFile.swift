@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// A file that can be sent. The file is inspected before it is opened, because opening a pipe blocks, and opening a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body that consists of a string, encoded in the charset of its media type. If you have the encoded bytes already,

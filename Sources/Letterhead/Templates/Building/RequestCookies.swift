@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension RequestTemplate {
     /// Adds a cookie to this request only. It takes precedence over a cookie of the client's jar with the same name.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder. Set date and

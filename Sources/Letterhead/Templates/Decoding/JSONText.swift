@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.

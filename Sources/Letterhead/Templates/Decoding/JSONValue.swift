@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters; if you know the
 /// members, declare a `Decodable` type instead.
 ///

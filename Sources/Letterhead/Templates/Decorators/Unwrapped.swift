@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 extension RequestTemplate {
     /// Returns a template whose response is a part of the response of this template: `ListUsers().unwrapping(\.data)`
     /// returns the content of an envelope.

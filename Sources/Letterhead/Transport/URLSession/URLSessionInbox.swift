@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the exchange

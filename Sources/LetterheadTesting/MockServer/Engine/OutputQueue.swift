@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The queued output of a connection: bytes, and the events between them, in order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The reason that received bytes are not a valid request, and the status for the response.
 struct RequestFault: Error, CustomStringConvertible {
     let status: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Synchronization
 
 /// The messages for the loop. Posting a message ends the loop's wait.

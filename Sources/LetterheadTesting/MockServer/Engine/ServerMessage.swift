@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// A message from another thread or task to the loop. A task that the loop started sends exactly one of the first three

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The bytes of one connection, plain or encrypted. No operation blocks.
 protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }

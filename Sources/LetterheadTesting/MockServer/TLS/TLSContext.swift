@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// The TLS settings of the server in OpenSSL's form. It creates the session of each connection.
 ///
 /// `@unchecked Sendable`: it is created on one thread and used only by the loop's thread to create sessions. Nothing

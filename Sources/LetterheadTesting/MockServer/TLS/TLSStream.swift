@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// A connection with TLS. OpenSSL converts bytes in memory, and the socket is handled here, so that no OpenSSL call
 /// blocks or raises SIGPIPE.
 final class TLSStream: ServerStream {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #if os(Linux) || os(macOS)
     import Foundation
     import Testing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Sends another request after certain responses, by default a 401 or 403, and then retries the original. For tokens,
 /// prefer an ``HTTPAuthentication``.
 ///

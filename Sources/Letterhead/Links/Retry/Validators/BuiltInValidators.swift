@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// Suggests a retry after statuses and failures that are probably temporary. Change the two lists to suit your server:
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body with the names and values of a form (`application/x-www-form-urlencoded`). Use it for sign-in and token

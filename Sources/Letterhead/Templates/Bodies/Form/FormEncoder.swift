@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 public import Foundation
 
 /// A body that consists of several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The boundary between parts (RFC 2046, 5.1.1).

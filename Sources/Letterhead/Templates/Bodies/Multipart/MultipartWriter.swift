@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// Writes a multipart body to a buffer that is allocated with the exact size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 import Foundation
 
 /// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
